@@ -1,0 +1,68 @@
+# Thin doors to CMake; works with GNU make and with BSD make. `make help` lists them.
+PREFIX ?= /usr/local
+BUILD = build/release
+# Jobs for compiling and testing: make test JOBS=8
+JOBS ?= $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+CTEST = ctest --output-on-failure --no-label-summary --timeout 900 -j $(JOBS)
+
+.PHONY: all help packages build demo test bench check install asan tsan clean
+
+all: build
+
+help:
+	@echo "make          build $(BUILD)/adit (installs missing packages on Debian with root)"
+	@echo "make demo     show the devices and a small computation on each"
+	@echo "make test     build and run every test"
+	@echo "make bench    build and run the benchmarks"
+	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
+	@echo "make install  install the command under PREFIX ($(PREFIX))"
+	@echo "make asan     the tests with the address and undefined-behaviour sanitizers"
+	@echo "make tsan     the tests with the thread sanitizer"
+	@echo "make clean    remove build/"
+
+packages:
+	@sh tools/packages build test
+
+build: packages
+	@cmake --preset release $(CMAKE_ARGS) > /dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+
+demo:
+	@sh tools/packages build
+	@cmake --preset release $(CMAKE_ARGS) > /dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target adit banana
+	$(BUILD)/adit devices
+	$(BUILD)/examples/banana --everywhere
+
+test: build
+	@rm -rf $(BUILD)/test-cache
+	ADIT_VALIDATION=1 ADIT_CACHE=$$PWD/$(BUILD)/test-cache $(CTEST) --test-dir $(BUILD)
+
+bench: build
+	$(BUILD)/adit bench device
+	@for program in $(BUILD)/bench/*_bench; do if [ -x $$program ]; then echo "== $$program" && $$program || exit 1; fi; done
+
+check:
+	@sh tools/packages build test check
+	find src include tests bench examples -name '*.cpp' -o -name '*.hpp' | xargs clang-format --dry-run -Werror
+	@cmake -G Ninja -S . -B build/check -DCMAKE_BUILD_TYPE=Release -DADIT_WERROR=ON > /dev/null
+	cmake --build build/check -j $(JOBS)
+	find src examples -name '*.cpp' | xargs -n 1 -P $(JOBS) clang-tidy -p build/check --quiet
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+asan: packages
+	@cmake --preset asan > /dev/null
+	cmake --build build/asan -j $(JOBS)
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp ADIT_CACHE=$$PWD/build/asan/test-cache $(CTEST) --test-dir build/asan
+
+tsan: packages
+	@cmake --preset tsan > /dev/null
+	cmake --build build/tsan -j $(JOBS)
+	TSAN_OPTIONS=suppressions=$$PWD/tests/tsan.supp:halt_on_error=1 \
+	ADIT_CACHE=$$PWD/build/tsan/test-cache $(CTEST) --test-dir build/tsan
+
+clean:
+	rm -rf build

@@ -1,0 +1,7 @@
+find_path(SpirvHeaders_INCLUDE_DIR spirv/unified1/spirv.hpp11)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(SpirvHeaders REQUIRED_VARS SpirvHeaders_INCLUDE_DIR)
+if(SpirvHeaders_FOUND AND NOT TARGET SpirvHeaders::SpirvHeaders)
+  add_library(SpirvHeaders::SpirvHeaders INTERFACE IMPORTED)
+  set_target_properties(SpirvHeaders::SpirvHeaders PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${SpirvHeaders_INCLUDE_DIR}")
+endif()

@@ -1,0 +1,298 @@
+// The kernel language: C++ that writes kernels.
+//
+//   Builder k("axpy", Team::one());
+//   auto x = k.buffer("x", Type::f32, Access::read);
+//   auto y = k.buffer("y", Type::f32, Access::read_write);
+//   Value a = k.scalar("a", Type::f32), i = k.team();
+//   y[i] = fma(a, x[i], y[i]);
+//   Program program = k.finish();
+//
+// A Value is a typed handle to one instruction's result. C++ control flow is metaprogramming (unrolling, tiles,
+// types); if_, for_ and while_ are control flow in the kernel. A number beside a Value takes the Value's type.
+#pragma once
+
+#include <concepts>
+#include <cstring>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <adit/kernel/program.hpp>
+
+namespace adit::kernel {
+
+class Builder;
+
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+
+class Value {
+ public:
+  Value() = default;
+  Value(Builder* builder, Id id, Type type, uint8_t width = 1)
+      : builder_(builder), id_(id), type_(type), width_(width) {}
+
+  Type type() const { return type_; }
+  int width() const { return width_; }
+  Id id() const { return id_; }
+  Builder& builder() const { return *builder_; }
+  explicit operator bool() const = delete;  // a kernel value has no value while the kernel is written
+
+  // A constant of this value's type.
+  template <Number T>
+  Value like(T number) const;
+  // Scalar `which` of a 2- or 4-vector.
+  Value operator[](int which) const;
+
+ private:
+  Builder* builder_ = nullptr;
+  Id id_ = no_id;
+  Type type_ = Type::none;
+  uint8_t width_ = 1;
+};
+
+class Element;
+
+// Indexed memory: a buffer, a private array or a shared array.
+class Array {
+ public:
+  Array() = default;
+  Array(Builder* builder, Id id, Type type) : builder_(builder), id_(id), type_(type) {}
+  Type type() const { return type_; }
+  Id id() const { return id_; }
+
+  Element operator[](Value index) const;
+  Element operator[](uint32_t index) const;
+  Value load(Value index) const;
+  // `width` consecutive elements from width * index on, in one access of width * size bytes, aligned so.
+  Value load_vector(Value index, int width) const;
+  void store(Value index, Value value) const;  // a vector value stores all its scalars, index counted in vectors
+
+  // Each yields the old value.
+  Value atomic_add(Value index, Value value) const;
+  Value atomic_min(Value index, Value value) const;
+  Value atomic_max(Value index, Value value) const;
+  Value atomic_and(Value index, Value value) const;
+  Value atomic_or(Value index, Value value) const;
+  Value atomic_xor(Value index, Value value) const;
+  Value atomic_exchange(Value index, Value value) const;
+  Value atomic_compare_exchange(Value index, Value expected, Value value) const;
+
+ private:
+  Value atomic(Op op, Value index, Value value) const;
+  Builder* builder_ = nullptr;
+  Id id_ = no_id;
+  Type type_ = Type::none;
+};
+
+// array[i]: reads as a Value, assigns as a store.
+class Element {
+ public:
+  Element(Array array, Value index) : array_(array), index_(index) {}
+  Value get() const { return array_.load(index_); }
+  operator Value() const { return get(); }
+  void operator=(Value value) const { array_.store(index_, value); }
+  void operator=(const Element& other) const { array_.store(index_, other.get()); }
+  template <Number T>
+  void operator=(T number) const;
+
+ private:
+  Array array_;
+  Value index_;
+};
+
+// One private cell that may change: the kernel's mutable variable.
+class Variable {
+ public:
+  Variable(Builder* builder, Id id, Type type) : builder_(builder), id_(id), type_(type) {}
+  Variable(const Variable&) = default;
+  Value get() const;
+  operator Value() const { return get(); }
+  const Variable& operator=(Value value) const;
+  const Variable& operator=(const Variable& other) const { return *this = other.get(); }
+  template <Number T>
+  const Variable& operator=(T number) const {
+    return *this = get().like(number);
+  }
+  Id id() const { return id_; }
+  Type type() const { return type_; }
+
+ private:
+  Builder* builder_;
+  Id id_;
+  Type type_;
+};
+
+class Builder {
+ public:
+  Builder(std::string name, Team team);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  // Parameters, in the order of the argument block.
+  Array buffer(const std::string& name, Type type, Access access);
+  Value scalar(const std::string& name, Type type);
+
+  // The number of this team: for Team::one the invocation's own number.
+  Value team() { return team(Type::u32); }
+  Value team(Type type);  // u32 or u64
+
+  template <Number T>
+  Value constant(Type type, T number);
+  Value constant_bits(Type type, uint64_t bits);
+
+  Variable variable(Value initial);
+  template <Number T>
+  Variable variable(Type type, T initial) {
+    return variable(constant(type, initial));
+  }
+  Array array(Type type, uint32_t length);   // private to the invocation (or, at team level, to the team)
+  Array shared(Type type, uint32_t length);  // shared by the team's lanes
+
+  // Control flow in the kernel.
+  void if_(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+  void for_(Value begin, Value end, Value step, const std::function<void(Value)>& body);
+  void for_(Value end, const std::function<void(Value)>& body) { for_(end.like(0), end, end.like(1), body); }
+  void while_(const std::function<Value()>& condition, const std::function<void()>& body);
+
+  // Team loops (Team::many): the lanes share the indices; what one writes the next may read.
+  void each(Value count, const std::function<void(Value)>& body);
+  Value reduce(Value count, Reduction op, const std::function<Value(Value)>& body);
+  std::vector<Value> reduce(Value count, const std::vector<Reduction>& ops,
+                            const std::function<std::vector<Value>(Value)>& body);
+  void once(const std::function<void()>& body);
+
+  // Lanes by hand (Team::many, GPU only).
+  Value lane();
+  void barrier();
+
+  // Over the lanes that run together. On a CPU these are SIMD lanes.
+  Value subgroup_size();
+  Value subgroup_lane();
+  Value subgroup_reduce(Reduction op, Value value);
+  Value subgroup_inclusive(Reduction op, Value value);
+  Value subgroup_exclusive(Reduction op, Value value);
+  Value subgroup_any(Value condition);
+  Value subgroup_all(Value condition);
+  Value subgroup_first(Value value);
+  Value subgroup_shuffle(Value value, Value lane);
+  Value subgroup_shuffle_xor(Value value, Value mask);
+
+  Value pack(std::initializer_list<Value> scalars);
+
+  // Adds one instruction to the current block, checked as verify() checks it; equal pure instructions are shared.
+  Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
+
+  const Program& program() const { return program_; }
+  // Verifies and hands the program over; the builder is spent.
+  Program finish();
+
+ private:
+  friend class Array;
+  uint32_t open_block();
+  void close_block();
+  Id append(Instruction instruction);
+  Id find_known(const Instruction& instruction, uint64_t hash) const;
+  Value open_loop(Instruction loop, Type index_type);
+
+  Program program_;
+  std::vector<uint32_t> open_;  // blocks being written, innermost last
+  std::vector<std::unordered_multimap<uint64_t, Id>> known_;  // pure instructions by hash, for each open block
+};
+
+// Arithmetic. Both operands have one type; integers wrap; x / 0 is all ones and x % 0 is x for integers.
+Value operator+(Value a, Value b);
+Value operator-(Value a, Value b);
+Value operator*(Value a, Value b);
+Value operator/(Value a, Value b);  // f32 on a GPU: 2.5 ULP
+Value operator%(Value a, Value b);  // integers; the sign of a
+Value operator-(Value a);
+Value operator&(Value a, Value b);
+Value operator|(Value a, Value b);
+Value operator^(Value a, Value b);
+Value operator~(Value a);
+Value operator!(Value a);  // booleans
+Value operator&&(Value a, Value b);  // booleans; both sides are computed
+Value operator||(Value a, Value b);
+Value operator<<(Value a, Value bits);  // the amount is taken modulo the width
+Value operator>>(Value a, Value bits);  // arithmetic for signed types
+Value operator==(Value a, Value b);
+Value operator!=(Value a, Value b);  // true with NaN
+Value operator<(Value a, Value b);
+Value operator<=(Value a, Value b);
+inline Value operator>(Value a, Value b) { return b < a; }
+inline Value operator>=(Value a, Value b) { return b <= a; }
+
+Value select(Value condition, Value if_true, Value if_false);
+Value fma(Value a, Value b, Value c);  // fused where the device fuses: see Limits::fused_fma
+Value abs(Value a);
+Value sqrt_device(Value a);  // the device's own root, 2.5 ULP in f32 on a GPU; math.hpp has sqrt
+Value floor(Value a);
+Value ceil(Value a);
+Value trunc(Value a);
+Value round_even(Value a);
+Value mul_high(Value a, Value b);  // the upper half of the product, u32 and u64
+Value count_ones(Value a);
+Value leading_zeros(Value a);
+Value trailing_zeros(Value a);
+Value min(Value a, Value b);  // b < a ? b : a
+Value max(Value a, Value b);  // a < b ? b : a
+Value is_nan(Value a);        // looks at the bits, so no fast arithmetic of a driver can fool it
+Value convert(Value a, Type type);           // to integers: saturates, NaN gives 0
+Value convert_in_range(Value a, Type type);  // to integers: the caller knows that it fits
+Value bitcast(Value a, Type type);
+
+// A number beside a Value takes its type.
+template <Number T> Value operator+(Value a, T b) { return a + a.like(b); }
+template <Number T> Value operator+(T a, Value b) { return b.like(a) + b; }
+template <Number T> Value operator-(Value a, T b) { return a - a.like(b); }
+template <Number T> Value operator-(T a, Value b) { return b.like(a) - b; }
+template <Number T> Value operator*(Value a, T b) { return a * a.like(b); }
+template <Number T> Value operator*(T a, Value b) { return b.like(a) * b; }
+template <Number T> Value operator/(Value a, T b) { return a / a.like(b); }
+template <Number T> Value operator/(T a, Value b) { return b.like(a) / b; }
+template <Number T> Value operator%(Value a, T b) { return a % a.like(b); }
+template <Number T> Value operator&(Value a, T b) { return a & a.like(b); }
+template <Number T> Value operator|(Value a, T b) { return a | a.like(b); }
+template <Number T> Value operator^(Value a, T b) { return a ^ a.like(b); }
+template <Number T> Value operator<<(Value a, T b) { return a << a.like(b); }
+template <Number T> Value operator>>(Value a, T b) { return a >> a.like(b); }
+template <Number T> Value operator==(Value a, T b) { return a == a.like(b); }
+template <Number T> Value operator!=(Value a, T b) { return a != a.like(b); }
+template <Number T> Value operator<(Value a, T b) { return a < a.like(b); }
+template <Number T> Value operator<(T a, Value b) { return b.like(a) < b; }
+template <Number T> Value operator<=(Value a, T b) { return a <= a.like(b); }
+template <Number T> Value operator<=(T a, Value b) { return b.like(a) <= b; }
+template <Number T> Value operator>(Value a, T b) { return a > a.like(b); }
+template <Number T> Value operator>=(Value a, T b) { return a >= a.like(b); }
+template <Number T> Value select(Value c, Value a, T b) { return select(c, a, a.like(b)); }
+template <Number T> Value select(Value c, T a, Value b) { return select(c, b.like(a), b); }
+template <Number T> Value min(Value a, T b) { return min(a, a.like(b)); }
+template <Number T> Value max(Value a, T b) { return max(a, a.like(b)); }
+template <Number T> Value fma(Value a, Value b, T c) { return fma(a, b, a.like(c)); }
+template <Number T> Value fma(Value a, T b, Value c) { return fma(a, a.like(b), c); }
+template <Number T, Number U> Value fma(Value a, T b, U c) { return fma(a, a.like(b), a.like(c)); }
+
+// The bits of a number in a type; halves and bfloats are rounded to nearest even.
+uint64_t bits_of_number(Type type, double number);
+
+template <Number T>
+Value Builder::constant(Type type, T number) {
+  if constexpr (std::is_integral_v<T>)
+    if (is_integer(type)) return constant_bits(type, static_cast<uint64_t>(number));
+  return constant_bits(type, bits_of_number(type, static_cast<double>(number)));
+}
+template <Number T>
+Value Value::like(T number) const {
+  return builder_->constant(type_, number);
+}
+template <Number T>
+void Element::operator=(T number) const {
+  *this = index_.builder().constant(array_.type(), number);
+}
+
+}  // namespace adit::kernel

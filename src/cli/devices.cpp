@@ -1,0 +1,65 @@
+// adit devices: what exists, which is chosen and why.
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <adit/device.hpp>
+
+#include "cli/command.hpp"
+#include "cli/report.hpp"
+#include "cli/table.hpp"
+
+namespace adit::cli {
+namespace {
+
+// The limits of a device, or why it cannot be opened.
+void add_limits(Json& object, const std::string& id) {
+  try {
+    object["limits"] = to_json(Device::open(id)->limits());
+  } catch (const Error& error) {
+    object["limits"] = nullptr;
+    object["error"] = error.what();
+  }
+}
+
+void print_limits(const std::string& id) {
+  Json object;
+  add_limits(object, id);
+  fmt::print("\n{}\n", id);
+  if (object["limits"].is_null())
+    return fmt::print("  cannot be opened: {}\n", object["error"].get<std::string>());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : object["limits"].items()) rows.push_back({"  " + name, value.dump()});
+  fmt::print("{}", table(rows));
+}
+
+}  // namespace
+
+int devices(bool json, bool with_limits) {
+  const std::vector<DeviceInfo> all = Device::list();
+  const bool any_chosen = std::any_of(all.begin(), all.end(), [](const auto& info) { return info.chosen; });
+  if (json) {
+    Json array = Json::array();
+    for (const DeviceInfo& info : all) {
+      array.push_back(to_json(info));
+      add_limits(array.back(), info.id);
+    }
+    fmt::print("{}\n", array.dump(2));
+  } else {
+    std::vector<std::vector<std::string>> rows{{"", "id", "kind", "memory", "name", "driver", "why"}};
+    for (const DeviceInfo& info : all)
+      rows.push_back({info.chosen ? "*" : " ", info.id, std::string(name_of(info.kind)),
+                      info.memory_bytes ? size_in_words(info.memory_bytes) : "-", info.name, info.driver,
+                      info.reason});
+    fmt::print("{}", table(rows));
+    if (with_limits)
+      for (const DeviceInfo& info : all) print_limits(info.id);
+  }
+  if (any_chosen) return 0;
+  const char* named = std::getenv("ADIT_DEVICE");
+  throw Error(ErrorKind::not_found,
+              fmt::format("ADIT_DEVICE={} names none of these devices", named ? named : ""));
+}
+
+}  // namespace adit::cli

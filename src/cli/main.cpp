@@ -1,0 +1,162 @@
+// The command: parses the words, calls one subcommand, and turns every error into one line on standard error.
+//
+// Exit status: 0 done, 1 an error, 2 the words make no sense.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include <adit/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/suggest.hpp"
+#include "device/doctor/doctor.hpp"
+#include "device/doctor/speed.hpp"
+
+namespace {
+
+constexpr int failure = 1, usage_error = 2;
+
+struct Choices {
+  bool json = false, limits = false, save = true;
+  std::string device, probe;
+  size_t skip = 0;
+};
+
+std::vector<std::string> subcommands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands({}))
+    if (!sub->get_group().empty()) names.push_back(sub->get_name());
+  return names;
+}
+
+std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known) {
+  const std::string near = adit::cli::nearest(typed, known);
+  if (!near.empty()) return fmt::format("; did you mean {}?", near);
+  return fmt::format("; expected {}", fmt::join(known, ", "));
+}
+
+// What is wrong with the words, found before CLI11 does: its own messages suggest nothing. Empty: nothing
+// seen.
+std::string find_typo(const CLI::App& root, const std::vector<std::string>& words) {
+  const CLI::App* app = &root;
+  for (const std::string& word : words) {
+    if (word.starts_with("--")) {
+      const std::string name = word.substr(0, word.find('='));
+      std::vector<std::string> known;
+      for (const CLI::Option* option : app->get_options())
+        for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+      if (name != "--" && std::find(known.begin(), known.end(), name) == known.end())
+        return fmt::format("unknown option {}{}", name, or_suggestion(name, known));
+    } else if (!word.starts_with("-") && !app->get_subcommands({}).empty()) {
+      const auto all = app->get_subcommands({});
+      const auto next =
+          std::find_if(all.begin(), all.end(), [&](auto* sub) { return sub->get_name() == word; });
+      if (next == all.end())
+        return fmt::format("unknown command {}{}", word, or_suggestion(word, subcommands_of(*app)));
+      app = *next;
+    }
+  }
+  return {};
+}
+
+int run_probe(const std::string& name, const std::string& device_id, size_t skip) {
+  if (name == "first-result-cold") ::setenv("ADIT_CACHE", "", 1);  // before anything reads it
+  if (name.starts_with("first-result")) return adit::doctor::measure_first_result(device_id);
+  return adit::doctor::run_in_child(name, device_id, skip);
+}
+
+CLI::App* add_command(CLI::App& parent, Choices& choices, const std::string& name,
+                      const std::string& description) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->add_flag("--json", choices.json, "Print one JSON document instead of text");
+  return command;
+}
+
+void add_device_option(CLI::App& command, Choices& choices) {
+  command.add_option("--device", choices.device,
+                     "Device id, as `adit devices` lists it; default: the chosen one");
+}
+
+// Declares the commands; the callback of the one that was called leaves its work in `action`.
+void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
+  using namespace adit::cli;
+  app.require_subcommand(1);
+
+  CLI::App* devices_ =
+      add_command(app, choices, "devices", "List the devices, and which one is chosen and why");
+  devices_->add_flag("--limits", choices.limits, "Show the limits of each device too");
+  devices_->callback([&] { action = [&] { return devices(choices.json, choices.limits); }; });
+
+  CLI::App* doctor_ =
+      add_command(app, choices, "doctor", "Measure what a device really does and save its profile");
+  add_device_option(*doctor_, choices);
+  doctor_->add_flag("--save,!--no-save", choices.save, "Keep the result for later runs (default)");
+  doctor_->callback([&] { action = [&] { return doctor(choices.json, choices.device, choices.save); }; });
+
+  CLI::App* bench = app.add_subcommand("bench", "Measure speed");
+  bench->require_subcommand(1);
+  CLI::App* bench_device_ =
+      add_command(*bench, choices, "device", "Latency, bandwidth and compile times of a device");
+  add_device_option(*bench_device_, choices);
+  bench_device_->callback([&] { action = [&] { return bench_device(choices.json, choices.device); }; });
+
+  CLI::App* cache = add_command(app, choices, "cache", "Show or clear what is kept on disk");
+  cache->require_subcommand(0, 1);
+  CLI::App* show = add_command(*cache, choices, "show", "Where the cache is and how large (default)");
+  CLI::App* clear = add_command(*cache, choices, "clear", "Remove every entry");
+  (void)show;
+  cache->callback([&, clear] {
+    action = [&, clear] { return clear->parsed() ? cache_clear(choices.json) : cache_show(choices.json); };
+  });
+
+  CLI::App* version_ = add_command(app, choices, "version", "What this build is");
+  version_->callback([&] { action = [&] { return version(choices.json); }; });
+
+  // For the doctor's and the stopwatch's children only.
+  CLI::App* probe = app.add_subcommand("probe", "One probe, in a process of its own")->group("");
+  probe->add_option("name", choices.probe)->required();
+  probe->add_option("--skip", choices.skip);
+  add_device_option(*probe, choices);
+  probe->callback([&] { action = [&] { return run_probe(choices.probe, choices.device, choices.skip); }; });
+}
+
+int report(const std::string& message, int status) {
+  fmt::print(stderr, "adit: {}\n", message);
+  return status;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Adit: tensors, gradients and posteriors on any GPU with a Vulkan driver, and on the CPU.",
+               "adit");
+  Choices choices;
+  std::function<int()> action;
+  declare(app, choices, action);
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return usage_error;
+  }
+  try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    if (const std::string typo = find_typo(app, words); !typo.empty()) return report(typo, usage_error);
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = &app;
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    fmt::print("{}", asked->help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return report(error.what(), usage_error);
+  }
+  return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    return report(error.what(), failure);
+  }
+}

@@ -1,0 +1,47 @@
+#include "cli/table.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace adit::cli {
+namespace {
+
+// Characters, not bytes: names of devices may hold more than ASCII.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], width_of(row[column]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t column = 0; column < row.size(); ++column) {
+      line += row[column];
+      if (column + 1 < row.size()) line.append(widths[column] - width_of(row[column]) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string size_in_words(uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  const char* units[] = {"KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(bytes) / 1024;
+  size_t unit = 0;
+  for (; size >= 1024 && unit < 3; ++unit) size /= 1024;
+  return size < 10 ? fmt::format("{:.1f} {}", size, units[unit])
+                   : fmt::format("{:.0f} {}", size, units[unit]);
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,240 @@
+#include "device/cpu/cpu.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+
+#include "device/cpu/threads.hpp"
+#include "device/memory.hpp"
+#include "device/pool.hpp"
+#include "native/compile.hpp"
+#include "support/cache.hpp"
+#include "support/hash.hpp"
+#include "support/log.hpp"
+
+namespace adit::cpu {
+
+namespace {
+
+uint64_t physical_memory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+unsigned thread_count() {
+  const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
+  const char* text = std::getenv("ADIT_THREADS");
+  if (!text || !*text) return hardware;
+  char* end = nullptr;
+  const long wanted = std::strtol(text, &end, 10);
+  if (*end != 0 || wanted < 1 || wanted > 1024)
+    throw Error(ErrorKind::bad_argument, fmt::format("[cpu] ADIT_THREADS: expected 1 to 1024, got \"{}\"", text));
+  return static_cast<unsigned>(wanted);
+}
+
+std::string processor_name() {
+#if defined(__x86_64__)
+  const std::string machine = "x86-64";
+#elif defined(__aarch64__)
+  const std::string machine = "aarch64";
+#else
+  const std::string machine = "CPU";
+#endif
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return machine;
+}
+
+// Blocks straight from the system, never more than the machine has: an overcommitted page would end the process.
+class SystemBlocks final : public BlockSource {
+ public:
+  std::optional<Block> obtain(uint64_t bytes) override {
+    if (held_ + bytes > physical_memory()) return std::nullopt;
+    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) return std::nullopt;
+#if defined(MADV_HUGEPAGE)
+    madvise(place, bytes, MADV_HUGEPAGE);
+#endif
+    held_ += bytes;
+    return Block{reinterpret_cast<uint64_t>(place), bytes, static_cast<std::byte*>(place), nullptr};
+  }
+  void release(const Block& block) override {
+    munmap(block.host, block.bytes);
+    held_ -= block.bytes;
+  }
+
+ private:
+  uint64_t held_ = 0;  // the pool calls one at a time
+};
+
+class CpuMemory final : public Memory {
+ public:
+  CpuMemory(const Device* device, std::shared_ptr<Pool> pool, Pool::Chunk* chunk)
+      : Memory(device, chunk->address, chunk->bytes), pool_(std::move(pool)), chunk_(chunk) {}
+  ~CpuMemory() override { pool_->release(chunk_); }
+
+ private:
+  std::shared_ptr<Pool> pool_;  // buffers may outlive the device
+  Pool::Chunk* chunk_;
+};
+
+class CpuKernel final : public Kernel {
+ public:
+  CpuKernel(const kernel::Program& program, std::shared_ptr<const native::Code> code)
+      : Kernel(program), code_(std::move(code)) {}
+  native::Function function() const { return code_->function(); }
+
+  // Nanoseconds a team takes on one thread, as last measured; 0 before the first run.
+  mutable std::atomic<double> team_time{0};
+
+ private:
+  std::shared_ptr<const native::Code> code_;
+};
+
+std::byte* host(const Buffer& buffer) { return reinterpret_cast<std::byte*>(buffer.address()); }
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const std::function<void(Limits&)>& adjust)
+      : pool_(std::make_shared<Pool>(std::make_unique<SystemBlocks>())), threads_(thread_count()) {
+    info_ = describe();
+    limits_.max_buffer_bytes = physical_memory();
+    limits_.max_lanes = 1024;
+    limits_.shared_bytes = 256 * 1024;  // on the stack of the thread that runs the team
+    limits_.subgroup_size = native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
+    limits_.float16 = limits_.float64 = limits_.int8 = limits_.int16 = limits_.int64 = true;
+    limits_.storage8 = limits_.storage16 = limits_.fused_fma = limits_.keeps_denormals = true;
+    limits_.subgroup_arithmetic = limits_.subgroup_shuffle = limits_.subgroup_vote = true;
+    limits_.int64_atomics = limits_.float_atomics = limits_.unified_memory = true;
+    if (adjust) adjust(limits_);
+  }
+
+  Statistics statistics() const override {
+    const PoolStatistics p = pool_->statistics();
+    return {kernels_run_, kernels_run_, 0, kernels_compiled_, kernels_loaded_, p.allocations, p.blocks,
+            p.bytes_in_use, p.bytes_held, p.bytes_peak};
+  }
+
+ protected:
+  std::shared_ptr<Memory> do_allocate(uint64_t bytes) override {
+    return std::make_shared<CpuMemory>(this, pool_, pool_->allocate(bytes));
+  }
+
+  std::shared_ptr<const Kernel> do_compile(const kernel::Program& program) override;
+  void do_run(const Kernel& kernel, uint64_t teams, std::span<const std::byte> block, std::span<const Argument>) override;
+
+  void do_write(const Buffer& buffer, const void* data, uint64_t bytes, uint64_t offset) override {
+    std::memcpy(host(buffer) + offset, data, bytes);
+  }
+  void do_read(const Buffer& buffer, void* data, uint64_t bytes, uint64_t offset) override {
+    std::memcpy(data, host(buffer) + offset, bytes);
+  }
+  void do_copy(const Buffer& from, const Buffer& to, uint64_t bytes) override { std::memcpy(host(to), host(from), bytes); }
+  void do_fill(const Buffer& buffer, uint32_t pattern) override {
+    auto* words = reinterpret_cast<uint32_t*>(host(buffer));
+    std::fill(words, words + buffer.bytes() / 4, pattern);
+  }
+  // A kernel has run when run() returns: nothing is ever queued.
+  void do_flush() override {}
+  void do_wait() override {}
+  void do_trim() override { pool_->trim(); }
+
+ private:
+  std::shared_ptr<Pool> pool_;
+  Threads threads_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const CpuKernel>> kernels_;
+  std::atomic<uint64_t> kernels_run_{0}, kernels_compiled_{0}, kernels_loaded_{0};
+};
+
+std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& program) {
+  if (program.shared_bytes() > limits_.shared_bytes)
+    throw Error(ErrorKind::unsupported, fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}", program.name,
+                                                    program.shared_bytes(), limits_.shared_bytes));
+  const std::string key = kernel::content_hash(program);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
+  }
+  static const std::string host_hash = hex_hash(native::host_key());
+  const std::string file = key + "-" + host_hash;
+  std::shared_ptr<const native::Code> code;
+  if (const auto object = cache::load("objects", file)) {
+    try {
+      code = native::load_object(program, *object);
+      ++kernels_loaded_;
+    } catch (const Error& error) {
+      log_debug("cache: object {} does not load ({}); made anew", file, error.what());
+    }
+  }
+  if (!code) {
+    const std::vector<std::byte> object = native::emit_object(program);
+    code = native::load_object(program, object);
+    ++kernels_compiled_;
+    cache::save("objects", file, object);
+  }
+  const std::lock_guard lock(mutex_);
+  return kernels_.try_emplace(key, std::make_shared<CpuKernel>(program, std::move(code))).first->second;
+}
+
+// Small work stays on the caller's thread: waking another costs more than it saves.
+void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::byte> block, std::span<const Argument>) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double worth_sharing = 30e3, chunk_time = 20e3;  // nanoseconds
+  const auto& kernel = static_cast<const CpuKernel&>(base);
+  const native::Function function = kernel.function();
+  ++kernels_run_;
+  const uint64_t granule = 64;  // teams of a chunk, so that no vector is cut and cache lines are not shared
+  uint64_t begin = 0;
+  double team_time = kernel.team_time.load(std::memory_order_relaxed);
+  const auto measure = [&](uint64_t to) {
+    const auto start = Clock::now();
+    function(block.data(), begin, to);
+    const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    kernel.team_time.store(elapsed / static_cast<double>(to - begin), std::memory_order_relaxed);
+    return elapsed / static_cast<double>(to - begin);
+  };
+  if (threads_.size() == 1) return function(block.data(), 0, teams);
+  if (team_time == 0) {  // a first piece tells how long a team takes
+    const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? 1 : granule);
+    team_time = measure(piece);
+    begin = piece;
+    if (begin == teams) return;
+  }
+  const uint64_t left = teams - begin;
+  if (team_time * static_cast<double>(left) < worth_sharing) {
+    measure(teams);
+    return;
+  }
+  const uint64_t fair = left / (threads_.size() * 4), timely = static_cast<uint64_t>(chunk_time / team_time);
+  uint64_t chunk = std::max<uint64_t>({fair, timely, 1});
+  if (left >= granule * threads_.size()) chunk = (chunk + granule - 1) / granule * granule;
+  chunk = std::min(chunk, std::max<uint64_t>(1, (left + threads_.size() - 1) / threads_.size()));
+  const uint64_t shift = begin;
+  threads_.parallel(left, chunk, [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
+}
+
+}  // namespace
+
+DeviceInfo describe() {
+  DeviceInfo info;
+  info.id = "cpu";
+  info.kind = DeviceKind::cpu;
+  info.name = fmt::format("{}, {} threads", processor_name(), std::max(1u, std::thread::hardware_concurrency()));
+  info.driver = native::generator();
+  info.memory_bytes = physical_memory();
+  if (!native::available()) info.reason = "this build has no LLVM, which makes its code";
+  return info;
+}
+
+std::shared_ptr<Device> open(const std::function<void(Limits&)>& adjust) { return std::make_shared<CpuDevice>(adjust); }
+
+}  // namespace adit::cpu

@@ -1,0 +1,127 @@
+// Does what one team publishes reach another team in order? The classic test of message passing: a writer
+// stores its words and then raises a flag; a reader that sees the flag must see the words.
+#include <chrono>
+#include <fmt/format.h>
+
+#include <adit/kernel/builder.hpp>
+
+#include "device/doctor/probes.hpp"
+
+namespace adit::doctor {
+namespace {
+
+using namespace kernel;
+
+constexpr uint32_t teams = 16, words = 8, line = 32;  // a word a 128-byte line
+constexpr uint32_t messages = 100,
+                   most_spins = 3000;                 // in all fewer rounds of a loop than any device allows
+constexpr uint32_t enough = 10000;                     // messages, to believe that order holds
+constexpr uint32_t least_runs = 10, most_runs = 2000;  // dispatches
+constexpr double seconds = 1;
+
+enum Counter : uint32_t { tickets, stale_messages, seen_messages, abandoned, sink, counters };
+
+// Teams take tickets: an even one writes, the odd one after it reads, and they go on in step. So both have
+// begun when one waits, whatever order the device starts teams in; and a partner that does not run is given
+// up after a while.
+Program message_passing() {
+  Builder k("doctor_messages", Team::many(32));
+  const Array data = k.buffer("data", Type::u32, Access::read_write);
+  const Array flag =
+      k.buffer("flag", Type::u32, Access::read_write);  // of pair i: message 64 i, answer 64 i + 32
+  const Array count = k.buffer("count", Type::u32, Access::read_write);
+  const Value first = k.scalar("first_message", Type::u32),
+              first_ticket = k.scalar("first_ticket", Type::u32);
+  const auto number = [&](uint32_t value) { return first.like(value); };
+
+  k.once([&] {
+    const Value ticket = count.atomic_add(number(tickets), number(1)) - first_ticket;
+    const Value pair = ticket >> 1, message_at = pair * (2 * line), answer_at = message_at + line;
+    const auto cell = [&](uint32_t word) { return data[(pair * words + word) * line]; };
+    const Variable message = k.variable(first), seen = k.variable(Type::u32, 0),
+                   spins = k.variable(Type::u32, 0);
+    const Variable stale = k.variable(Type::u32, 0), early = k.variable(Type::u32, 0);
+    const Value last = first + messages;
+
+    // Waits until the flag shows the message; false when this team has waited long enough in its life.
+    const auto wait_for = [&](Value at) {
+      seen = flag.atomic_or(at, number(0));
+      k.while_([&] { return seen.get() != message.get() && spins.get() < most_spins; },
+               [&] {
+                 seen = flag.atomic_or(at, number(0));
+                 spins = spins.get() + 1;
+               });
+      return seen.get() == message.get();
+    };
+    const auto give_up = [&] {
+      count.atomic_add(number(abandoned), number(1));
+      message = last;
+    };
+    const auto write = [&] {
+      for (uint32_t word = 0; word < words; ++word) cell(word) = message.get();
+      flag.atomic_exchange(message_at, message);
+      k.if_(
+          wait_for(answer_at), [&] { message = message.get() + 1; }, give_up);
+    };
+    const auto read = [&] {
+      // An early look pulls old lines into this core's cache; a later one must not be served from them.
+      for (uint32_t word = 0; word < words; ++word) early = early.get() + cell(word).get();
+      const auto look = [&] {
+        Value old = number(0);
+        for (uint32_t word = words; word-- > 0;)
+          old = old | select(cell(word).get() == message.get(), number(0), number(1));
+        stale = stale.get() + old;
+        count.atomic_add(number(seen_messages), number(1));
+        flag.atomic_exchange(answer_at, message);
+        message = message.get() + 1;
+      };
+      k.if_(wait_for(message_at), look, give_up);
+    };
+    const auto more = [&] { return message.get() < last; };
+    k.if_((ticket & 1) == 0, [&] { k.while_(more, write); }, [&] { k.while_(more, read); });
+    count.atomic_add(number(stale_messages), stale);
+    count.atomic_add(number(sink), early);
+  });
+  return k.finish();
+}
+
+}  // namespace
+
+Finding probe_memory_model(Device& device, Profile& profile) {
+  const auto kernel = device.compile(message_passing());
+  const Buffer data = device.allocate(uint64_t{teams / 2} * words * line * 4);
+  const Buffer flag = device.allocate(teams * line * 4), count = device.allocate(counters * 4);
+  for (const Buffer& buffer : {data, flag, count}) device.fill(buffer, 0);
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  uint32_t runs = 0;
+  while (runs < least_runs || (runs < most_runs && elapsed() < seconds)) {
+    device.run(*kernel, teams, {data, flag, count, runs * messages + 1, runs * teams});
+    device.wait();
+    ++runs;
+  }
+  const auto counts = read_all<uint32_t>(device, count, counters);
+  const uint32_t stale = counts[stale_messages], seen = counts[seen_messages];
+
+  Finding finding{.probe = "order between teams",
+                  .claimed = "-",
+                  .measured = fmt::format("{} of {} messages stale", stale, seen)};
+  profile.ordered_between_teams = stale == 0 && seen >= enough;
+  if (counts[tickets] != runs * teams) {
+    finding.verdict = Verdict::broken;
+    finding.note = "atomic counters between teams do not add up";
+    profile.ordered_between_teams = false;
+  } else if (stale > 0) {
+    finding.verdict = Verdict::broken;
+    finding.note = "no kernel may wait for another team's words";
+  } else if (seen < enough) {
+    finding.verdict = Verdict::limited;
+    finding.note = "too few messages to tell; taken as not ordered";
+  }
+  return finding;
+}
+
+}  // namespace adit::doctor

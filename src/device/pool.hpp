@@ -1,0 +1,117 @@
+// A pool of device memory: large blocks from a source, cut into chunks. Both devices use it.
+//
+// - Sizes are rounded up: four steps an octave, at least 256 bytes; from 16 MiB on, whole steps of 2 MiB.
+// - A chunk that is given back joins its free neighbours and may be handed out again at once. Whoever runs
+// work
+//   asynchronously keeps such reuse safe with queue order, and looks at the chunk's `stamp` before the host
+//   touches its bytes.
+// - The steady state asks the source for nothing. Memory goes back to the source in trim(), or when it runs
+// short.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adit {
+
+// One piece of memory from the system or the driver.
+struct Block {
+  uint64_t base = 0;  // address as kernels see it
+  uint64_t bytes = 0;
+  std::byte* host = nullptr;  // where the host sees it, if it does
+  void* handle = nullptr;     // the source's own
+};
+
+class BlockSource {
+ public:
+  virtual ~BlockSource() = default;
+  virtual std::optional<Block> obtain(uint64_t bytes) = 0;  // nothing when memory is short
+  virtual void release(const Block& block) = 0;
+  // Returns when no queued work can touch memory that was given back before this call.
+  virtual void settle() {}
+};
+
+struct PoolOptions {
+  uint64_t first_block = uint64_t{64} << 20;
+  uint64_t largest_block = uint64_t{1} << 30;  // of those that are cut up; a larger request has its own
+  uint64_t largest_request = ~uint64_t{0};
+};
+
+struct PoolStatistics {
+  uint64_t allocations = 0, blocks = 0, bytes_in_use = 0, bytes_held = 0, bytes_peak = 0;
+};
+
+class Pool {
+  struct Held;
+
+ public:
+  struct Chunk {
+    uint64_t address = 0, bytes = 0;
+    // The last queued work that touches these bytes; it outlives the chunk's owner.
+    std::atomic<uint64_t> stamp{0};
+
+    const Block& block() const;
+    uint64_t offset() const { return address - block().base; }
+    std::byte* host() const { return block().host ? block().host + offset() : nullptr; }
+
+   private:
+    friend class Pool;
+    Held* held_ = nullptr;
+    Chunk *before_ = nullptr, *after_ = nullptr;   // neighbours in the block
+    Chunk *previous_ = nullptr, *next_ = nullptr;  // in the list of its bin
+    bool free_ = false;
+  };
+
+  explicit Pool(std::unique_ptr<BlockSource> source, PoolOptions options = {});
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Throws Error(out_of_memory) with the sizes when neither the pool nor the source has room.
+  Chunk* allocate(uint64_t bytes);
+  void release(Chunk* chunk);
+  // Gives wholly free blocks back to the source; returns their bytes.
+  uint64_t trim();
+  PoolStatistics statistics() const;
+
+  static uint64_t rounded(uint64_t bytes);
+
+ private:
+  struct Held {
+    Block block;
+    Chunk* first = nullptr;
+    bool own = false;  // made for one large request
+  };
+  static constexpr int bins = 192;
+
+  static int bin_of(uint64_t bytes);
+  void link(Chunk* chunk);
+  void unlink(Chunk* chunk);
+  Chunk* find(uint64_t need, bool any) const;
+  Chunk* take(uint64_t need, bool any);
+  Chunk* grow(uint64_t need, uint64_t asked);
+  Chunk* adopt(const Block& block, bool own, uint64_t need);
+  void join_after(Chunk* chunk);
+  std::vector<std::unique_ptr<Held>> detach_free();
+  [[noreturn]] void fail(uint64_t asked, const std::string& why) const;
+
+  std::unique_ptr<BlockSource> source_;
+  PoolOptions options_;
+  std::mutex growth_;         // one thread at a time asks the source
+  mutable std::mutex mutex_;  // everything below
+  std::array<Chunk*, bins> bin_{};
+  std::array<uint64_t, bins / 64> occupied_{};
+  std::vector<std::unique_ptr<Held>> held_;
+  PoolStatistics statistics_;
+};
+
+inline const Block& Pool::Chunk::block() const { return held_->block; }
+
+}  // namespace adit

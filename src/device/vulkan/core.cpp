@@ -1,0 +1,43 @@
+#include "device/vulkan/core.hpp"
+
+namespace adit::vulkan {
+
+Core::Core(Physical physical) : physical_(std::move(physical)) {
+  const float priority = 1;
+  VkDeviceQueueCreateInfo queue{};
+  queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+  queue.queueFamilyIndex = physical_.queue_family;
+  queue.queueCount = 1;
+  queue.pQueuePriorities = &priority;
+
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics{};
+  atomics.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+  atomics.shaderBufferFloat32AtomicAdd = VK_TRUE;
+  VkPhysicalDeviceVulkan12Features v12 = physical_.features12;
+  VkPhysicalDeviceVulkan11Features v11 = physical_.features11;
+  v11.pNext = &v12;
+  v12.pNext = physical_.atomic_float ? &atomics : nullptr;
+  VkPhysicalDeviceFeatures2 features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.pNext = &v11;
+  features.features = physical_.features;
+
+  const char* const extension = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME;
+  VkDeviceCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+  info.pNext = &features;
+  info.queueCreateInfoCount = 1;
+  info.pQueueCreateInfos = &queue;
+  info.enabledExtensionCount = physical_.atomic_float ? 1 : 0;
+  info.ppEnabledExtensionNames = &extension;
+  const Instance& here = instance();
+  check(here.calls.create_device(physical_.handle, &info, nullptr, &handle_), "vkCreateDevice");
+  calls = load_device_calls(here.calls, handle_);
+  calls.get_device_queue(handle_, physical_.queue_family, 0, &queue_);
+}
+
+Core::~Core() {
+  if (!process_ends) calls.destroy_device(handle_, nullptr);
+}
+
+}  // namespace adit::vulkan

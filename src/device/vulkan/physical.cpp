@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "device/vulkan/instance.hpp"
+
+namespace adit::vulkan {
+namespace {
+
+// Mesa's software rasteriser silently ends an invocation's loops after this many back-edges in all.
+constexpr uint64_t llvmpipe_loop_trips = 65'535;
+
+DeviceKind kind_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceKind::discrete;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceKind::integrated;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceKind::software;
+    default: return DeviceKind::virtual_machine;
+  }
+}
+
+// A family that computes but does not draw, if there is one: its queue has less to switch between.
+bool pick_queue_family(Physical& device) {
+  uint32_t count = 0;
+  instance().calls.get_queue_family_properties(device.handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  instance().calls.get_queue_family_properties(device.handle, &count, families.data());
+  bool found = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+    const bool draws = families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT;
+    if (!found || !draws) device.queue_family = i;
+    found = true;
+    if (!draws) break;
+  }
+  return found;
+}
+
+bool has_extension(VkPhysicalDevice device, const char* name) {
+  uint32_t count = 0;
+  instance().calls.enumerate_device_extension_properties(device, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  instance().calls.enumerate_device_extension_properties(device, nullptr, &count, extensions.data());
+  return std::any_of(extensions.begin(), extensions.end(),
+                     [&](const auto& one) { return std::strcmp(one.extensionName, name) == 0; });
+}
+
+// Reads the features and keeps those that kernels may use.
+void read_features(Physical& device) {
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics{};
+  atomics.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+  VkPhysicalDeviceVulkan12Features v12{};
+  v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  VkPhysicalDeviceVulkan11Features v11{};
+  v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  v11.pNext = &v12;
+  if (has_extension(device.handle, VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME)) v12.pNext = &atomics;
+  VkPhysicalDeviceFeatures2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  all.pNext = &v11;
+  instance().calls.get_features2(device.handle, &all);
+
+  device.features.shaderFloat64 = all.features.shaderFloat64;
+  device.features.shaderInt64 = all.features.shaderInt64;
+  device.features.shaderInt16 = all.features.shaderInt16;
+  device.features11.sType = v11.sType;
+  device.features11.storageBuffer16BitAccess = v11.storageBuffer16BitAccess;
+  device.features12.sType = v12.sType;
+  device.features12.storageBuffer8BitAccess = v12.storageBuffer8BitAccess;
+  device.features12.shaderInt8 = v12.shaderInt8;
+  device.features12.shaderFloat16 = v12.shaderFloat16;
+  device.features12.shaderBufferInt64Atomics = v12.shaderBufferInt64Atomics;
+  device.features12.shaderSharedInt64Atomics = v12.shaderSharedInt64Atomics;
+  device.features12.shaderSubgroupExtendedTypes = v12.shaderSubgroupExtendedTypes;
+  device.features12.timelineSemaphore = v12.timelineSemaphore;
+  device.features12.bufferDeviceAddress = v12.bufferDeviceAddress;
+  device.features12.vulkanMemoryModel = v12.vulkanMemoryModel;
+  device.features12.vulkanMemoryModelDeviceScope = v12.vulkanMemoryModelDeviceScope;
+  device.atomic_float = v12.pNext && atomics.shaderBufferFloat32AtomicAdd;
+
+  if (!v12.bufferDeviceAddress) device.problem = "it lacks bufferDeviceAddress";
+  if (!v12.timelineSemaphore) device.problem = "it lacks timelineSemaphore";
+}
+
+// Some devices have one mode for several widths; then a mode is asked for only where all of them have it.
+void keep_what_may_differ(VkShaderFloatControlsIndependence may_differ, bool& half, bool& single,
+                          bool& twice) {
+  if (may_differ == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL) return;
+  half = twice = half && twice;
+  if (may_differ == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE) half = single = twice = half && single;
+}
+
+void read_float_controls(Physical& device, const VkPhysicalDeviceVulkan12Properties& told) {
+  spirv::Target& target = device.target;
+  target.denorm_preserve16 = told.shaderDenormPreserveFloat16;
+  target.denorm_preserve32 = told.shaderDenormPreserveFloat32;
+  target.denorm_preserve64 = told.shaderDenormPreserveFloat64;
+  target.signed_zero_inf_nan16 = told.shaderSignedZeroInfNanPreserveFloat16;
+  target.signed_zero_inf_nan32 = told.shaderSignedZeroInfNanPreserveFloat32;
+  target.signed_zero_inf_nan64 = told.shaderSignedZeroInfNanPreserveFloat64;
+  target.rounding_rte16 = told.shaderRoundingModeRTEFloat16;
+  target.rounding_rte32 = told.shaderRoundingModeRTEFloat32;
+  target.rounding_rte64 = told.shaderRoundingModeRTEFloat64;
+  keep_what_may_differ(told.denormBehaviorIndependence, target.denorm_preserve16, target.denorm_preserve32,
+                       target.denorm_preserve64);
+  keep_what_may_differ(told.roundingModeIndependence, target.rounding_rte16, target.rounding_rte32,
+                       target.rounding_rte64);
+}
+
+// The type that serves both sides at full speed, where host and device share their memory.
+bool memory_is_unified(const Physical& device) {
+  if (device.info.kind != DeviceKind::integrated && device.info.kind != DeviceKind::software) return false;
+  const VkMemoryPropertyFlags both =
+      VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+      VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+  for (uint32_t i = 0; i < device.memory.memoryTypeCount; ++i)
+    if ((device.memory.memoryTypes[i].propertyFlags & both) == both) return true;
+  return false;
+}
+
+void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& told) {
+  Limits& limits = device.limits;
+  const VkPhysicalDeviceLimits& driver = device.properties.limits;
+  limits.max_loop_trips = device.driver_id == VK_DRIVER_ID_MESA_LLVMPIPE ? llvmpipe_loop_trips : 0;
+#if defined(__aarch64__)
+  // It generates code for the CPU's name, with vector divisions that a virtual machine may not have.
+  device.target.native_integers = device.driver_id != VK_DRIVER_ID_MESA_LLVMPIPE;
+#endif
+  limits.max_buffer_bytes = std::min<uint64_t>(told.maxMemoryAllocationSize, device.info.memory_bytes);
+  limits.max_lanes = std::min(driver.maxComputeWorkGroupInvocations, driver.maxComputeWorkGroupSize[0]);
+  limits.shared_bytes = driver.maxComputeSharedMemorySize;
+  limits.float16 = device.features12.shaderFloat16;
+  limits.float64 = device.features.shaderFloat64;
+  limits.int8 = device.features12.shaderInt8;
+  limits.int16 = device.features.shaderInt16;
+  limits.int64 = device.features.shaderInt64;
+  limits.storage8 = device.features12.storageBuffer8BitAccess;
+  limits.storage16 = device.features11.storageBuffer16BitAccess;
+  limits.keeps_denormals = device.target.denorm_preserve32;
+  limits.int64_atomics =
+      device.features12.shaderBufferInt64Atomics && device.features12.shaderSharedInt64Atomics;
+  limits.float_atomics = device.atomic_float;
+  limits.lanes_by_hand = true;
+  limits.unified_memory = memory_is_unified(device);
+  limits.subgroup_size = told.subgroupSize;
+  if (told.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) {
+    limits.subgroup_arithmetic = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    limits.subgroup_shuffle = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    limits.subgroup_vote = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT;
+    device.target.subgroup_ballot = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT;
+  }
+}
+
+void read_properties(Physical& device) {
+  VkPhysicalDeviceVulkan12Properties v12{};
+  v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+  VkPhysicalDeviceVulkan11Properties v11{};
+  v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+  v11.pNext = &v12;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  all.pNext = &v11;
+  instance().calls.get_properties2(device.handle, &all);
+  device.driver_id = v12.driverID;
+  device.info.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
+  read_float_controls(device, v12);
+  fill_limits(device, v11);
+}
+
+Physical describe(VkPhysicalDevice handle, uint32_t index) {
+  Physical device;
+  device.handle = handle;
+  instance().calls.get_properties(handle, &device.properties);
+  instance().calls.get_memory_properties(handle, &device.memory);
+  device.info.id = fmt::format("vulkan:{}", index);
+  device.info.name = device.properties.deviceName;
+  device.info.kind = kind_of(device.properties.deviceType);
+  for (uint32_t i = 0; i < device.memory.memoryHeapCount; ++i)
+    if (device.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      device.info.memory_bytes = std::max(device.info.memory_bytes, device.memory.memoryHeaps[i].size);
+  const uint32_t version = device.properties.apiVersion;
+  if (version < VK_API_VERSION_1_2) {
+    device.problem = fmt::format("its driver has Vulkan {}.{}; 1.2 is needed", VK_API_VERSION_MAJOR(version),
+                                 VK_API_VERSION_MINOR(version));
+  } else {
+    read_features(device);
+    read_properties(device);
+    if (!pick_queue_family(device)) device.problem = "it has no queue that computes";
+  }
+  device.info.reason = device.problem;
+  return device;
+}
+
+}  // namespace
+
+std::string Physical::driver_key() const {
+  std::string key =
+      fmt::format("{:08x}{:08x}{:08x}", properties.vendorID, properties.deviceID, properties.driverVersion);
+  for (uint8_t byte : properties.pipelineCacheUUID) key += fmt::format("{:02x}", byte);
+  return key;
+}
+
+std::vector<Physical> physical_devices() {
+  std::vector<Physical> found;
+  if (!instance().problem.empty()) return found;
+  uint32_t count = 0;
+  instance().calls.enumerate_physical_devices(instance().handle, &count, nullptr);
+  std::vector<VkPhysicalDevice> handles(count);
+  if (count) instance().calls.enumerate_physical_devices(instance().handle, &count, handles.data());
+  handles.resize(count);
+  for (uint32_t i = 0; i < count; ++i) found.push_back(describe(handles[i], i));
+  return found;
+}
+
+}  // namespace adit::vulkan

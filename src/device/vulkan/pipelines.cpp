@@ -1,0 +1,128 @@
+#include "device/vulkan/pipelines.hpp"
+
+#include <cstring>
+#include <fmt/format.h>
+
+#include "support/cache.hpp"
+#include "support/log.hpp"
+
+namespace adit::vulkan {
+
+bool fits_driver(std::span<const std::byte> data, const VkPhysicalDeviceProperties& properties) {
+  VkPipelineCacheHeaderVersionOne header;
+  if (data.size() < sizeof header) return false;
+  std::memcpy(&header, data.data(), sizeof header);
+  return header.headerSize == sizeof header && header.headerVersion == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
+         header.vendorID == properties.vendorID && header.deviceID == properties.deviceID &&
+         std::memcmp(header.pipelineCacheUUID, properties.pipelineCacheUUID, VK_UUID_SIZE) == 0;
+}
+
+namespace {
+
+// What is on disk for this driver; empty when there is nothing usable.
+std::vector<std::byte> load_fitting(const std::string& key, const VkPhysicalDeviceProperties& properties) {
+  std::optional<std::vector<std::byte>> data = cache::load("pipelines", key);
+  if (!data) return {};
+  if (fits_driver(*data, properties)) return std::move(*data);
+  log_debug("vulkan: the pipeline cache {} is of another driver; it is made anew", key);
+  return {};
+}
+
+}  // namespace
+
+Pipelines::Pipelines(std::shared_ptr<Core> core)
+    : core_(std::move(core)), key_(core_->physical().driver_key()) {
+  cache_ = open_cache(load_fitting(key_, core_->physical().properties));
+  const VkPushConstantRange address{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress)};
+  VkPipelineLayoutCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+  info.pushConstantRangeCount = 1;
+  info.pPushConstantRanges = &address;
+  const VkResult result = core_->calls.create_pipeline_layout(core_->handle(), &info, nullptr, &layout_);
+  if (result != VK_SUCCESS) core_->calls.destroy_pipeline_cache(core_->handle(), cache_, nullptr);
+  check(result, "vkCreatePipelineLayout");
+}
+
+Pipelines::~Pipelines() {
+  if (Core::process_ends) return;
+  core_->calls.destroy_pipeline_layout(core_->handle(), layout_, nullptr);
+  core_->calls.destroy_pipeline_cache(core_->handle(), cache_, nullptr);
+}
+
+VkPipelineCache Pipelines::open_cache(std::span<const std::byte> data) const {
+  VkPipelineCacheCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+  info.initialDataSize = data.size();
+  info.pInitialData = data.empty() ? nullptr : data.data();
+  VkPipelineCache cache = VK_NULL_HANDLE;
+  VkResult result = core_->calls.create_pipeline_cache(core_->handle(), &info, nullptr, &cache);
+  if (result != VK_SUCCESS && !data.empty()) return open_cache({});
+  check(result, "vkCreatePipelineCache");
+  return cache;
+}
+
+std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<const uint32_t> words) {
+  const DeviceCalls& calls = core_->calls;
+  VkShaderModuleCreateInfo code{};
+  code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+  code.codeSize = words.size_bytes();
+  code.pCode = words.data();
+  VkShaderModule module = VK_NULL_HANDLE;
+  check(calls.create_shader_module(core_->handle(), &code, nullptr, &module), "vkCreateShaderModule");
+  VkComputePipelineCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = module;
+  info.stage.pName = "main";
+  info.layout = layout_;
+  auto pipeline = std::make_unique<Pipeline>();
+  pipeline->layout = layout_;
+  pipeline->name = name;
+  const VkResult result =
+      calls.create_compute_pipelines(core_->handle(), cache_, 1, &info, nullptr, &pipeline->handle);
+  calls.destroy_shader_module(core_->handle(), module, nullptr);
+  if (result == VK_ERROR_DEVICE_LOST || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
+      result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+    check(result, "vkCreateComputePipelines");
+  if (result != VK_SUCCESS)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[compile] kernel {}: the driver refused it ({})", name, result_name(result)));
+  changed_ = true;
+  return pipeline;
+}
+
+void Pipelines::destroy(const Pipeline& pipeline) const {
+  if (!Core::process_ends) core_->calls.destroy_pipeline(core_->handle(), pipeline.handle, nullptr);
+}
+
+std::vector<std::byte> Pipelines::data_of(VkPipelineCache cache) const {
+  size_t bytes = 0;
+  std::vector<std::byte> data;
+  VkResult result = VK_INCOMPLETE;
+  // The cache may grow between the two calls.
+  for (int attempt = 0; attempt < 4 && result == VK_INCOMPLETE; ++attempt) {
+    result = core_->calls.get_pipeline_cache_data(core_->handle(), cache, &bytes, nullptr);
+    if (result != VK_SUCCESS) break;
+    data.resize(bytes);
+    result = core_->calls.get_pipeline_cache_data(core_->handle(), cache, &bytes, data.data());
+    data.resize(bytes);
+  }
+  if (result != VK_SUCCESS) data.clear();
+  return data;
+}
+
+void Pipelines::save() {
+  std::lock_guard lock(saving_);
+  if (!changed_.exchange(false)) return;
+  // Another process may have written meanwhile: its pipelines and ours together. Merging goes into a cache
+  // that no other thread uses, since the target must be ours alone.
+  const VkPipelineCache merged = open_cache(load_fitting(key_, core_->physical().properties));
+  if (core_->calls.merge_pipeline_caches(core_->handle(), merged, 1, &cache_) == VK_SUCCESS) {
+    const std::vector<std::byte> data = data_of(merged);
+    if (fits_driver(data, core_->physical().properties)) cache::save("pipelines", key_, data);
+  }
+  core_->calls.destroy_pipeline_cache(core_->handle(), merged, nullptr);
+}
+
+}  // namespace adit::vulkan

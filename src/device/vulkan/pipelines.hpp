@@ -1,0 +1,46 @@
+// The driver's pipeline cache, kept on disk for the next process.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/vulkan/core.hpp"
+#include "device/vulkan/recorder.hpp"
+
+namespace adit::vulkan {
+
+// True when a pipeline cache's header names this very device and driver. Drivers should check it too; not all
+// do.
+bool fits_driver(std::span<const std::byte> data, const VkPhysicalDeviceProperties& properties);
+
+class Pipelines {
+ public:
+  explicit Pipelines(std::shared_ptr<Core> core);
+  ~Pipelines();
+  Pipelines(const Pipelines&) = delete;
+  Pipelines& operator=(const Pipelines&) = delete;
+
+  // Compute pipelines take one push constant: the address of the argument block. Any thread may call.
+  std::unique_ptr<Pipeline> make(const std::string& name, std::span<const uint32_t> words);
+  void destroy(const Pipeline& pipeline) const;
+  // Writes the cache to disk if pipelines were made since it was read or written last.
+  void save();
+
+ private:
+  VkPipelineCache open_cache(std::span<const std::byte> data) const;
+  std::vector<std::byte> data_of(VkPipelineCache cache) const;
+
+  std::shared_ptr<Core> core_;
+  std::string key_;
+  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  std::atomic<bool> changed_{false};
+  std::mutex saving_;
+};
+
+}  // namespace adit::vulkan

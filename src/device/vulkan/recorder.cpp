@@ -1,0 +1,246 @@
+#include "device/vulkan/recorder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace adit::vulkan {
+namespace {
+
+constexpr uint64_t ring_bytes = uint64_t{8} << 20;
+constexpr uint32_t commands_a_batch = 128;
+constexpr uint32_t commands_when_idle = 32;  // an idle device gets its first work sooner
+constexpr size_t most_flying = 64;
+
+constexpr VkPipelineStageFlags compute_stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+constexpr VkPipelineStageFlags work_stages = compute_stage | VK_PIPELINE_STAGE_TRANSFER_BIT;
+constexpr VkAccessFlags compute_access = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT;
+constexpr VkAccessFlags work_writes = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+constexpr VkAccessFlags work_access = compute_access | work_writes | VK_ACCESS_TRANSFER_READ_BIT;
+
+// One writer: no read-modify-write needed.
+void count(std::atomic<uint64_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Recorder::Recorder(std::shared_ptr<Core> core, Timeline& timeline, const std::atomic<bool>& stop)
+    : core_(std::move(core)),
+      calls_(core_->calls),
+      timeline_(timeline),
+      stop_(stop),
+      ring_(core_, ring_bytes, RegionUse::commands) {
+  begin();
+}
+
+Recorder::~Recorder() {
+  calls_.device_wait_idle(core_->handle());
+  auto destroy = [&](const Batch& batch) {
+    calls_.destroy_command_pool(core_->handle(), batch.pool, nullptr);
+  };
+  for (const auto& batch : flying_) destroy(*batch);
+  for (const auto& batch : free_) destroy(*batch);
+  if (current_) destroy(*current_);
+}
+
+std::unique_ptr<Recorder::Batch> Recorder::make_batch() const {
+  auto batch = std::make_unique<Batch>();
+  VkCommandPoolCreateInfo pool{};
+  pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+  pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+  pool.queueFamilyIndex = core_->physical().queue_family;
+  check(calls_.create_command_pool(core_->handle(), &pool, nullptr, &batch->pool), "vkCreateCommandPool");
+  VkCommandBufferAllocateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+  info.commandPool = batch->pool;
+  info.commandBufferCount = 1;
+  const VkResult result = calls_.allocate_command_buffers(core_->handle(), &info, &batch->commands);
+  if (result != VK_SUCCESS) calls_.destroy_command_pool(core_->handle(), batch->pool, nullptr);
+  check(result, "vkAllocateCommandBuffers");
+  batch->kernels.reserve(commands_a_batch);
+  return batch;
+}
+
+// A batch to write into; nothing when too many are in flight.
+std::unique_ptr<Recorder::Batch> Recorder::free_batch() {
+  if (free_.empty()) retire();
+  if (free_.empty()) return flying_.size() < most_flying ? make_batch() : nullptr;
+  std::unique_ptr<Batch> batch = std::move(free_.back());
+  free_.pop_back();
+  return batch;
+}
+
+void Recorder::begin() {
+  if (current_ || !(current_ = free_batch())) return;
+  check(calls_.reset_command_pool(core_->handle(), current_->pool, 0), "vkResetCommandPool");
+  VkCommandBufferBeginInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  check(calls_.begin_command_buffer(current_->commands, &info), "vkBeginCommandBuffer");
+  current_->kernels.clear();
+  current_->last = 0;
+  full_barrier();
+  host_reads_ = core_->unified();
+  // Likely the next one too.
+  if (bound_) calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, bound_->handle);
+}
+
+void Recorder::open() {
+  for (begin(); !current_; begin()) wait_oldest();
+}
+
+void Recorder::barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+                       VkAccessFlags access) {
+  VkMemoryBarrier all{};
+  all.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+  all.srcAccessMask = written;
+  all.dstAccessMask = access;
+  calls_.cmd_pipeline_barrier(current_->commands, from, to, 0, 1, &all, 0, nullptr, 0, nullptr);
+}
+
+void Recorder::full_barrier() {
+  barrier(work_stages, work_writes, work_stages, work_access);
+  transfers_pending_ = transfers_unready_ = false;
+}
+
+void Recorder::before(Work work, std::span<const Touch> touches) {
+  const bool conflict = hazards_.enter(touches);
+  const bool transfer = work == Work::transfer;
+  if (conflict || (transfer && transfers_unready_)) {
+    if (transfer || transfers_pending_) {
+      full_barrier();
+    } else {
+      barrier(compute_stage, VK_ACCESS_SHADER_WRITE_BIT, compute_stage, compute_access);
+      transfers_unready_ = true;
+    }
+    count(counters.barriers);
+  }
+  transfers_pending_ |= transfer;
+}
+
+void Recorder::finish_command() {
+  ++recorded_;
+  ++in_batch_;
+  if (in_batch_ == commands_a_batch || (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
+    submit();
+}
+
+void Recorder::run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y,
+                   std::span<const std::byte> block, std::span<const Touch> touches) {
+  const VkDeviceAddress address = ring_->address + place(block);
+  open();
+  before(Work::compute, touches);
+  if (bound_ != &pipeline) {
+    calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+    bound_ = &pipeline;
+  }
+  calls_.cmd_push_constants(current_->commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                            sizeof address, &address);
+  calls_.cmd_dispatch(current_->commands, groups_x, groups_y, 1);
+  current_->kernels.push_back(&pipeline);
+  count(counters.kernels_run);
+  finish_command();
+}
+
+void Recorder::copy(const CopyRegion& region, std::span<const Touch> touches) {
+  open();
+  before(Work::transfer, touches);
+  host_reads_ |= region.for_host;
+  const VkBufferCopy where{region.from_offset, region.to_offset, region.bytes};
+  calls_.cmd_copy_buffer(current_->commands, region.from, region.to, 1, &where);
+  finish_command();
+}
+
+void Recorder::fill(const FillRegion& region, std::span<const Touch> touches) {
+  open();
+  before(Work::transfer, touches);
+  calls_.cmd_fill_buffer(current_->commands, region.buffer, region.offset, region.bytes, region.pattern);
+  finish_command();
+}
+
+void Recorder::write(VkBuffer to, uint64_t offset, std::span<const std::byte> data,
+                     std::span<const Touch> touches) {
+  const uint64_t from = place(data);
+  copy({ring_->buffer, to, from, offset, data.size()}, touches);
+}
+
+// Copies into the ring. When it is full, what is recorded starts and the oldest batch makes room.
+uint64_t Recorder::place(std::span<const std::byte> data) {
+  constexpr uint64_t alignment = 64;
+  const uint64_t need = (data.size() + alignment - 1) / alignment * alignment;
+  if (need > ring_bytes / 4)
+    throw Error(ErrorKind::bad_argument, fmt::format("[run] arguments: expected at most {} bytes, got {}",
+                                                     ring_bytes / 4, data.size()));
+  uint64_t start = ring_head_;
+  if (start % ring_bytes + need > ring_bytes) start += ring_bytes - start % ring_bytes;
+  while (start + need - ring_tail_ > ring_bytes) {
+    if (retire()) continue;
+    if (flying_.empty()) submit();
+    wait_oldest();
+  }
+  ring_head_ = start + need;
+  std::memcpy(ring_->host + start % ring_bytes, data.data(), data.size());
+  return start % ring_bytes;
+}
+
+void Recorder::submit() {
+  if (recorded_ == submitted_) return;
+  if (host_reads_) barrier(work_stages, work_writes, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  check(calls_.end_command_buffer(current_->commands), "vkEndCommandBuffer");
+  const VkSemaphore semaphore = timeline_.semaphore();
+  VkTimelineSemaphoreSubmitInfo timeline{};
+  timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+  timeline.signalSemaphoreValueCount = 1;
+  timeline.pSignalSemaphoreValues = &recorded_;
+  VkSubmitInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  info.pNext = &timeline;
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &current_->commands;
+  info.signalSemaphoreCount = 1;
+  info.pSignalSemaphores = &semaphore;
+  if (fail_next_submit.exchange(false, std::memory_order_relaxed))
+    check(VK_ERROR_DEVICE_LOST, "vkQueueSubmit");
+  check(calls_.queue_submit(core_->queue(), 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+  count(counters.batches);
+  current_->last = submitted_ = recorded_;
+  timeline_.submitted(submitted_);
+  current_->ring_end = ring_head_;
+  flying_.push_back(std::move(current_));
+  in_batch_ = 0;
+  hazards_.clear();
+  begin();
+}
+
+bool Recorder::retire() {
+  bool any = false;
+  while (!flying_.empty() && timeline_.reached(flying_.front()->last)) {
+    ring_tail_ = flying_.front()->ring_end;
+    free_.push_back(std::move(flying_.front()));
+    flying_.pop_front();
+    any = true;
+  }
+  return any;
+}
+
+void Recorder::wait_oldest() {
+  if (!flying_.empty() && !timeline_.wait(flying_.front()->last, stop_))
+    check(VK_ERROR_DEVICE_LOST, "vkQueueSubmit");
+  retire();
+}
+
+std::string Recorder::kernels_in_flight() const {
+  std::vector<std::string> names;
+  auto add = [&](const Batch& batch) {
+    if (batch.last != 0 && batch.last <= timeline_.completed()) return;
+    for (const Pipeline* kernel : batch.kernels)
+      if (std::find(names.begin(), names.end(), kernel->name) == names.end()) names.push_back(kernel->name);
+  };
+  for (const auto& batch : flying_) add(*batch);
+  if (current_) add(*current_);
+  if (names.size() > 8) names.resize(8), names.push_back("...");
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace adit::vulkan

@@ -1,0 +1,29 @@
+#include "kernel/math/error_function.hpp"
+
+#include <adit/kernel/math.hpp>
+
+#include "kernel/math/quotient.hpp"
+#include "kernel/math/twofold.hpp"
+
+namespace adit::kernel {
+
+Value erf(Value x, const ErfParts& parts) {
+  Value a = abs(x);
+  Value centre = fma(x, parts.centre(x * x), x);
+  Value side = 1 - exp(-parts.exponent(min(a, parts.last)));
+  return select(a < 1, centre, flip_sign(side, sign_bit(x)));
+}
+
+// erfc(a) = exp(-a^2) core / (1 + 2 a) for a >= 0 (Shepherd and Laframboise, 1981). What a * a loses in
+// rounding is a factor 1 - low. The exponential comes last, so a subnormal one costs nothing: its factor is
+// below 1.
+Value erfc(Value x, const ErfcParts& parts) {
+  Value a = min(abs(x), parts.last);
+  Twofold square = two_product(a, a);
+  Value t = quotient(a - parts.pivot, a + parts.pivot);
+  Value factor = quotient(parts.core(t), fma(a, 2, 1.0));
+  Value right = exp(-square.high) * fma(-square.low, factor, factor);
+  return select(x < 0, 2 - right, right);
+}
+
+}  // namespace adit::kernel

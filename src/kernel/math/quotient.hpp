@@ -1,0 +1,15 @@
+// Division of numbers of moderate size.
+#pragma once
+
+#include <adit/kernel/builder.hpp>
+
+namespace adit::kernel {
+
+// a / b to 1 ULP however loose the device's division is; a, b and a / b far from the ends of the range.
+inline Value quotient(Value a, Value b) {
+  Value inverse = 1 / b;
+  Value q = a * inverse;
+  return fma(fma(-q, b, a), inverse, q);
+}
+
+}  // namespace adit::kernel

@@ -1,0 +1,156 @@
+// Elementwise instructions. The LLVM instruction is the same for a scalar and for a vector of lanes.
+#include "native/emitter.hpp"
+
+namespace adit::native {
+
+namespace {
+
+bool is_vector(LLVMTypeRef type) { return LLVMGetTypeKind(type) == LLVMVectorTypeKind; }
+
+// A constant of a type or, for a vector type, in every lane.
+LLVMValueRef everywhere(LLVMTypeRef type, uint64_t value) {
+  if (!is_vector(type)) return LLVMConstInt(type, value, 0);
+  std::vector<LLVMValueRef> copies(LLVMGetVectorSize(type), LLVMConstInt(LLVMGetElementType(type), value, 0));
+  return LLVMConstVector(copies.data(), static_cast<unsigned>(copies.size()));
+}
+
+}  // namespace
+
+void Emitter::arithmetic(Id id, const Instruction& it) {
+  const Shape shape = shapes_.of[id];
+  if (it.op == Op::pack) {
+    Lowered& result = set(id, nullptr, shape);
+    for (int k = 0; k < it.width; ++k) result.part[k] = value_as(it.operand[k], shape == Shape::varying);
+    return;
+  }
+  if (it.op == Op::extract) {
+    const Lowered& vector = lowered_[it.operand[0]];
+    set(id, vector.part[it.constant], vector.shape);
+    return;
+  }
+  // A linear result (a sum or a conversion) computes on the base alone.
+  const bool vector = shape == Shape::varying;
+  Ref operand[3] = {};
+  for (int k = 0; k < it.operand_count; ++k) operand[k] = value_as(it.operand[k], vector);
+  const TypeRef type = vector ? vector_of(scalar_type(it.type)) : scalar_type(it.type);
+  set(id, compute(it, operand[0], operand[1], operand[2], type, program_[it.operand[0]].type), shape);
+}
+
+LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRef type, Type from) {
+  const bool floating = is_float(it.type);
+  const auto one = [&](const char* name) { return intrinsic(name, {type}, {a}); };
+  switch (it.op) {
+    case Op::add: return floating ? LLVMBuildFAdd(builder_, a, b, "") : LLVMBuildAdd(builder_, a, b, "");
+    case Op::sub: return floating ? LLVMBuildFSub(builder_, a, b, "") : LLVMBuildSub(builder_, a, b, "");
+    case Op::mul: return floating ? LLVMBuildFMul(builder_, a, b, "") : LLVMBuildMul(builder_, a, b, "");
+    case Op::div: return floating ? LLVMBuildFDiv(builder_, a, b, "") : divide_integers(it, a, b, type);
+    case Op::rem: return divide_integers(it, a, b, type);
+    case Op::neg: return floating ? LLVMBuildFNeg(builder_, a, "") : LLVMBuildNeg(builder_, a, "");
+    case Op::abs:
+      if (floating) return one("llvm.fabs");
+      return is_unsigned(it.type) ? a : intrinsic("llvm.abs", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::fma: return intrinsic("llvm.fma", {type}, {a, b, c});
+    case Op::sqrt: return one("llvm.sqrt");
+    case Op::floor: return one("llvm.floor");
+    case Op::ceil: return one("llvm.ceil");
+    case Op::trunc: return one("llvm.trunc");
+    case Op::round_even: return one("llvm.roundeven");
+    case Op::mul_high: {
+      const TypeRef element = LLVMIntTypeInContext(context_, 2 * bits_of(it.type));
+      const TypeRef wide = is_vector(type) ? vector_of(element) : element;
+      const Ref product = LLVMBuildMul(builder_, LLVMBuildZExt(builder_, a, wide, ""), LLVMBuildZExt(builder_, b, wide, ""), "");
+      return LLVMBuildTrunc(builder_, LLVMBuildLShr(builder_, product, everywhere(wide, bits_of(it.type)), ""), type, "");
+    }
+    case Op::bit_and: return LLVMBuildAnd(builder_, a, b, "");
+    case Op::bit_or: return LLVMBuildOr(builder_, a, b, "");
+    case Op::bit_xor: return LLVMBuildXor(builder_, a, b, "");
+    case Op::bit_not: return LLVMBuildNot(builder_, a, "");
+    case Op::shift_left: return LLVMBuildShl(builder_, a, b, "");
+    case Op::shift_right:
+      return is_unsigned(it.type) ? LLVMBuildLShr(builder_, a, b, "") : LLVMBuildAShr(builder_, a, b, "");
+    case Op::count_ones: return one("llvm.ctpop");
+    case Op::leading_zeros: return intrinsic("llvm.ctlz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::trailing_zeros: return intrinsic("llvm.cttz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::equal: case Op::not_equal: case Op::less: case Op::less_equal: return compare(it.op, from, a, b);
+    case Op::select: return LLVMBuildSelect(builder_, a, b, c, "");
+    case Op::convert: case Op::convert_in_range: return conversion(it, from, a, type);
+    case Op::bitcast: return LLVMBuildBitCast(builder_, a, type, "");
+    default: return nullptr;
+  }
+}
+
+// x / 0 is all ones, x % 0 is x, MIN / -1 is MIN: no instruction traps, whatever lane it is for.
+LLVMValueRef Emitter::divide_integers(const Instruction& it, Ref a, Ref b, TypeRef type) {
+  const bool is_signed = is_signed_integer(it.type), quotient = it.op == Op::div;
+  const Instruction& divisor = program_[it.operand[1]];
+  const uint64_t ones = bits_of(it.type) == 64 ? ~uint64_t{0} : (uint64_t{1} << bits_of(it.type)) - 1;
+  const auto raw = [&](Ref by) {
+    if (quotient) return is_signed ? LLVMBuildSDiv(builder_, a, by, "") : LLVMBuildUDiv(builder_, a, by, "");
+    return is_signed ? LLVMBuildSRem(builder_, a, by, "") : LLVMBuildURem(builder_, a, by, "");
+  };
+  if (divisor.op == Op::constant && divisor.constant != 0 && divisor.constant != ones) return raw(b);
+  const Ref zero = LLVMBuildICmp(builder_, LLVMIntEQ, b, LLVMConstNull(type), "");
+  Ref unsafe = zero;
+  if (is_signed) {
+    const Ref lowest = LLVMBuildICmp(builder_, LLVMIntEQ, a, everywhere(type, uint64_t{1} << (bits_of(it.type) - 1)), "");
+    const Ref minus_one = LLVMBuildICmp(builder_, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
+    unsafe = LLVMBuildOr(builder_, zero, LLVMBuildAnd(builder_, lowest, minus_one, ""), "");
+  }
+  const Ref result = raw(LLVMBuildSelect(builder_, unsafe, everywhere(type, 1), b, ""));
+  return LLVMBuildSelect(builder_, zero, quotient ? LLVMConstAllOnes(type) : a, result, "");
+}
+
+LLVMValueRef Emitter::compare(Op op, Type type, Ref a, Ref b) {
+  if (is_float(type)) {
+    const LLVMRealPredicate predicate = op == Op::equal       ? LLVMRealOEQ
+                                        : op == Op::not_equal ? LLVMRealUNE
+                                        : op == Op::less      ? LLVMRealOLT
+                                                              : LLVMRealOLE;
+    return LLVMBuildFCmp(builder_, predicate, a, b, "");
+  }
+  const bool is_signed = is_signed_integer(type);
+  const LLVMIntPredicate predicate = op == Op::equal       ? LLVMIntEQ
+                                     : op == Op::not_equal ? LLVMIntNE
+                                     : op == Op::less      ? (is_signed ? LLVMIntSLT : LLVMIntULT)
+                                                           : (is_signed ? LLVMIntSLE : LLVMIntULE);
+  return LLVMBuildICmp(builder_, predicate, a, b, "");
+}
+
+LLVMValueRef Emitter::conversion(const Instruction& it, Type from, Ref a, TypeRef type) {
+  const Type to = it.type;
+  if (to == Type::boolean) {
+    const Ref zero = LLVMConstNull(LLVMTypeOf(a));
+    return is_float(from) ? LLVMBuildFCmp(builder_, LLVMRealUNE, a, zero, "") : LLVMBuildICmp(builder_, LLVMIntNE, a, zero, "");
+  }
+  const bool from_signed = is_signed_integer(from);
+  if (is_float(from) && is_float(to))
+    return size_of(from) < size_of(to) ? LLVMBuildFPExt(builder_, a, type, "") : LLVMBuildFPTrunc(builder_, a, type, "");
+  if (is_float(to)) return from_signed ? LLVMBuildSIToFP(builder_, a, type, "") : LLVMBuildUIToFP(builder_, a, type, "");
+  if (is_float(from)) {
+    const bool to_signed = is_signed_integer(to);
+    if (it.op == Op::convert)
+      return intrinsic(to_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {type, LLVMTypeOf(a)}, {a});
+    // Freeze: lanes whose result is masked away may hold anything, but must hold something.
+    return LLVMBuildFreeze(builder_, to_signed ? LLVMBuildFPToSI(builder_, a, type, "") : LLVMBuildFPToUI(builder_, a, type, ""), "");
+  }
+  if (bits_of(from) == bits_of(to)) return a;
+  if (bits_of(from) > bits_of(to)) return LLVMBuildTrunc(builder_, a, type, "");
+  return from_signed ? LLVMBuildSExt(builder_, a, type, "") : LLVMBuildZExt(builder_, a, type, "");
+}
+
+// What two partial results of a reduction make; min and max as builder.hpp has them.
+LLVMValueRef Emitter::combine(Reduction op, Type type, Ref a, Ref b) {
+  const bool floating = is_float(type);
+  switch (op) {
+    case Reduction::add: return floating ? LLVMBuildFAdd(builder_, a, b, "") : LLVMBuildAdd(builder_, a, b, "");
+    case Reduction::mul: return floating ? LLVMBuildFMul(builder_, a, b, "") : LLVMBuildMul(builder_, a, b, "");
+    case Reduction::min: return LLVMBuildSelect(builder_, compare(Op::less, type, b, a), b, a, "");
+    case Reduction::max: return LLVMBuildSelect(builder_, compare(Op::less, type, a, b), b, a, "");
+    case Reduction::bit_and: return LLVMBuildAnd(builder_, a, b, "");
+    case Reduction::bit_or: return LLVMBuildOr(builder_, a, b, "");
+    case Reduction::bit_xor: return LLVMBuildXor(builder_, a, b, "");
+  }
+  return nullptr;
+}
+
+}  // namespace adit::native

@@ -1,0 +1,191 @@
+// From a program to an object file, and from an object file to a function.
+#include "native/compile.hpp"
+
+#include <fmt/format.h>
+#include <llvm-c/Analysis.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include <adit/error.hpp>
+
+#include "native/emitter.hpp"
+#include "source_stamp.hpp"
+
+namespace adit::native {
+
+namespace {
+
+[[noreturn]] void fail(const Program& program, const std::string& what) {
+  throw Error(ErrorKind::internal, fmt::format("[kernel {}] {}: {}", program.name, generator(), what));
+}
+
+std::string take_error(LLVMErrorRef error) {
+  char* text = LLVMGetErrorMessage(error);
+  std::string copy = text;
+  LLVMDisposeErrorMessage(text);
+  return copy;
+}
+
+template <class T, void (*dispose)(T)>
+struct Owner {
+  T ref{};
+  ~Owner() { if (ref) dispose(ref); }
+  operator T() const { return ref; }
+};
+
+struct Lowering {
+  Owner<LLVMContextRef, LLVMContextDispose> context{LLVMContextCreate()};
+  Owner<LLVMModuleRef, LLVMDisposeModule> module{nullptr};
+  Owner<LLVMTargetMachineRef, LLVMDisposeTargetMachine> machine{nullptr};
+};
+
+void start_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+  });
+}
+
+void make_machine(const Program& program, Lowering& lowering) {
+  LLVMTargetRef target = nullptr;
+  char* message = nullptr;
+  if (LLVMGetTargetFromTriple(host().triple.c_str(), &target, &message)) {
+    const std::string text = message;
+    LLVMDisposeMessage(message);
+    fail(program, text);
+  }
+  lowering.machine.ref = LLVMCreateTargetMachine(target, host().triple.c_str(), host().cpu.c_str(), host().features.c_str(),
+                                                 LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+}
+
+void lower(const Program& program, Lowering& lowering) {
+  if (uses_lanes(program))
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[kernel {}] uses lanes, barriers or subgroups of a team by hand, which the cpu device lacks", program.name));
+  start_llvm();
+  make_machine(program, lowering);
+  lowering.module.ref = LLVMModuleCreateWithNameInContext(program.name.c_str(), lowering.context);
+  LLVMSetTarget(lowering.module, host().triple.c_str());
+  const LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(lowering.machine);
+  LLVMSetModuleDataLayout(lowering.module, layout);
+  LLVMDisposeTargetData(layout);
+  Emitter(lowering.context, lowering.module, program, lanes_of(program)).run();
+#ifndef NDEBUG
+  char* message = nullptr;
+  const bool broken = LLVMVerifyModule(lowering.module, LLVMReturnStatusAction, &message);
+  const std::string text = message ? message : "";
+  LLVMDisposeMessage(message);
+  if (broken) fail(program, text);
+#endif
+  // Vectors are explicit: the loop and SLP vectorisers would only cost time.
+  const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+  LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
+  const LLVMErrorRef error = LLVMRunPasses(lowering.module, "default<O2>", lowering.machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (error) fail(program, take_error(error));
+}
+
+std::vector<std::byte> emit_file(const Program& program, LLVMCodeGenFileType kind) {
+  Lowering lowering;
+  lower(program, lowering);
+  char* message = nullptr;
+  LLVMMemoryBufferRef buffer = nullptr;
+  if (LLVMTargetMachineEmitToMemoryBuffer(lowering.machine, lowering.module, kind, &message, &buffer)) {
+    const std::string text = message;
+    LLVMDisposeMessage(message);
+    fail(program, text);
+  }
+  std::vector<std::byte> bytes(LLVMGetBufferSize(buffer));
+  std::memcpy(bytes.data(), LLVMGetBufferStart(buffer), bytes.size());
+  LLVMDisposeMemoryBuffer(buffer);
+  return bytes;
+}
+
+class JitCode final : public Code {
+ public:
+  JitCode(const Program& program, const std::vector<std::byte>& object) {
+    start_llvm();
+    if (LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit_, nullptr)) fail(program, take_error(error));
+    try {
+      load(program, object);
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  ~JitCode() override { close(); }
+  JitCode(const JitCode&) = delete;
+  JitCode& operator=(const JitCode&) = delete;
+
+ private:
+  void load(const Program& program, const std::vector<std::byte>& object) {
+    const LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit_);
+    LLVMOrcDefinitionGeneratorRef process = nullptr;  // memcpy and the like
+    if (LLVMErrorRef error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr))
+      fail(program, take_error(error));
+    LLVMOrcJITDylibAddGenerator(library, process);
+    const LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+        reinterpret_cast<const char*>(object.data()), object.size(), program.name.c_str());
+    if (LLVMErrorRef error = LLVMOrcLLJITAddObjectFile(jit_, library, buffer)) fail(program, take_error(error));
+    LLVMOrcExecutorAddress address = 0;
+    if (LLVMErrorRef error = LLVMOrcLLJITLookup(jit_, &address, entry_name)) fail(program, take_error(error));
+    function_ = reinterpret_cast<Function>(address);
+  }
+  void close() {
+    if (LLVMErrorRef error = LLVMOrcDisposeLLJIT(jit_)) LLVMConsumeError(error);
+  }
+  LLVMOrcLLJITRef jit_ = nullptr;
+};
+
+}  // namespace
+
+// Two registers a value of 32 bits where there are 32 registers: the second hides the latency of the first
+// (1.3 times the leapfrogs of one). Values of 64 bits fill as many with half the lanes.
+uint32_t lanes_of(const Program& program) {
+  const bool wide = std::any_of(program.instructions.begin(), program.instructions.end(),
+                                [](const Instruction& it) { return it.type == Type::f64; });
+  return host().vector_bits / 32 * (host().many_registers && !wide ? 2 : 1);
+}
+
+std::vector<std::byte> emit_object(const Program& program) { return emit_file(program, LLVMObjectFile); }
+
+std::string emit_listing(const Program& program) {
+  Lowering lowering;
+  lower(program, lowering);
+  char* text = LLVMPrintModuleToString(lowering.module);
+  std::string listing = text;
+  LLVMDisposeMessage(text);
+  const std::vector<std::byte> assembly = [&] {
+    char* message = nullptr;
+    LLVMMemoryBufferRef buffer = nullptr;
+    std::vector<std::byte> bytes;
+    if (LLVMTargetMachineEmitToMemoryBuffer(lowering.machine, lowering.module, LLVMAssemblyFile, &message, &buffer)) {
+      LLVMDisposeMessage(message);
+      return bytes;
+    }
+    bytes.resize(LLVMGetBufferSize(buffer));
+    std::memcpy(bytes.data(), LLVMGetBufferStart(buffer), bytes.size());
+    LLVMDisposeMemoryBuffer(buffer);
+    return bytes;
+  }();
+  return listing + std::string(reinterpret_cast<const char*>(assembly.data()), assembly.size());
+}
+
+std::shared_ptr<const Code> load_object(const Program& program, const std::vector<std::byte>& object) {
+  return std::make_shared<JitCode>(program, object);
+}
+
+std::string host_key() {
+  return fmt::format("{} {} {} {} {}", source_stamp, generator(), host().triple, host().cpu, host().features);
+}
+
+}  // namespace adit::native

@@ -1,0 +1,168 @@
+// The function around the program, and the loops of a team over its lanes.
+#include "native/emitter.hpp"
+
+namespace adit::native {
+
+namespace {
+
+// Longer bodies are written once, with a look at the live lanes at each access to memory, instead of once for full
+// vectors and once for the rest: most of what a kernel costs to compile is machine code.
+constexpr size_t twice_limit = 100;
+
+bool body_is_short(const Program& program, uint32_t block, size_t limit) {
+  size_t count = 0;
+  std::vector<uint32_t> open{block};
+  while (!open.empty()) {
+    const uint32_t number = open.back();
+    open.pop_back();
+    count += program.blocks[number].size();
+    for (Id id : program.blocks[number])
+      for (uint32_t child : program[id].block)
+        if (child != no_id) open.push_back(child);
+  }
+  return count <= limit;
+}
+
+}  // namespace
+
+Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& program, unsigned lanes)
+    : context_(context), module_(module), builder_(LLVMCreateBuilderInContext(context)), program_(program), lanes_(lanes),
+      shapes_(find_shapes(program)), lowered_(program.instructions.size()) {}
+
+Emitter::~Emitter() { LLVMDisposeBuilder(builder_); }
+
+// void adit_kernel(const std::byte* arguments, uint64_t begin, uint64_t end)
+void Emitter::run() {
+  const TypeRef pointer = LLVMPointerTypeInContext(context_, 0), word = LLVMInt64TypeInContext(context_);
+  TypeRef parameters[] = {pointer, word, word};
+  const TypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context_), parameters, 3, 0);
+  function_ = LLVMAddFunction(module_, entry_name, type);
+  entry_ = new_block("entry");
+  const auto start = new_block("start");
+  enter(entry_);
+  for (Id id = 0; id < program_.instructions.size(); ++id) {
+    const Instruction& it = program_[id];
+    if (it.op != Op::argument && it.op != Op::buffer) continue;
+    Ref offset = i64(program_.parameters[it.constant].offset);
+    const Ref place = LLVMBuildGEP2(builder_, LLVMInt8TypeInContext(context_), LLVMGetParam(function_, 0), &offset, 1, "");
+    const Ref value = LLVMBuildLoad2(builder_, it.op == Op::buffer ? pointer : memory_type(it.type), place, "");
+    set(id, it.op == Op::buffer ? value : from_memory(value, it.type), Shape::uniform);
+  }
+  LLVMBuildBr(builder_, start);
+  scratch_ = alloca_at_entry(LLVMArrayType(word, 8), "scratch");
+  enter(start);
+  program_body();
+  LLVMBuildRetVoid(builder_);
+}
+
+void Emitter::program_body() {
+  const Ref begin = LLVMGetParam(function_, 1), end = LLVMGetParam(function_, 2);
+  if (program_.team.kind == TeamKind::many) {
+    scalar_loop(begin, end, i64(1), false, [&](Ref team) {
+      team_ = team;
+      block(0);
+    });
+    return;
+  }
+  in_lanes_ = true;
+  if (body_is_short(program_, 0, twice_limit)) {
+    lanes_over(begin, end, LLVMTypeOf(begin), 1, [&](Ref base, unsigned) {
+      team_ = base;
+      block(0);
+    });
+    return;
+  }
+  scalar_loop(begin, end, i64(lanes_), false, [&](Ref base) {
+    const Ref left = LLVMBuildSub(builder_, end, base, "");
+    live_ = LLVMBuildICmp(builder_, LLVMIntULT, iota(LLVMTypeOf(base)), splat(left), "");
+    team_ = base;
+    block(0);
+    live_ = nullptr;
+  });
+}
+
+// Full vectors first, `unroll` of them at a time, then single ones, then the rest under a mask.
+void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll, const std::function<void(Ref, unsigned)>& body) {
+  const Ref count = LLVMBuildSub(builder_, end, begin, "");
+  const auto rounded = [&](unsigned step) {
+    const Ref rest = LLVMBuildURem(builder_, count, integer(type, step), "");
+    return LLVMBuildAdd(builder_, begin, LLVMBuildSub(builder_, count, rest, ""), "");
+  };
+  Ref from = begin;
+  if (unroll > 1) {
+    const Ref to = rounded(lanes_ * unroll);
+    scalar_loop(from, to, integer(type, lanes_ * unroll), false, [&](Ref base) {
+      for (unsigned copy = 0; copy < unroll; ++copy)
+        body(LLVMBuildAdd(builder_, base, integer(type, copy * lanes_), ""), copy);
+    });
+    from = to;
+  }
+  const Ref whole = rounded(lanes_);
+  scalar_loop(from, whole, integer(type, lanes_), false, [&](Ref base) { body(base, 0); });
+  const auto rest = new_block("rest"), next = new_block("next");
+  LLVMBuildCondBr(builder_, LLVMBuildICmp(builder_, LLVMIntULT, whole, end, ""), rest, next);
+  enter(rest);
+  const Ref left = LLVMBuildSub(builder_, end, whole, "");
+  live_ = LLVMBuildICmp(builder_, LLVMIntULT, iota(type), splat(left), "");
+  body(whole, 0);
+  live_ = nullptr;
+  LLVMBuildBr(builder_, next);
+  enter(next);
+}
+
+void Emitter::each(const Instruction& it) {
+  const Ref count = lowered_[it.operand[0]].part[0];
+  in_lanes_ = true;
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), 1,
+             [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); });
+  in_lanes_ = false;
+}
+
+LLVMValueRef Emitter::horizontal(Reduction op, Type type, Ref vector) {
+  for (unsigned half = lanes_ / 2; half > 0; half /= 2) {
+    std::vector<Ref> picks;
+    for (unsigned l = 0; l < lanes_; ++l) picks.push_back(i32(l < half ? l + half : l));
+    const Ref upper = LLVMBuildShuffleVector(builder_, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(picks.data(), lanes_), "");
+    vector = combine(op, type, vector, upper);
+  }
+  return lane_of(vector, 0);
+}
+
+void Emitter::reduce(Id id, const Instruction& it) {
+  struct Result { Reduction op; Type type; };
+  std::vector<Result> results;
+  for (Id member : program_.blocks[it.block[0]])
+    if (program_[member].op == Op::yield)
+      results.push_back({static_cast<Reduction>(program_[member].constant), program_[program_[member].operand[0]].type});
+  // Several partial results side by side hide the latency of one addition; their number is fixed, so is the result.
+  const unsigned unroll = body_is_short(program_, it.block[0], 24) ? 8 : body_is_short(program_, it.block[0], 80) ? 4 : 1;
+  std::vector<std::vector<Ref>> cells(unroll);
+  for (auto& copy : cells)
+    for (const Result& r : results) {
+      const TypeRef row = vector_of(scalar_type(r.type));
+      copy.push_back(alloca_at_entry(row, "partial"));
+      LLVMBuildStore(builder_, splat(constant(r.type, identity_of(r.op, r.type))), copy.back());
+    }
+  const Ref count = lowered_[it.operand[0]].part[0];
+  in_lanes_ = true;
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), unroll, [&](Ref base, unsigned copy) {
+    accumulators_ = cells[copy];
+    yields_ = 0;
+    loop_block(it.block[0], base, Shape::linear);
+    accumulators_.clear();
+  });
+  in_lanes_ = false;
+  for (size_t k = 0; k < results.size(); ++k) {
+    const TypeRef row = vector_of(scalar_type(results[k].type));
+    std::vector<Ref> sums;
+    for (const auto& copy : cells) sums.push_back(LLVMBuildLoad2(builder_, row, copy[k], ""));
+    for (size_t step = 1; step < sums.size(); step *= 2)
+      for (size_t c = 0; c + step < sums.size(); c += 2 * step) sums[c] = combine(results[k].op, results[k].type, sums[c], sums[c + step]);
+    const Ref total = horizontal(results[k].op, results[k].type, sums[0]);
+    for (Id reader = 0; reader < program_.instructions.size(); ++reader)
+      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id && program_[reader].constant == k)
+        set(reader, total, Shape::uniform);
+  }
+}
+
+}  // namespace adit::native

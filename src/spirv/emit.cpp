@@ -1,0 +1,45 @@
+#include "spirv/emit.hpp"
+
+#include <fmt/format.h>
+
+#include "source_stamp.hpp"
+#include "spirv/generator.hpp"
+
+namespace adit::spirv {
+
+std::vector<uint32_t> emit(const kernel::Program& program, const Target& target) {
+  return Generator(program, target).run();
+}
+
+std::string target_key(const Target& t) {
+  std::string key = std::string("spirv-") + source_stamp + "-";
+  for (const bool feature : {t.float16,
+                             t.float64,
+                             t.int8,
+                             t.int16,
+                             t.int64,
+                             t.storage8,
+                             t.storage16,
+                             t.native_integers,
+                             t.fused_fma,
+                             t.denorm_preserve32,
+                             t.denorm_preserve64,
+                             t.denorm_preserve16,
+                             t.signed_zero_inf_nan32,
+                             t.signed_zero_inf_nan64,
+                             t.signed_zero_inf_nan16,
+                             t.rounding_rte32,
+                             t.rounding_rte64,
+                             t.rounding_rte16,
+                             t.subgroup_arithmetic,
+                             t.subgroup_shuffle,
+                             t.subgroup_vote,
+                             t.subgroup_ballot,
+                             t.int64_atomics,
+                             t.float_atomics,
+                             t.vulkan_memory_model})
+    key += feature ? '1' : '0';
+  return fmt::format("{}-{}-{}-{}", key, t.smallest_subgroup, t.max_lanes, t.shared_bytes);
+}
+
+}  // namespace adit::spirv

@@ -1,0 +1,41 @@
+// A kernel program as SPIR-V words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <adit/kernel/program.hpp>
+
+namespace adit::spirv {
+
+// What the code may use. Each true member is a feature that the device was opened with.
+struct Target {
+  bool float16 = false, float64 = false;
+  bool int8 = false, int16 = false, int64 = false;
+  bool storage8 = false, storage16 = false;
+  // False where the driver's integer division and 64-bit products fail: they are composed of smaller pieces
+  // then. Mesa's software device is such a one on a CPU whose name promises vector instructions that it does
+  // not have.
+  bool native_integers = true;
+  bool fused_fma = true;  // where false, fma is composed of exact pieces
+  bool denorm_preserve32 = false, denorm_preserve64 = false, denorm_preserve16 = false;
+  bool signed_zero_inf_nan32 = false, signed_zero_inf_nan64 = false, signed_zero_inf_nan16 = false;
+  bool rounding_rte32 = false, rounding_rte64 = false, rounding_rte16 = false;
+  bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false, subgroup_ballot = false;
+  bool int64_atomics = false;
+  bool float_atomics = false;  // f32 add on buffers, VK_EXT_shader_atomic_float
+  bool vulkan_memory_model = false;
+  uint32_t smallest_subgroup = 4;  // lanes; sizes the scratch memory of reductions
+  uint32_t max_lanes = 128, shared_bytes = 16384;
+};
+
+// A compute shader "main" of SPIR-V 1.5 for Vulkan 1.2. Its push constants are one 64-bit address, of the
+// argument block. Workgroups are counted x first, then y; those past the number of teams do nothing. Throws
+// Error(unsupported) naming the first thing that the program needs and the target lacks.
+std::vector<uint32_t> emit(const kernel::Program& program, const Target& target);
+
+// Everything of the target that changes the words, for a cache key.
+std::string target_key(const Target& target);
+
+}  // namespace adit::spirv

@@ -1,0 +1,65 @@
+// Where values live: the argument block, buffers behind pointers, private cells and shared arrays.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "spirv/code.hpp"
+
+namespace adit::spirv {
+
+class Memory {
+ public:
+  // Declares the argument block and loads, at the function's entry, every argument.
+  explicit Memory(Code& code);
+
+  Word team_count() const { return team_count_; }  // its low 32 bits
+  Word argument(uint64_t parameter) const { return arguments_[parameter]; }
+
+  void declare(kernel::Id object);  // a variable, an array or a shared array
+  Word load(const kernel::Instruction& instruction, Word index);
+  void store(const kernel::Instruction& instruction, Word index, Word value);
+  // One element, seen as `cell`, for an atomic.
+  Word pointer(kernel::Id object, Word index, Type cell);
+
+  // Shared memory of the reductions themselves: `slot` tells apart those used at once.
+  Word scratch(Type type, uint32_t length, uint32_t slot);
+  Word scratch_element(Type type, Word array, Word index);
+
+ private:
+  struct Local {
+    Word variable = 0;
+    Type cell{};
+  };
+  struct View {  // a buffer's pointer with another element type
+    kernel::Id object;
+    Word element;
+    Word pointer;
+  };
+
+  Word memory_type(Type type, uint32_t width = 1);  // as it lies in a buffer
+  Word block_type();
+  void load_arguments();
+  Word argument_member(uint32_t member, Word type, uint32_t bytes);
+  Word buffer_element(kernel::Id object, Word index, Type cell, uint32_t width);
+  Word local_element(kernel::Id object, Word index);
+  bool has_float_atomics(kernel::Id object) const;
+  void reserve_shared(uint64_t bytes);
+  Word from_byte(Word value, uint32_t width);
+  Word to_byte(Word value, uint32_t width);
+
+  Code& code_;
+  const kernel::Program& program_;
+  Word block_ = 0, team_count_ = 0;
+  std::vector<Word> arguments_;  // by parameter: a value, or the pointer to a buffer
+  std::vector<Local> locals_;    // by kernel Id
+  std::vector<View> views_;
+  std::map<std::pair<Type, uint32_t>, Word> scratch_;
+  uint64_t shared_bytes_ = 0;
+};
+
+// Op::atomic_add to Op::atomic_compare_exchange (atomics.cpp). Operands: object, index, [expected], value.
+Word atomic(Code& code, Memory& memory, const kernel::Instruction& instruction,
+            std::span<const Word> operands);
+
+}  // namespace adit::spirv

@@ -1,0 +1,222 @@
+#include "spirv/team.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <adit/error.hpp>
+
+#include "spirv/arithmetic.hpp"
+
+namespace adit::spirv {
+
+using kernel::Instruction;
+using kernel::is_float;
+using kernel::is_signed_integer;
+using kernel::Reduction;
+using spv::Capability;
+using spv::GroupOperation;
+using spv::Op;
+using KernelOp = kernel::Op;
+
+namespace {
+
+Word subgroup_scope(Code& code) { return code.u32(static_cast<Word>(spv::Scope::Subgroup)); }
+
+void use(Code& code, Capability capability, bool available, const char* what) {
+  code.need(available, what);
+  code.module.capability(Capability::GroupNonUniform);
+  code.module.capability(capability);
+}
+
+Op group_op(Reduction reduction, Type t) {
+  const bool real = is_float(t), sign = is_signed_integer(t);
+  switch (reduction) {
+    case Reduction::add: return real ? Op::OpGroupNonUniformFAdd : Op::OpGroupNonUniformIAdd;
+    case Reduction::mul: return real ? Op::OpGroupNonUniformFMul : Op::OpGroupNonUniformIMul;
+    case Reduction::min:
+      return real ? Op::OpGroupNonUniformFMin : sign ? Op::OpGroupNonUniformSMin : Op::OpGroupNonUniformUMin;
+    case Reduction::max:
+      return real ? Op::OpGroupNonUniformFMax : sign ? Op::OpGroupNonUniformSMax : Op::OpGroupNonUniformUMax;
+    case Reduction::bit_and: return Op::OpGroupNonUniformBitwiseAnd;
+    case Reduction::bit_or: return Op::OpGroupNonUniformBitwiseOr;
+    case Reduction::bit_xor: return Op::OpGroupNonUniformBitwiseXor;
+  }
+  throw Error(ErrorKind::internal, "[spirv] subgroup: unknown reduction");
+}
+
+Word over_subgroup(Code& code, GroupOperation how, Reduction reduction, Type t, Word value) {
+  use(code, Capability::GroupNonUniformArithmetic, code.target.subgroup_arithmetic, "subgroup arithmetic");
+  return code.op(group_op(reduction, t), code.type(t), {subgroup_scope(code), static_cast<Word>(how), value});
+}
+
+}  // namespace
+
+Word subgroup_builtin(Code& code, spv::BuiltIn builtin) {
+  code.module.capability(Capability::GroupNonUniform);
+  return code.builtin(builtin);
+}
+
+Word subgroup(Code& code, const Instruction& it, std::span<const Word> x) {
+  const auto reduction = static_cast<Reduction>(it.constant);
+  const Word type = code.type(it.type), scope = subgroup_scope(code);
+  const Target& target = code.target;
+  switch (it.op) {
+    case KernelOp::subgroup_reduce:
+      return over_subgroup(code, GroupOperation::Reduce, reduction, it.type, x[0]);
+    case KernelOp::subgroup_inclusive:
+      return over_subgroup(code, GroupOperation::InclusiveScan, reduction, it.type, x[0]);
+    case KernelOp::subgroup_exclusive:
+      return over_subgroup(code, GroupOperation::ExclusiveScan, reduction, it.type, x[0]);
+    case KernelOp::subgroup_any:
+    case KernelOp::subgroup_all:
+      use(code, Capability::GroupNonUniformVote, target.subgroup_vote, "subgroup votes");
+      return code.op(it.op == KernelOp::subgroup_any ? Op::OpGroupNonUniformAny : Op::OpGroupNonUniformAll,
+                     type, {scope, x[0]});
+    case KernelOp::subgroup_first:
+      use(code, Capability::GroupNonUniformBallot, target.subgroup_ballot, "subgroup broadcasts");
+      return code.op(Op::OpGroupNonUniformBroadcastFirst, type, {scope, x[0]});
+    case KernelOp::subgroup_shuffle:
+    case KernelOp::subgroup_shuffle_xor:
+      use(code, Capability::GroupNonUniformShuffle, target.subgroup_shuffle, "subgroup shuffles");
+      return code.op(it.op == KernelOp::subgroup_shuffle ? Op::OpGroupNonUniformShuffle
+                                                         : Op::OpGroupNonUniformShuffleXor,
+                     type, {scope, x[0], x[1]});
+    default: throw Error(ErrorKind::internal, "[spirv] subgroup: unknown instruction");
+  }
+}
+
+namespace {
+
+class TeamReduction {
+ public:
+  TeamReduction(Code& code, Memory& memory, std::vector<Partial>& partials)
+      : code_(code), memory_(memory), lanes_(code.program.team.lanes) {
+    uint32_t slot = 0;
+    for (Partial& partial : partials) {
+      const bool by_tree = !suits_subgroups(partial);
+      const uint32_t smallest = std::max(code.target.smallest_subgroup, 1u);
+      const uint32_t length = by_tree ? lanes_ : (lanes_ + smallest - 1) / smallest;
+      // Slots of both ways are numbered apart: their lengths differ.
+      const Word scratch = memory.scratch(partial.type, length, slot++ * 2 + (by_tree ? 1 : 0));
+      (by_tree ? by_tree_ : by_subgroup_).push_back({&partial, scratch});
+    }
+  }
+
+  void run() {
+    lane_ = code_.builtin(spv::BuiltIn::LocalInvocationIndex);
+    if (!by_subgroup_.empty()) publish_subgroups();
+    for (const Item& item : by_tree_) write(item, lane_, item.partial->value);
+    code_.workgroup_barrier();
+    if (!by_tree_.empty()) tree();
+    for (const Item& item : by_tree_) item.partial->value = read(item, code_.u32(0));
+    if (!by_subgroup_.empty()) collect_subgroups();
+  }
+
+ private:
+  struct Item {
+    Partial* partial;
+    Word scratch;
+  };
+
+  // Subgroup minima and maxima of floats may treat NaN and the zeros in their own way; small types and 64-bit
+  // integers are a feature of their own.
+  bool suits_subgroups(const Partial& p) const {
+    if (!code_.target.subgroup_arithmetic) return false;
+    if (is_float(p.type)) return p.type != Type::f16 && p.reduction <= Reduction::mul;
+    return kernel::size_of(p.type) == 4;
+  }
+
+  void write(const Item& item, Word index, Word value) {
+    code_.plain(Op::OpStore, {memory_.scratch_element(item.partial->type, item.scratch, index), value});
+  }
+  Word read(const Item& item, Word index) {
+    const Type t = item.partial->type;
+    return code_.op(Op::OpLoad, code_.type(t), {memory_.scratch_element(t, item.scratch, index)});
+  }
+
+  // One lane of each subgroup writes the subgroup's share.
+  void publish_subgroups() {
+    for (const Item& item : by_subgroup_) {
+      Partial& p = *item.partial;
+      p.value = over_subgroup(code_, GroupOperation::Reduce, p.reduction, p.type, p.value);
+    }
+    const Word number = subgroup_builtin(code_, spv::BuiltIn::SubgroupId);
+    const Word elected =
+        code_.op(Op::OpGroupNonUniformElect, code_.type(Type::boolean), {subgroup_scope(code_)});
+    const Word writes = code_.label(), merge = code_.label();
+    code_.selection_merge(merge);
+    code_.branch_if(elected, writes, merge);
+    code_.begin(writes);
+    for (const Item& item : by_subgroup_) write(item, number, item.partial->value);
+    code_.branch(merge);
+    code_.begin(merge);
+  }
+
+  // Every lane adds the shares up in the same order, so all have the same bits.
+  void collect_subgroups() {
+    const Word u32 = code_.type(Type::u32), count = subgroup_builtin(code_, spv::BuiltIn::NumSubgroups);
+    const Word header = code_.label(), test = code_.label(), body = code_.label(), next = code_.label(),
+               merge = code_.label(), index = code_.module.fresh();
+    Words totals;
+    std::vector<size_t> later;
+    for (const Item& item : by_subgroup_) totals.push_back(read(item, code_.u32(0)));
+    const Word before = code_.current();
+    code_.branch(header);
+    code_.begin(header);
+    const size_t later_index = code_.phi(index, u32, code_.u32(1), before, next);
+    for (size_t k = 0; k < by_subgroup_.size(); ++k) {
+      const Word total = code_.module.fresh();
+      later.push_back(code_.phi(total, code_.type(by_subgroup_[k].partial->type), totals[k], before, next));
+      totals[k] = total;
+    }
+    code_.loop_merge(merge, next);
+    code_.branch(test);
+    code_.begin(test);
+    code_.branch_if(code_.compare(Op::OpULessThan, index, count), body, merge);
+    code_.begin(body);
+    for (size_t k = 0; k < by_subgroup_.size(); ++k) {
+      const Partial& p = *by_subgroup_[k].partial;
+      code_.set_phi(later[k], combine(code_, p.reduction, p.type, totals[k], read(by_subgroup_[k], index)));
+    }
+    code_.branch(next);
+    code_.begin(next);
+    code_.set_phi(later_index, code_.op(Op::OpIAdd, u32, {index, code_.u32(1)}));
+    code_.branch(header);
+    code_.begin(merge);
+    for (size_t k = 0; k < by_subgroup_.size(); ++k) by_subgroup_[k].partial->value = totals[k];
+  }
+
+  // Halves the number of shares at each level; its shape depends on the number of lanes alone.
+  void tree() {
+    for (uint32_t stride = std::bit_ceil(lanes_) / 2; stride > 0; stride /= 2) {
+      const Word works = code_.label(), merge = code_.label();
+      const uint32_t active = std::min(stride, lanes_ - stride);
+      const Word condition = code_.compare(Op::OpULessThan, lane_, code_.u32(active));
+      code_.selection_merge(merge);
+      code_.branch_if(condition, works, merge);
+      code_.begin(works);
+      const Word other = code_.op(Op::OpIAdd, code_.type(Type::u32), {lane_, code_.u32(stride)});
+      for (const Item& item : by_tree_) {
+        const Word mine = read(item, lane_), theirs = read(item, other);
+        write(item, lane_, combine(code_, item.partial->reduction, item.partial->type, mine, theirs));
+      }
+      code_.branch(merge);
+      code_.begin(merge);
+      code_.workgroup_barrier();
+    }
+  }
+
+  Code& code_;
+  Memory& memory_;
+  const uint32_t lanes_;
+  Word lane_ = 0;
+  std::vector<Item> by_subgroup_, by_tree_;
+};
+
+}  // namespace
+
+void reduce_over_team(Code& code, Memory& memory, std::vector<Partial>& partials) {
+  TeamReduction(code, memory, partials).run();
+}
+
+}  // namespace adit::spirv

@@ -1,0 +1,217 @@
+// The command as its users meet it: what it prints, where, and with which exit status.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+struct Outcome {
+  int status = -1;
+  std::string output, errors;
+};
+
+class CliTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "adit-cli-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  // `environment` is what a shell takes before a command: "ADIT_DEVICE=cpu".
+  Outcome adit(const std::string& words, const std::string& environment = "") const {
+    const std::string errors = (root_ / "errors").string();
+    const std::string command = "env -u ADIT_DEVICE -u ADIT_LOG ADIT_CACHE=" + (root_ / "cache").string() +
+                                " " + environment + " " ADIT_PROGRAM " " + words + " 2>" + errors;
+    Outcome outcome;
+    FILE* pipe = ::popen(command.c_str(), "r");
+    if (!pipe) return outcome;
+    char block[4096];
+    for (size_t done; (done = ::fread(block, 1, sizeof block, pipe)) > 0;) outcome.output.append(block, done);
+    outcome.status = WEXITSTATUS(::pclose(pipe));
+    std::ifstream file(errors);
+    outcome.errors.assign(std::istreambuf_iterator<char>(file), {});
+    return outcome;
+  }
+
+  // The one document on standard output; parsing refuses anything before or after it.
+  Json json_of(const std::string& words, const std::string& environment = "") const {
+    const Outcome outcome = adit(words, environment);
+    EXPECT_EQ(outcome.status, 0) << words << ": " << outcome.errors;
+    const Json document = Json::parse(outcome.output, nullptr, false);
+    EXPECT_FALSE(document.is_discarded()) << words << ": " << outcome.output;
+    return document;
+  }
+
+  fs::path root_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(CliTest, devices_as_json) {
+  const Json devices = json_of("devices --json");
+  ASSERT_TRUE(devices.is_array());
+  int chosen = 0, cpus = 0;
+  for (const Json& device : devices) {
+    EXPECT_TRUE(device.at("name").is_string());
+    EXPECT_FALSE(device.at("reason").get<std::string>().empty());
+    EXPECT_TRUE(device.at("memory_bytes").is_number_unsigned());
+    EXPECT_TRUE(device.at("limits").is_object() || device.contains("error"));
+    const std::string kind = device.at("kind"), id = device.at("id");
+    EXPECT_TRUE(contains(" discrete integrated virtual software cpu ", " " + kind + " ")) << kind;
+    EXPECT_TRUE(id == "cpu" || id.starts_with("vulkan:")) << id;
+    cpus += id == "cpu";
+    if (!device.at("chosen").get<bool>()) continue;
+    ++chosen;
+    EXPECT_NE(kind, "software") << "software Vulkan is never chosen unless it is named";
+  }
+  EXPECT_EQ(chosen, 1);
+  EXPECT_EQ(cpus, 1);
+}
+
+TEST_F(CliTest, a_named_device_is_the_chosen_one) {
+  for (const Json& device : json_of("devices --json")) {
+    if (device.contains("error")) continue;
+    const std::string id = device.at("id");
+    for (const Json& other : json_of("devices --json", "ADIT_DEVICE=" + id))
+      EXPECT_EQ(other.at("chosen").get<bool>(), other.at("id") == id);
+  }
+}
+
+TEST_F(CliTest, devices_as_a_table) {
+  const Outcome outcome = adit("devices");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "cpu")) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "* ")) << outcome.output;
+  EXPECT_TRUE(contains(adit("devices --limits").output, "max_loop_trips"));
+}
+
+TEST_F(CliTest, a_device_that_does_not_exist) {
+  for (const std::string words : {"doctor --device vulkan:99", "bench device --device vulkan:99"}) {
+    const Outcome outcome = adit(words);
+    EXPECT_EQ(outcome.status, 1) << words;
+    EXPECT_TRUE(outcome.output.empty()) << outcome.output;
+    EXPECT_TRUE(outcome.errors.starts_with("adit: ")) << outcome.errors;
+    EXPECT_TRUE(contains(outcome.errors, "vulkan:99") && contains(outcome.errors, "cpu")) << outcome.errors;
+  }
+  const Outcome outcome = adit("devices", "ADIT_DEVICE=gpu7");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(contains(outcome.output, "cpu")) << "the list is still shown";
+  EXPECT_TRUE(contains(outcome.errors, "gpu7")) << outcome.errors;
+}
+
+TEST_F(CliTest, a_typo_suggests_the_near_word) {
+  const std::pair<const char*, const char*> typos[] = {
+      {"devcies", "did you mean devices?"},
+      {"doc", "did you mean doctor?"},
+      {"bench devic", "did you mean device?"},
+      {"cache claer", "did you mean clear?"},
+      {"devices --jsno", "did you mean --json?"},
+      {"doctor --devic=cpu", "did you mean --device?"},
+      {"sing", "expected devices, doctor, bench, cache, version"}};
+  for (const auto& [words, expected] : typos) {
+    const Outcome outcome = adit(words);
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_TRUE(outcome.output.empty()) << outcome.output;
+    EXPECT_TRUE(outcome.errors.starts_with("adit: ")) << outcome.errors;
+    EXPECT_TRUE(contains(outcome.errors, expected)) << outcome.errors;
+  }
+}
+
+TEST_F(CliTest, words_that_make_no_sense) {
+  for (const std::string words : {"", "bench", "doctor --device", "version extra", "probe"}) {
+    const Outcome outcome = adit(words);
+    EXPECT_EQ(outcome.status, 2) << words;
+    EXPECT_TRUE(outcome.output.empty()) << words << outcome.output;
+    EXPECT_FALSE(outcome.errors.empty()) << words;
+  }
+}
+
+TEST_F(CliTest, help_is_everywhere) {
+  for (const std::string words :
+       {"", "devices", "doctor", "bench", "bench device", "cache", "cache show", "cache clear", "version"}) {
+    const Outcome outcome = adit(words + " --help");
+    EXPECT_EQ(outcome.status, 0) << words;
+    EXPECT_TRUE(contains(outcome.output, "Usage:")) << words << outcome.output;
+    EXPECT_TRUE(outcome.errors.empty()) << outcome.errors;
+  }
+  EXPECT_FALSE(contains(adit("--help").output, "probe")) << "the doctor's own subcommand stays hidden";
+}
+
+TEST_F(CliTest, version_tells_what_the_build_is) {
+  const Json version = json_of("version --json");
+  for (const char* key : {"version", "build", "compiler", "native", "vulkan"})
+    EXPECT_FALSE(version.at(key).get<std::string>().empty()) << key;
+  EXPECT_TRUE(contains(adit("version").output, "adit " + version.at("version").get<std::string>()));
+}
+
+TEST_F(CliTest, cache_shows_and_clears) {
+  EXPECT_EQ(json_of("cache --json").at("files"), 0);
+  json_of("doctor --device cpu --json");
+  const Json filled = json_of("cache show --json");
+  EXPECT_EQ(filled.at("directory"), (root_ / "cache").string());
+  const uint64_t files = filled.at("files");
+  EXPECT_GT(files, 1u) << "kernels and a profile";
+  EXPECT_TRUE(contains(adit("cache").output, "profiles"));
+  EXPECT_EQ(json_of("cache clear --json").at("removed"), files);
+  EXPECT_EQ(json_of("cache --json").at("files"), 0);
+  EXPECT_TRUE(json_of("cache --json", "ADIT_CACHE=").at("directory").is_null());
+  EXPECT_FALSE(json_of("doctor --device cpu --json", "ADIT_CACHE=").at("saved").get<bool>());
+}
+
+TEST_F(CliTest, doctor_saves_what_it_measured_and_the_next_process_uses_it) {
+  EXPECT_FALSE(json_of("doctor --device cpu --no-save --json").at("saved").get<bool>());
+  EXPECT_EQ(json_of("cache --json").at("kinds").size(), 1u) << "machine code, and no profile";
+  const Json seen = json_of("doctor --device cpu --json");
+  EXPECT_TRUE(seen.at("saved").get<bool>());
+  const Json profile = seen.at("profile");
+  for (const Json& device : json_of("devices --json")) {
+    if (device.at("id") != "cpu") continue;
+    for (const char* key : {"ordered_between_teams", "keeps_denormals", "max_loop_trips", "fused_fma"})
+      EXPECT_EQ(device.at("limits").at(key), profile.at(key)) << key;
+  }
+}
+
+// Every software Vulkan device that Mesa makes stops loops after 65,535 rounds; the doctor has to find that.
+TEST_F(CliTest, doctor_examines_a_software_device) {
+  std::string id;
+  for (const Json& device : json_of("devices --json"))
+    if (device.at("kind") == "software" && contains(device.at("name"), "llvmpipe")) id = device.at("id");
+  if (id.empty()) GTEST_SKIP() << "no software Vulkan here";
+  const Json report = json_of("doctor --json --device " + id);
+  EXPECT_EQ(report.at("profile").at("max_loop_trips"), 65535);
+  EXPECT_GE(report.at("findings").size(), 10u);
+  for (const Json& finding : report.at("findings")) {
+    const std::string probe = finding.at("probe"), verdict = finding.at("verdict");
+    const bool must_be_good = probe == "watchdog" || probe == "shared memory" || probe == "f64 arithmetic";
+    EXPECT_TRUE(!must_be_good || verdict == "good") << finding;
+    EXPECT_TRUE(probe != "loop limit" || verdict == "limited") << finding;
+  }
+}
+
+TEST_F(CliTest, bench_measures_the_cpu) {
+  const Json report = json_of("bench device --device cpu --json");
+  EXPECT_EQ(report.at("device").at("id"), "cpu");
+  std::vector<std::string> keys;
+  for (const Json& result : report.at("results")) {
+    keys.push_back(result.at("key"));
+    EXPECT_GT(result.at("value").get<double>(), 0) << result;
+  }
+  for (const char* key :
+       {"launch", "dependent", "add_1024", "add_16m", "sum_16m", "spirv", "first_result_warm"})
+    EXPECT_NE(std::find(keys.begin(), keys.end(), key), keys.end()) << key;
+}
+
+}  // namespace

@@ -1,0 +1,195 @@
+// The kernel language itself: what the builder writes, what the verifier rejects, what the dump shows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <adit/error.hpp>
+#include <adit/kernel/builder.hpp>
+
+namespace adit::kernel {
+namespace {
+
+// The message of the Error that f throws.
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_argument);
+    return error.what();
+  }
+  return "no error";
+}
+void expect_error(const std::function<void()>& f, const std::string& words) {
+  const std::string message = error_of(f);
+  EXPECT_NE(message.find(words), std::string::npos) << "expected \"" << words << "\", got \"" << message << "\"";
+}
+
+Program axpy() {
+  Builder k("axpy", Team::one(128));
+  const Array x = k.buffer("x", Type::f32, Access::read), y = k.buffer("y", Type::f32, Access::read_write);
+  const Value a = k.scalar("a", Type::f32), i = k.team();
+  y[i] = fma(a, x[i], y[i]);
+  return k.finish();
+}
+
+TEST(Kernel, DumpIsReadable) {
+  EXPECT_EQ(dump(axpy()),
+            "kernel axpy (team of one, workgroup 128)\n"
+            "  buffer x : f32 read\n"
+            "  buffer y : f32 read_write\n"
+            "  scalar a : f32\n"
+            "  %0: f32 = buffer x\n"
+            "  %1: f32 = buffer y\n"
+            "  %2: f32 = argument a\n"
+            "  %3: u32 = team\n"
+            "  %4: f32 = load %0, %3\n"
+            "  %5: f32 = load %1, %3\n"
+            "  %6: f32 = fma %2, %4, %5\n"
+            "  store %1, %3, %6\n");
+}
+
+TEST(Kernel, ArgumentsAreAlignedNaturally) {
+  Builder k("layout", Team::one());
+  k.scalar("a", Type::u8);
+  k.scalar("b", Type::f64);
+  k.scalar("c", Type::u16);
+  k.buffer("d", Type::f32, Access::read);
+  k.scalar("e", Type::f32);
+  const Program p = k.finish();
+  const uint32_t offsets[] = {8, 16, 24, 32, 40};
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(p.parameters[i].offset, offsets[i]);
+  EXPECT_EQ(p.argument_bytes(), 48u);
+}
+
+TEST(Kernel, EqualInstructionsAreShared) {
+  Builder k("shared", Team::one());
+  const Value i = k.team();
+  EXPECT_EQ((i + 1).id(), (i + 1).id());
+  EXPECT_NE((i + 1).id(), (i + 2).id());
+  Id inner = no_id;
+  k.if_(i < 3, [&] { inner = (i * 5).id(); });
+  EXPECT_NE((i * 5).id(), inner) << "a value of an inner block is not visible outside";
+}
+
+TEST(Kernel, HashTellsProgramsApart) {
+  EXPECT_EQ(content_hash(axpy()), content_hash(axpy()));
+  Program p = axpy();
+  p.instructions.back().op = Op::atomic_add;
+  EXPECT_NE(content_hash(p), content_hash(axpy()));
+  p = axpy();
+  p.team.lanes = 64;
+  EXPECT_NE(content_hash(p), content_hash(axpy()));
+  p = axpy();
+  p.parameters[0].access = Access::read_write;
+  EXPECT_NE(content_hash(p), content_hash(axpy()));
+}
+
+TEST(Kernel, NumbersBecomeTheBitsOfTheirType) {
+  EXPECT_EQ(bits_of_number(Type::f16, 0), 0u);
+  EXPECT_EQ(bits_of_number(Type::f16, 1), 0x3c00u);
+  EXPECT_EQ(bits_of_number(Type::f16, -2), 0xc000u);
+  EXPECT_EQ(bits_of_number(Type::f16, 65504), 0x7bffu);
+  EXPECT_EQ(bits_of_number(Type::f16, 65519.9), 0x7bffu);
+  EXPECT_EQ(bits_of_number(Type::f16, 65520), 0x7c00u);
+  EXPECT_EQ(bits_of_number(Type::f16, 0x1p-24), 1u);
+  EXPECT_EQ(bits_of_number(Type::f16, 0x1p-25), 0u) << "a tie goes to even";
+  EXPECT_EQ(bits_of_number(Type::f16, 0x1.8p-24), 2u);
+  EXPECT_EQ(bits_of_number(Type::bf16, 1), 0x3f80u);
+  EXPECT_EQ(bits_of_number(Type::bf16, 3.140625), 0x4049u);
+  EXPECT_EQ(bits_of_number(Type::f32, INFINITY), 0x7f800000u);
+  EXPECT_EQ(bits_of_number(Type::i8, -1) & 0xff, 0xffu);
+}
+
+TEST(Kernel, TypesAreChecked) {
+  Builder k("types", Team::one());
+  const Array x = k.buffer("x", Type::f32, Access::read), w = k.buffer("w", Type::f32, Access::write);
+  const Value i = k.team(), f = x[i], half = k.constant(Type::f16, 1), brain = k.constant(Type::bf16, 1);
+  expect_error([&] { i + f; }, "[kernel types] add: expected operands of one type, got u32 and f32");
+  expect_error([&] { f % f; }, "rem: expected integers, got f32");
+  expect_error([&] { f & f; }, "expected integers or bools");
+  expect_error([&] { brain + brain; }, "convert a bf16 to f32 first");
+  expect_error([&] { select(i, f, f); }, "select: expected a bool, got u32");
+  expect_error([&] { select(i < 1, f, half); }, "select: expected branches of one type");
+  expect_error([&] { !i; }, "expected bools, got u32");
+  expect_error([&] { bitcast(f, Type::f64); }, "expected types of one size");
+  expect_error([&] { x.load(f); }, "expected an index of 32 or 64 bits, got f32");
+  expect_error([&] { x[i] = f; }, "x: expected a buffer that may be written, got one declared read");
+  expect_error([&] { w.load(i); }, "w: expected a buffer that may be read, got one declared write");
+  expect_error([&] { w[i] = half; }, "expected f32, the element type, got f16");
+  expect_error([&] { w.atomic_and(i, f); }, "expected a type of 32 or 64 bits");
+  expect_error([&] { k.if_(f, [] {}); }, "if: expected a bool, got f32");
+  expect_error([&] { k.array(Type::f32, 0); }, "length: expected 1 to");
+  expect_error([&] { x.load_vector(i, 4) + f; }, "take its parts");
+  expect_error([&] { x.load_vector(i, 4)[5]; }, "expected a part of a vector");
+  expect_error([&] { mul_high(f, f); }, "u32 or u64");
+  expect_error([&] { k.subgroup_shuffle(f, f); }, "expected a u32 lane");
+}
+
+TEST(Kernel, TeamRulesAreChecked) {
+  const auto build = [](Team team, const std::function<void(Builder&)>& body) {
+    return [=] {
+      Builder k("rules", team);
+      body(k);
+      k.finish();
+    };
+  };
+  expect_error(build(Team::one(), [](Builder& k) { k.each(k.constant(Type::u32, 3), [](Value) {}); }), "expected a program of Team::many");
+  expect_error(build(Team::one(), [](Builder& k) { k.shared(Type::f32, 3); }), "has nobody to share with");
+  expect_error(build(Team::one(), [](Builder& k) { k.barrier(); }), "team level");
+  expect_error(build(Team::many(8), [](Builder& k) {
+                 const Value n = k.constant(Type::u32, 3);
+                 k.each(n, [&](Value) { k.each(n, [](Value) {}); });
+               }), "cannot stand inside");
+  expect_error(build(Team::many(8), [](Builder& k) { k.shared(Type::f32, 3)[0u] = 1; }), "memory is written inside each or once");
+  expect_error(build(Team::many(8), [](Builder& k) {
+                 const Variable v = k.variable(Type::f32, 0);
+                 k.each(k.constant(Type::u32, 3), [&](Value) { v = 1; });
+               }), "the lanes would differ");
+  expect_error(build(Team::many(0), [](Builder&) {}), "lanes: expected 1 to 1024, got 0");
+  expect_error(build(Team::many(2000), [](Builder&) {}), "lanes: expected 1 to 1024, got 2000");
+  EXPECT_EQ(error_of(build(Team::many(8), [](Builder& k) {
+    const Array s = k.shared(Type::f32, 8);
+    s[k.lane()] = 1;  // by hand: allowed, for GPUs
+    k.barrier();
+  })), "no error");
+}
+
+TEST(Kernel, StructureIsChecked) {
+  // A value that leaves its block.
+  expect_error([] {
+    Builder k("escape", Team::one());
+    const Array z = k.buffer("z", Type::u32, Access::write);
+    const Value i = k.team();
+    Value inside;
+    k.if_(i < 3, [&] { inside = i * 7; });
+    z[i] = inside + 1;
+    k.finish();
+  }, "is not visible here");
+  Program p = axpy();
+  p.blocks[0].push_back(p.blocks[0].back());
+  expect_error([&] { verify(p); }, "stands twice");
+  p = axpy();
+  std::swap(p.blocks[0][4], p.blocks[0][6]);
+  expect_error([&] { verify(p); }, "is not visible here");
+  p = axpy();
+  p.instructions[6].type = Type::f64;
+  expect_error([&] { verify(p); }, "expected operands of one type");
+  p = axpy();
+  p.instructions[6].operand[0] = 1000;
+  expect_error([&] { verify(p); }, "is not visible here");
+  p = axpy();
+  p.name.clear();
+  expect_error([&] { verify(p); }, "name");
+  p = axpy();
+  p.blocks.clear();
+  expect_error([&] { verify(p); }, "no body");
+  // A while whose condition yields nothing.
+  Builder k("loop", Team::one());
+  k.while_([&] { return k.team() < 3; }, [] {});
+  p = k.finish();
+  p.blocks[1].pop_back();
+  expect_error([&] { verify(p); }, "ends in a yield");
+}
+
+}  // namespace
+}  // namespace adit::kernel
