@@ -25,24 +25,35 @@ inline kernel::Program leapfrog_program(uint32_t workgroup) {
     p.push_back(k.variable(momentum[chain + i]));
     g.push_back(k.variable(Type::f32, 0));
   }
-  const Variable density = k.variable(Type::f32, 0);
-
+  // Sums as trees: the chains of one warp wait for the longest row of dependent operations.
+  const auto sum = [](std::vector<Value> terms) {
+    for (; terms.size() > 1; terms.resize(terms.size() / 2))
+      for (size_t i = 0; i < terms.size() / 2; ++i) terms[i] = terms[i] + terms[i + terms.size() / 2];
+    return terms[0];
+  };
+  // A step needs the gradient alone; the log density is computed once, at the end.
   const auto gradient = [&] {
-    const Value mu = q[0], log_tau = q[1], tau = exp(log_tau), scaled = tau * 0.2, square = scaled * scaled;
-    Value lp = fma(mu * mu, -0.5 / 25, log_tau - log1p(square));
-    Value grad_mu = mu * (-1.0 / 25), grad_tau = 1 - 2 * square / (square + 1);
+    const Value mu = q[0], tau = exp(q[1]), square = tau * tau;
+    std::vector<Value> pulls, turns;
     for (int i = 0; i < schools; ++i) {
-      const double inverse = 1 / error[i];
+      const double weight = 1 / (error[i] * error[i]);
       const Value z = q[2 + i];
-      const Value residual = fma(tau * -inverse, z, (effect[i] - mu) * inverse), pull = residual * inverse;
-      lp = fma(z * z, -0.5, fma(residual * residual, -0.5, lp));
-      grad_mu = grad_mu + pull;
-      grad_tau = fma(pull * z, tau, grad_tau);
+      const Value pull = fma(tau * -weight, z, fma(mu, -weight, effect[i] * weight));
+      pulls.push_back(pull);
+      turns.push_back(pull * z);
       g[2 + i] = fma(pull, tau, -z);
     }
-    g[0] = grad_mu;
-    g[1] = grad_tau;
-    density = lp;
+    g[0] = fma(mu, -1.0 / 25, sum(pulls));
+    g[1] = fma(sum(turns), tau, (25 - square) / (25 + square));
+  };
+  const auto density = [&] {
+    const Value mu = q[0], log_tau = q[1], tau = exp(log_tau);
+    Value lp = fma(mu * mu, -0.5 / 25, log_tau - log1p(tau * tau * (1.0 / 25)));
+    for (int i = 0; i < schools; ++i) {
+      const Value z = q[2 + i], residual = fma(tau, z, mu - effect[i]) * (1 / error[i]);
+      lp = fma(z * z, -0.5, fma(residual * residual, -0.5, lp));
+    }
+    return lp;
   };
 
   gradient();
@@ -55,7 +66,8 @@ inline kernel::Program leapfrog_program(uint32_t workgroup) {
     gradient();
     for (int i = 0; i < parameters; ++i) p[i] = fma(half, g[i], p[i]);
   });
-  for (int i = 0; i < parameters; ++i) end[chain + i] = Value(q[i]) + density;
+  const Value lp = density();
+  for (int i = 0; i < parameters; ++i) end[chain + i] = Value(q[i]) + lp;
   return k.finish();
 }
 

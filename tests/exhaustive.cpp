@@ -151,7 +151,8 @@ Exhausted exhaust(Device& device, const MathFunction& function) {
           compare(function, reference, static_cast<uint32_t>(first + at), results.data() + at, slice, mine);
       });
   }
-  Exhausted worst{.function = function.name, .device = device.info().id};
+  Exhausted worst{.function = function.name,
+                  .device = device.info().kind == DeviceKind::cpu ? "cpu" : device.info().name};
   for (const Exhausted& part : found) {
     worst.misrounded += part.misrounded;
     if (part.ulp > worst.ulp) {
@@ -169,7 +170,9 @@ std::vector<Exhausted> read_record(const std::string& path) {
     std::istringstream fields(line);
     Exhausted row;
     uint32_t bits = 0;
-    if (fields >> row.function >> row.device >> row.ulp >> std::hex >> bits >> std::dec >> row.misrounded) {
+    std::getline(fields, row.function, '\t');
+    std::getline(fields, row.device, '\t');
+    if (fields >> row.ulp >> std::hex >> bits >> std::dec >> row.misrounded) {
       row.x = std::bit_cast<float>(bits);
       rows.push_back(row);
     }
@@ -182,7 +185,7 @@ void write_record(const std::string& path, const std::vector<Exhausted>& rows) {
   for (const MathFunction& function : math_functions())
     for (const Exhausted& row : rows)
       if (row.function == function.name)
-        file << fmt::format("{} {} {:.4f} {:08x} {}\n", row.function, row.device, row.ulp,
+        file << fmt::format("{}\t{}\t{:.4f}\t{:08x}\t{}\n", row.function, row.device, row.ulp,
                             std::bit_cast<uint32_t>(row.x), row.misrounded);
   if (!file.flush()) throw Error(ErrorKind::io, "[numerics] record: cannot write " + path);
 }

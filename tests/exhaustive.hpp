@@ -24,7 +24,7 @@ Reference double_reference(const std::string& function);
 
 Exhausted exhaust(Device& device, const MathFunction& function);
 
-// A small file of results, one function a line, kept sorted as the table of functions is.
+// A small file of results, one function and device a line, in the order of the table of functions.
 std::vector<Exhausted> read_record(const std::string& path);
 void write_record(const std::string& path, const std::vector<Exhausted>& rows);
 

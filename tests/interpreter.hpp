@@ -74,7 +74,7 @@ class Interpreter {
       case Op::constant: value_[id] = {it.constant}; return;
       case Op::team: value_[id] = {team_}; return;
       case Op::argument: value_[id] = {argument(it)}; return;
-      case Op::buffer: case Op::reduced: return;
+      case Op::buffer: case Op::reduced: case Op::fence: return;
       case Op::variable: memory_[id].assign(1, 0); return;
       case Op::array: case Op::shared: memory_[id].assign(it.constant, 0); return;
       case Op::load:

@@ -28,7 +28,8 @@ Program axpy() {
   Builder k("axpy", Team::one(128));
   const Array x = k.buffer("x", Type::f32, Access::read), y = k.buffer("y", Type::f32, Access::read_write);
   const Value a = k.scalar("a", Type::f32), i = k.team();
-  y[i] = fma(a, x[i], y[i]);
+  const Value from = x[i], to = y[i];
+  y[i] = fma(a, from, to);
   return k.finish();
 }
 

@@ -193,6 +193,7 @@ void Builder::once(const std::function<void()>& body) {
 
 Value Builder::lane() { return emit(Op::lane, Type::u32, {}); }
 void Builder::barrier() { emit(Op::barrier, Type::none, {}); }
+void Builder::fence() { emit(Op::fence, Type::none, {}); }
 Value Builder::subgroup_size() { return emit(Op::subgroup_size, Type::u32, {}); }
 Value Builder::subgroup_lane() { return emit(Op::subgroup_lane, Type::u32, {}); }
 Value Builder::subgroup_reduce(Reduction op, Value v) {

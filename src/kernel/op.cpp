@@ -16,7 +16,7 @@ std::string_view name_of(Op op) {
       "pack", "extract", "load", "store",
       "atomic_add", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor", "atomic_exchange",
       "atomic_compare_exchange",
-      "if", "for", "while", "each", "reduce", "reduced", "once", "yield", "lane", "barrier",
+      "if", "for", "while", "each", "reduce", "reduced", "once", "yield", "lane", "barrier", "fence",
       "subgroup_size", "subgroup_lane", "subgroup_reduce", "subgroup_inclusive", "subgroup_exclusive",
       "subgroup_any", "subgroup_all", "subgroup_first", "subgroup_shuffle", "subgroup_shuffle_xor"};
   static_assert(std::size(names) == static_cast<size_t>(Op::op_count));

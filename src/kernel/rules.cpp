@@ -208,7 +208,7 @@ void Checker::check() const {
     case Op::yield: return count(1), scalar(0);
     case Op::lane: case Op::subgroup_size: case Op::subgroup_lane:
       return count(0), require(it.type == Type::u32, "u32", it.type);
-    case Op::while_: case Op::once: case Op::barrier: return count(0);
+    case Op::while_: case Op::once: case Op::barrier: case Op::fence: return count(0);
     default: reject(program, it, "unknown instruction");
   }
 }

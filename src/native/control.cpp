@@ -27,6 +27,7 @@ void Emitter::instruction(Id id) {
     case Op::reduce: return reduce(id, it);
     case Op::once: return block(it.block[0]);
     case Op::reduced: return;  // set by the reduce
+    case Op::fence: LLVMBuildFence(builder_, LLVMAtomicOrderingAcquireRelease, 0, ""); return;
     case Op::yield: {
       if (accumulators_.empty()) {
         condition_ = lowered_[it.operand[0]].part[0];

@@ -155,6 +155,12 @@ void Code::workgroup_barrier() {
   plain(spv::Op::OpControlBarrier, {u32(scope), u32(scope), u32(semantics)});
 }
 
+void Code::device_fence() {
+  constexpr auto semantics = static_cast<uint32_t>(spv::MemorySemanticsMask::AcquireRelease) |
+                             static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
+  plain(spv::Op::OpMemoryBarrier, {u32(static_cast<uint32_t>(spv::Scope::Device)), u32(semantics)});
+}
+
 Word Code::select(Type t, Word condition, Word yes, Word no) {
   return op(spv::Op::OpSelect, type(t), {condition, yes, no});
 }

@@ -74,12 +74,14 @@ class Code {
 
   // All lanes of the workgroup arrive, and see what the others wrote.
   void workgroup_barrier();
+  // What was written before is visible to the device before what is written after.
+  void device_fence();
 
   Words finish();
 
-  // Halves that were rounded by hand, and the f32 each one equals: widening one again needs no conversion, which
-  // drivers without f16 arithmetic get wrong (Mesa's software device yields the half's bits).
-  std::unordered_map<Word, Word> rounded_halves;
+  // Halves made here, and the f32 each one was made of. Widening one again rounds that f32 by hand: drivers get the
+  // way there and back wrong (NVIDIA's leaves both out, Mesa's software device yields the half's bits).
+  std::unordered_map<Word, Word> halves;
 
   // Frequent instructions, by their kernel type
   Word select(Type type, Word condition, Word yes, Word no);

@@ -33,8 +33,10 @@ namespace {
 
 Word float_to_float(Code& code, Word value, Type from, Type to) {
   if (to == Type::f16) return to_half(code, from, value);
-  if (const auto known = code.rounded_halves.find(value); from == Type::f16 && known != code.rounded_halves.end())
-    return to == Type::f32 ? known->second : code.op(Op::OpFConvert, code.type(to), {known->second});
+  if (const auto made = code.halves.find(value); from == Type::f16 && made != code.halves.end()) {
+    const Word rounded = round_to_half(code, made->second);
+    return to == Type::f32 ? rounded : code.op(Op::OpFConvert, code.type(to), {rounded});
+  }
   return code.op(Op::OpFConvert, code.type(to), {value});
 }
 

@@ -11,6 +11,15 @@ std::vector<uint32_t> emit(const kernel::Program& program, const Target& target)
   return Generator(program, target).run();
 }
 
+bool arguments_inline(const kernel::Program& program) {
+  // Every Vulkan driver has 128 bytes; small types there would need features of their own.
+  constexpr uint32_t push_constant_bytes = 128;
+  if (program.argument_bytes() > push_constant_bytes) return false;
+  for (const kernel::Parameter& p : program.parameters)
+    if (!p.is_buffer && kernel::size_of(p.type) < 4) return false;
+  return true;
+}
+
 std::string target_key(const Target& t) {
   std::string key = std::string("spirv-") + source_stamp + "-";
   for (const bool feature : {t.float16,

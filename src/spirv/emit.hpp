@@ -30,8 +30,11 @@ struct Target {
   uint32_t max_lanes = 128, shared_bytes = 16384;
 };
 
-// A compute shader "main" of SPIR-V 1.5 for Vulkan 1.2. Its push constants are one 64-bit address, of the
-// argument block. Workgroups are counted x first, then y; those past the number of teams do nothing. Throws
+// True where the push constants are the argument block itself, false where they are the 64-bit address of one. A
+// block that fits saves the kernel a trip to memory before it can start: 0.4 us of 2.6 between dependent kernels.
+bool arguments_inline(const kernel::Program& program);
+
+// A compute shader "main" of SPIR-V 1.5 for Vulkan 1.2. Workgroups are counted x first, then y; those past the number of teams do nothing. Throws
 // Error(unsupported) naming the first thing that the program needs and the target lacks.
 std::vector<uint32_t> emit(const kernel::Program& program, const Target& target);
 

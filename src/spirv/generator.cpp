@@ -87,6 +87,7 @@ void Generator::instruction(Id id) {
     case KernelOp::reduced: words_[id] = reduced_.at(it.operand[0])[it.constant]; return;
     case KernelOp::once: once(it); return;
     case KernelOp::barrier: barrier(); return;
+    case KernelOp::fence: code_.device_fence(); return;
     default: break;
   }
   if (it.op >= KernelOp::load && it.op <= KernelOp::atomic_compare_exchange) note_access(it);

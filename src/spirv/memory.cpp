@@ -60,13 +60,21 @@ Word Memory::block_type() {
 }
 
 Word Memory::argument_member(uint32_t member, Word type, uint32_t bytes) {
-  const Word pointer_type = code_.module.type_pointer(StorageClass::PhysicalStorageBuffer, type);
+  const bool pushed = arguments_inline(program_);
+  const StorageClass where = pushed ? StorageClass::PushConstant : StorageClass::PhysicalStorageBuffer;
+  const Word pointer_type = code_.module.type_pointer(where, type);
   const Word pointer = code_.at_entry(Op::OpAccessChain, pointer_type, {block_, code_.u32(member)});
+  if (pushed) return code_.at_entry(Op::OpLoad, type, {pointer});
   return code_.at_entry(Op::OpLoad, type, {pointer, aligned, bytes});
 }
 
-void Memory::load_arguments() {
+// The block itself in the push constants, or the address of it.
+void Memory::find_block() {
   Module& module = code_.module;
+  if (arguments_inline(program_)) {
+    block_ = module.variable(StorageClass::PushConstant, block_type());
+    return;
+  }
   const Word address = module.type_address(block_type());
   const Word push_type = module.type_struct(std::span(&address, 1));
   module.decorate(push_type, spv::Decoration::Block);
@@ -75,7 +83,11 @@ void Memory::load_arguments() {
   const Word slot = code_.at_entry(
       Op::OpAccessChain, module.type_pointer(StorageClass::PushConstant, address), {push, code_.u32(0)});
   block_ = code_.at_entry(Op::OpLoad, address, {slot});
+}
 
+void Memory::load_arguments() {
+  Module& module = code_.module;
+  find_block();
   const Word teams = argument_member(0, code_.type(Type::u32, 2), 8);
   team_count_ = code_.at_entry(Op::OpCompositeExtract, code_.type(Type::u32), {teams, 0});
   for (uint32_t k = 0; k < program_.parameters.size(); ++k) {

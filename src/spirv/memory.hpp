@@ -39,6 +39,7 @@ class Memory {
 
   Word memory_type(Type type, uint32_t width = 1);  // as it lies in a buffer
   Word block_type();
+  void find_block();
   void load_arguments();
   Word argument_member(uint32_t member, Word type, uint32_t bytes);
   Word buffer_element(kernel::Id object, Word index, Type cell, uint32_t width);

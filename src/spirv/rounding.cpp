@@ -62,9 +62,6 @@ Word round_to_odd(Code& code, Type t, Word value, Word error) {
   return from_words(code, t, out);
 }
 
-namespace {
-
-// An f32 rounded to a value that f16 holds, so that any conversion of it is exact.
 Word round_to_half(Code& code, Word value) {
   const Word u32 = code.type(Type::u32), f32 = code.type(Type::f32);
   const auto integer = [&](Op op, Word a, Word b) { return code.op(op, u32, {a, b}); };
@@ -91,18 +88,19 @@ Word round_to_half(Code& code, Word value) {
   return code.op(Op::OpBitcast, f32, {integer(Op::OpBitwiseOr, out, sign)});
 }
 
-}  // namespace
-
 Word integer_valued_to_half(Code& code, Word value) {
-  const Word rounded = round_to_half(code, value);
-  const Word half = code.op(Op::OpFConvert, code.type(Type::f16), {rounded});
-  code.rounded_halves[half] = rounded;
+  const Word half = code.op(Op::OpFConvert, code.type(Type::f16), {round_to_half(code, value)});
+  code.halves[half] = value;
   return half;
 }
 
 Word to_half(Code& code, Type from, Word value) {
   const Word f16 = code.type(Type::f16);
-  if (from == Type::f32 && code.target.float16 && code.target.rounding_rte16) return code.op(Op::OpFConvert, f16, {value});
+  if (from == Type::f32 && code.target.float16 && code.target.rounding_rte16) {
+    const Word half = code.op(Op::OpFConvert, f16, {value});
+    code.halves[half] = value;
+    return half;
+  }
   if (from == Type::f64) {  // by hand always: drivers go through f32 and round twice
     const Word f64 = code.type(Type::f64);
     const Word near = code.op(Op::OpFConvert, code.type(Type::f32), {value});

@@ -16,6 +16,9 @@ Pair two_sum(Code& code, Type type, Word a, Word b);
 // more, to at least two bits fewer, it gives what one rounding would (Boldo and Melquiond).
 Word round_to_odd(Code& code, Type type, Word value, Word error);
 
+// An f32 rounded to a value that f16 holds, so that any conversion of it is exact.
+Word round_to_half(Code& code, Word value);
+
 // f32 or f64 to f16, to nearest even whatever the device's own conversion does.
 Word to_half(Code& code, Type from, Word value);
 // The same for an f32 that comes from an integer: some drivers join both conversions into one that they lack.

@@ -170,6 +170,10 @@ class Builder {
   Value lane();
   void barrier();
 
+  // Orders this invocation's accesses to buffers before it and after it, for every team of the device. Between teams it
+  // is worth something only where Limits::ordered_between_teams was measured.
+  void fence();
+
   // Over the lanes that run together. On a CPU these are SIMD lanes.
   Value subgroup_size();
   Value subgroup_lane();

@@ -59,6 +59,7 @@ enum class Op : uint8_t {
   yield,   // operand a value; constant: a Reduction, in a reduce
   // Lanes by hand: for kernels that are written for a GPU only
   lane, barrier,
+  fence,  // what this invocation wrote before it is seen, and what it reads after it is read, in that order
   // Subgroups: the lanes that run together
   subgroup_size, subgroup_lane,
   subgroup_reduce, subgroup_inclusive, subgroup_exclusive,  // constant: a Reduction

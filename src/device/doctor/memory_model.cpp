@@ -12,12 +12,12 @@ namespace {
 
 using namespace kernel;
 
-constexpr uint32_t teams = 16, words = 8, line = 32;  // a word a 128-byte line
-constexpr uint32_t messages = 100,
-                   most_spins = 3000;                 // in all fewer rounds of a loop than any device allows
-constexpr uint32_t enough = 10000;                     // messages, to believe that order holds
-constexpr uint32_t least_runs = 10, most_runs = 2000;  // dispatches
-constexpr double seconds = 1;
+constexpr uint32_t teams = 64, words = 8;
+constexpr uint32_t line = 32;          // words between two, so that each has a 128-byte line of its own
+constexpr uint32_t messages = 100;     // of a pair of teams in one dispatch
+constexpr uint32_t most_spins = 3000;  // of a team in all; far below any device's loop limit
+constexpr uint32_t enough = 10000;     // messages, to believe that order holds
+constexpr double least_seconds = 0.5, most_seconds = 3;
 
 enum Counter : uint32_t { tickets, stale_messages, seen_messages, abandoned, sink, counters };
 
@@ -59,6 +59,7 @@ Program message_passing() {
     };
     const auto write = [&] {
       for (uint32_t word = 0; word < words; ++word) cell(word) = message.get();
+      k.fence();
       flag.atomic_exchange(message_at, message);
       k.if_(
           wait_for(answer_at), [&] { message = message.get() + 1; }, give_up);
@@ -67,11 +68,14 @@ Program message_passing() {
       // An early look pulls old lines into this core's cache; a later one must not be served from them.
       for (uint32_t word = 0; word < words; ++word) early = early.get() + cell(word).get();
       const auto look = [&] {
+        k.fence();
         Value old = number(0);
         for (uint32_t word = words; word-- > 0;)
           old = old | select(cell(word).get() == message.get(), number(0), number(1));
         stale = stale.get() + old;
-        count.atomic_add(number(seen_messages), number(1));
+        // The first message may come from a team that has long ended; from the second on both are at work.
+        count.atomic_add(number(seen_messages), select(message.get() == first, number(0), number(1)));
+        k.fence();
         flag.atomic_exchange(answer_at, message);
         message = message.get() + 1;
       };
@@ -98,12 +102,13 @@ Finding probe_memory_model(Device& device, Profile& profile) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   uint32_t runs = 0;
-  while (runs < least_runs || (runs < most_runs && elapsed() < seconds)) {
+  std::vector<uint32_t> counts(counters);
+  // On a busy machine the two of a pair seldom run at the same time; then it takes longer.
+  while (elapsed() < least_seconds || (counts[seen_messages] < enough && elapsed() < most_seconds)) {
     device.run(*kernel, teams, {data, flag, count, runs * messages + 1, runs * teams});
-    device.wait();
+    counts = read_all<uint32_t>(device, count, counters);
     ++runs;
   }
-  const auto counts = read_all<uint32_t>(device, count, counters);
   const uint32_t stale = counts[stale_messages], seen = counts[seen_messages];
 
   Finding finding{.probe = "order between teams",

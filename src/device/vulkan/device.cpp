@@ -172,6 +172,11 @@ void VulkanDevice::do_read(const Buffer& buffer, void* data, uint64_t bytes, uin
   } else {
     read_staged(buffer, to, bytes, offset);
   }
+  note_result();
+}
+
+void VulkanDevice::note_result() {
+  if (!had_result_.load(std::memory_order_relaxed) && !had_result_.exchange(true)) rest_at_exit_again();
 }
 
 // Up to two pieces are under way: one that the device fills, one that this thread empties.
@@ -217,7 +222,10 @@ void VulkanDevice::do_fill(const Buffer& buffer, uint32_t pattern) {
 }
 
 void VulkanDevice::do_flush() { dispatcher_.flush(); }
-void VulkanDevice::do_wait() { dispatcher_.wait(dispatcher_.last()); }
+void VulkanDevice::do_wait() {
+  dispatcher_.wait(dispatcher_.last());
+  note_result();
+}
 void VulkanDevice::do_trim() {
   dispatcher_.check_alive();
   pool_->trim();

@@ -53,6 +53,7 @@ class VulkanDevice : public Device {
  private:
   void probe_arithmetic();
   void save_pipelines() noexcept;
+  void note_result();
   void write_staged(const Buffer& buffer, const std::byte* data, uint64_t bytes, uint64_t offset);
   void read_staged(const Buffer& buffer, std::byte* data, uint64_t bytes, uint64_t offset);
 
@@ -62,7 +63,12 @@ class VulkanDevice : public Device {
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Kernels> probes_;
   Staging uploads_, small_downloads_, downloads_;
+  std::atomic<bool> had_result_{false};
   Dispatcher dispatcher_;  // last, so that it goes first: the others hold what its work may use
 };
+
+// See exit.cpp.
+void rest_at_exit(const std::shared_ptr<VulkanDevice>& device);
+void rest_at_exit_again();
 
 }  // namespace adit::vulkan

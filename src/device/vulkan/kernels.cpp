@@ -19,7 +19,9 @@ VulkanKernel::VulkanKernel(const kernel::Program& program, std::shared_ptr<Pipel
     : Kernel(program),
       pipelines_(std::move(pipelines)),
       pipeline_(pipelines_->make(program.name, words)),
-      team_(program.team) {}
+      team_(program.team) {
+  pipeline_->arguments_inline = spirv::arguments_inline(program);
+}
 
 VulkanKernel::~VulkanKernel() { pipelines_->destroy(*pipeline_); }
 

@@ -1,55 +1,10 @@
-#include <cstdlib>
 #include <fmt/format.h>
-#include <mutex>
 
 #include "device/vulkan/device.hpp"
 #include "device/vulkan/vulkan.hpp"
 #include "support/log.hpp"
 
 namespace adit::vulkan {
-namespace {
-
-// Devices that live, to be brought to rest before the process ends. Never destroyed: it is used while it
-// ends.
-struct Living {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<VulkanDevice>> devices;
-  std::vector<std::weak_ptr<Core>> cores;
-  std::vector<std::shared_ptr<void>> kept;
-};
-
-Living& living() {
-  static Living* const all = new Living;
-  return *all;
-}
-
-// Drivers take themselves down at exit, before objects that were made earlier than they were loaded. A device
-// that somebody still holds then is put to rest here and kept for good; buffers and kernels that live on call
-// nothing.
-void at_exit() {
-  Living& all = living();
-  std::lock_guard lock(all.mutex);
-  for (auto& weak : all.devices)
-    if (std::shared_ptr<VulkanDevice> device = weak.lock()) {
-      device->close();
-      all.kept.push_back(std::move(device));
-    }
-  for (auto& weak : all.cores) all.kept.push_back(weak.lock());
-  Core::process_ends = true;
-}
-
-void remember(const std::shared_ptr<VulkanDevice>& device) {
-  std::lock_guard lock(living().mutex);
-  const auto gone = [](const auto& weak) { return weak.expired(); };
-  std::erase_if(living().devices, gone);
-  std::erase_if(living().cores, gone);
-  living().devices.push_back(device);
-  living().cores.push_back(device->core());
-  static const int registered = std::atexit(at_exit);  // after the driver was loaded: handlers run in reverse
-  static_cast<void>(registered);
-}
-
-}  // namespace
 
 std::vector<DeviceInfo> list() {
   std::vector<DeviceInfo> infos;
@@ -77,7 +32,7 @@ std::shared_ptr<Device> open(uint32_t index, const std::function<void(Limits&)>&
   physical.limits.unified_memory = physical.limits.unified_memory && corrected.unified_memory;
   physical.limits.max_buffer_bytes = corrected.max_buffer_bytes;
   auto device = std::make_shared<VulkanDevice>(physical, adjust);
-  remember(device);
+  rest_at_exit(device);
   return device;
 }
 

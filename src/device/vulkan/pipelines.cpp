@@ -33,7 +33,7 @@ std::vector<std::byte> load_fitting(const std::string& key, const VkPhysicalDevi
 Pipelines::Pipelines(std::shared_ptr<Core> core)
     : core_(std::move(core)), key_(core_->physical().driver_key()) {
   cache_ = open_cache(load_fitting(key_, core_->physical().properties));
-  const VkPushConstantRange address{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress)};
+  const VkPushConstantRange address{VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};  // what every driver has
   VkPipelineLayoutCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
   info.pushConstantRangeCount = 1;

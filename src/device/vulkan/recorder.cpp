@@ -128,15 +128,19 @@ void Recorder::finish_command() {
 
 void Recorder::run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y,
                    std::span<const std::byte> block, std::span<const Touch> touches) {
-  const VkDeviceAddress address = ring_->address + place(block);
+  // The block itself, or where it lies in the ring.
+  VkDeviceAddress address = 0;
+  if (!pipeline.arguments_inline) address = ring_->address + place(block);
+  const void* pushed = pipeline.arguments_inline ? static_cast<const void*>(block.data()) : &address;
+  const auto pushed_bytes = static_cast<uint32_t>(pipeline.arguments_inline ? block.size() : sizeof address);
   open();
   before(Work::compute, touches);
   if (bound_ != &pipeline) {
     calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
     bound_ = &pipeline;
   }
-  calls_.cmd_push_constants(current_->commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                            sizeof address, &address);
+  calls_.cmd_push_constants(current_->commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed_bytes,
+                            pushed);
   calls_.cmd_dispatch(current_->commands, groups_x, groups_y, 1);
   current_->kernels.push_back(&pipeline);
   count(counters.kernels_run);

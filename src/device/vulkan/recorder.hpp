@@ -26,6 +26,7 @@ namespace adit::vulkan {
 struct Pipeline {
   VkPipeline handle = VK_NULL_HANDLE;
   VkPipelineLayout layout = VK_NULL_HANDLE;
+  bool arguments_inline = false;  // pushed whole, rather than by address
   std::string name;
 };
 

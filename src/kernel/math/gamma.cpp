@@ -62,7 +62,7 @@ Value digamma(Value x, const DigammaParts& parts) {
   // Reflection: digamma(-a) = digamma(1 + a) + pi cot(pi a).
   x.builder().if_(left, [&] {
     Value r = from_nearest_integer(a);
-    Value cosine = (0.5 - abs(r)) * (0.5 + abs(r)) * parts.cotangent(r * r);  // sharp where it vanishes
+    Value cosine = fma(-r, r, 0.25) * parts.cotangent(r * r);  // sharp where it vanishes
     result = select(r == 0, not_a_number(x), right + divide(cosine, r));
   });
   return result;
