@@ -147,7 +147,7 @@ void add_special(std::vector<MathFunction>& list) {
       joined(steps, {0.3125, 1.3125, 2.3125, 3.3125, 4.3125, -0.3125, -2.4570247382208006,
                      -2.7476826467274127, 4.085e36}),
       lgamma_term);
-  add("digamma", unary<kernel::digamma>, exact::digamma, 6, -10, 12,
+  add("digamma", unary<kernel::digamma>, exact::digamma, 8, -10, 12,
       joined(steps, {1.4616321449683622, -0.5040830082644554, -1.5734984731623906, -2.6107208684441447}),
       digamma_term);
   std::vector<double> ends{-88, -87.3, -103.9, -708.4, -745, 16.6, 36.7, 1};

@@ -18,7 +18,7 @@ std::vector<T> edge_values() {
     using L = std::numeric_limits<T>;
     return {0, T(-0.0), 1, -1, T(0.5), T(-0.5), T(1.5), T(2.5), T(-2.5), T(3.25), T(1e10), T(-1e10), T(255.5), T(-129),
             T(65536.75), L::max(), L::lowest(), L::min(), L::infinity(), -L::infinity(), L::quiet_NaN(), T(4294967296.0),
-            T(2147483648.0), T(-2147483649.0), T(9.3e18), T(1.9e19)};
+            T(2147483648.0), T(-2147483649.0), T(9.3e18), T(1.9e19), L::denorm_min(), -L::min() / 2, L::min() / 3};
   } else {
     using L = std::numeric_limits<T>;
     std::vector<T> v{0, 1, 2, 3, 5, 7, 10, 31, 64, 100, L::max(), static_cast<T>(L::max() - 1), L::min(),

@@ -64,6 +64,11 @@ Word integer_divide(Code& code, const Instruction& it, Word a, Word b) {
 }
 
 Word absolute(Code& code, Type t, Word a) {
+  if (t == Type::f32) {  // by its bits: NVIDIA's FAbs flushes subnormals where told to keep them
+    const Word bits = code.op(Op::OpBitcast, code.type(Type::u32), {a});
+    const Word magnitude = code.op(Op::OpBitwiseAnd, code.type(Type::u32), {bits, code.u32(0x7fffffff)});
+    return code.op(Op::OpBitcast, code.type(t), {magnitude});
+  }
   if (is_float(t)) return code.extended(GLSLstd450FAbs, code.type(t), {a});
   if (!is_signed_integer(t)) return a;
   const Word negative = code.compare(Op::OpSLessThan, a, code.constant(t, 0));

@@ -17,12 +17,14 @@ using KernelOp = kernel::Op;
 namespace {
 
 constexpr Word aligned = static_cast<Word>(spv::MemoryAccessMask::Aligned);
+constexpr Word volatile_too = aligned | static_cast<Word>(spv::MemoryAccessMask::Volatile);
 
 uint32_t bytes_in_block(const Parameter& p) { return p.is_buffer ? 8 : size_of(p.type); }
 
 }  // namespace
 
 Memory::Memory(Code& code) : code_(code), program_(code.program), locals_(program_.instructions.size()) {
+  for (const Instruction& it : program_.instructions) has_fences_ |= it.op == KernelOp::fence;
   reserve_shared(0);
   load_arguments();
 }
@@ -193,12 +195,18 @@ Word Memory::to_byte(Word value, uint32_t width) {
   return narrow(code_, code_.op(Op::OpSelect, type, {value, one, zero}), Type::u8, width);
 }
 
+// In a program with fences, what another team may write is read from where that team put it, not from a cache.
+Word Memory::access(Id object) const {
+  const bool may_change = program_.parameters[program_[object].constant].access != kernel::Access::read;
+  return has_fences_ && may_change ? volatile_too : aligned;
+}
+
 Word Memory::load(const Instruction& it, Word index) {
   const Id object = it.operand[0];
   if (program_[object].op == KernelOp::buffer) {
     const Word from = buffer_element(object, index, it.type, it.width);
     const Word value =
-        code_.op(Op::OpLoad, memory_type(it.type, it.width), {from, aligned, size_of(it.type) * it.width});
+        code_.op(Op::OpLoad, memory_type(it.type, it.width), {from, access(object), size_of(it.type) * it.width});
     return it.type == Type::boolean ? from_byte(value, it.width) : value;
   }
   const Type cell = locals_[object].cell;
@@ -212,7 +220,7 @@ void Memory::store(const Instruction& it, Word index, Word value) {
   if (program_[object].op == KernelOp::buffer) {
     if (type == Type::boolean) value = to_byte(value, it.width);
     const Word to = buffer_element(object, index, type, it.width);
-    code_.plain(Op::OpStore, {to, value, aligned, size_of(type) * it.width});
+    code_.plain(Op::OpStore, {to, value, access(object), size_of(type) * it.width});
     return;
   }
   const Type cell = locals_[object].cell;

@@ -39,6 +39,7 @@ class Memory {
 
   Word memory_type(Type type, uint32_t width = 1);  // as it lies in a buffer
   Word block_type();
+  Word access(kernel::Id object) const;
   void find_block();
   void load_arguments();
   Word argument_member(uint32_t member, Word type, uint32_t bytes);
@@ -57,6 +58,7 @@ class Memory {
   std::vector<View> views_;
   std::map<std::pair<Type, uint32_t>, Word> scratch_;
   uint64_t shared_bytes_ = 0;
+  bool has_fences_ = false;
 };
 
 // Op::atomic_add to Op::atomic_compare_exchange (atomics.cpp). Operands: object, index, [expected], value.

@@ -145,9 +145,12 @@ Word mul_high(Code& code, Type t, Word a, Word b) {
 
 Word divide(Code& code, Type t, Word a, Word b, bool remainder) {
   if (code.target.native_integers) {
-    const Op of_signed = remainder ? Op::OpSRem : Op::OpSDiv,
-             of_unsigned = remainder ? Op::OpUMod : Op::OpUDiv;
-    return code.op(is_signed_integer(t) ? of_signed : of_unsigned, code.type(t), {a, b});
+    const Word type = code.type(t);
+    if (!is_signed_integer(t)) return code.op(remainder ? Op::OpUMod : Op::OpUDiv, type, {a, b});
+    const Word quotient = code.op(Op::OpSDiv, type, {a, b});
+    if (!remainder) return quotient;
+    // Not OpSRem: NVIDIA's driver takes a negative divisor for a large positive one.
+    return code.op(Op::OpISub, type, {a, code.op(Op::OpIMul, type, {quotient, b})});
   }
   const Quotient q = composed(code, widened(t), widen(code, a, t), widen(code, b, t));
   return narrow(code, remainder ? q.remainder : q.quotient, t);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "device/vulkan/exit.hpp"
 #include "support/log.hpp"
 
 namespace adit::vulkan {
@@ -176,7 +177,7 @@ void VulkanDevice::do_read(const Buffer& buffer, void* data, uint64_t bytes, uin
 }
 
 void VulkanDevice::note_result() {
-  if (!had_result_.load(std::memory_order_relaxed) && !had_result_.exchange(true)) rest_at_exit_again();
+  if (!had_result_.load(std::memory_order_relaxed) && !had_result_.exchange(true)) rest_at_exit();
 }
 
 // Up to two pieces are under way: one that the device fills, one that this thread empties.

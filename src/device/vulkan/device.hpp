@@ -67,8 +67,4 @@ class VulkanDevice : public Device {
   Dispatcher dispatcher_;  // last, so that it goes first: the others hold what its work may use
 };
 
-// See exit.cpp.
-void rest_at_exit(const std::shared_ptr<VulkanDevice>& device);
-void rest_at_exit_again();
-
 }  // namespace adit::vulkan

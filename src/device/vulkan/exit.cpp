@@ -1,9 +1,5 @@
-// The end of the process, with devices still open.
-//
-// Drivers and layers take themselves down among the exit handlers, in reverse order of what they registered,
-// some of it not before their first work. Our handler must run before theirs: so it is registered after a
-// device is open, and again after its first result. It brings the devices to rest and keeps them for good;
-// buffers and kernels that live on call nothing any more.
+#include "device/vulkan/exit.hpp"
+
 #include <cstdlib>
 #include <mutex>
 
@@ -34,8 +30,10 @@ void at_exit() {
       device->close();
       all.kept.push_back(std::move(device));
     }
-  for (auto& weak : all.cores) all.kept.push_back(weak.lock());
+  for (auto& weak : all.cores)
+    if (std::shared_ptr<Core> core = weak.lock()) all.kept.push_back(std::move(core));
   Core::process_ends = true;
+  if (all.kept.empty()) end_instance();
 }
 
 }  // namespace
@@ -50,6 +48,6 @@ void rest_at_exit(const std::shared_ptr<VulkanDevice>& device) {
   std::atexit(at_exit);
 }
 
-void rest_at_exit_again() { std::atexit(at_exit); }
+void rest_at_exit() { std::atexit(at_exit); }
 
 }  // namespace adit::vulkan

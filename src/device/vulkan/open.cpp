@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "device/vulkan/device.hpp"
+#include "device/vulkan/exit.hpp"
 #include "device/vulkan/vulkan.hpp"
 #include "support/log.hpp"
 
