@@ -4,9 +4,9 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <span>
 #include <string>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -22,9 +22,8 @@ namespace cache = adit::cache;
 const int log_is_on = ::setenv("ADIT_LOG", "debug", 1);
 
 std::vector<std::byte> bytes_of(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 std::string read_file(const fs::path& path) {

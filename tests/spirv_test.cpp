@@ -37,7 +37,7 @@ Target everything() {
   t.float16 = t.float64 = t.int8 = t.int16 = t.int64 = t.storage8 = t.storage16 = true;
   t.denorm_preserve16 = t.denorm_preserve32 = t.denorm_preserve64 = true;
   t.signed_zero_inf_nan16 = t.signed_zero_inf_nan32 = t.signed_zero_inf_nan64 = true;
-  t.rounding_rte16 = t.rounding_rte32 = t.rounding_rte64 = true;
+  t.rounding_rte16 = true;
   t.subgroup_arithmetic = t.subgroup_shuffle = t.subgroup_vote = t.subgroup_ballot = true;
   t.int64_atomics = t.float_atomics = true;
   t.max_lanes = 1024;
@@ -530,13 +530,45 @@ TEST(Spirv, MathFunctions) {
                      target);
 }
 
+TEST(Spirv, ComparisonsWithZeroByTheBits) {
+  Target target = everything();
+  target.comparisons_flush = true;
+  for (const bool left : {false, true})
+    expect_valid(elementwise(
+                     Type::f32,
+                     [&](Value a, Value b) {
+                       const Value zero = a.like(0), x = left ? zero : a, y = left ? b : zero;
+                       return select((x < y) ^ (x <= y) ^ (x == y) ^ (x != y), a, b);
+                     },
+                     Type::f32),
+                 target);
+}
+
+TEST(Spirv, FencesUseVulkansMemoryModel) {
+  Builder k("fences", Team::many(64));
+  const Array data = k.buffer("data", Type::f32, Access::read_write), flag = k.buffer("flag", Type::u32, Access::read_write);
+  const Array shared = k.shared(Type::f32, 64);
+  k.each(k.constant(Type::u32, 64), [&](Value i) {
+    shared[i] = data[i];
+    k.fence();
+    flag.atomic_add(i, i);
+    data[i] = Value(shared[i]) + 1;
+  });
+  const Program program = k.finish();
+  Target target = everything();
+  target.vulkan_memory_model = true;
+  expect_valid(program, target);
+  EXPECT_TRUE(capabilities(emit(program, target)).count(Capability::VulkanMemoryModel));
+  target.vulkan_memory_model = false;
+  EXPECT_THROW(emit(program, target), Error);
+}
+
 // An elementwise kernel of f32 asks for nothing but the baseline and the float controls that the target has.
 TEST(Spirv, CapabilitiesAreMinimal) {
   const std::set<Capability> base{Capability::Shader, Capability::PhysicalStorageBufferAddresses};
   EXPECT_EQ(capabilities(emit(axpy(), Target())), base);
   std::set<Capability> controls = base;
-  controls.insert(
-      {Capability::DenormPreserve, Capability::SignedZeroInfNanPreserve, Capability::RoundingModeRTE});
+  controls.insert({Capability::DenormPreserve, Capability::SignedZeroInfNanPreserve});
   EXPECT_EQ(capabilities(emit(axpy(), everything())), controls);
   const auto of = [&](Type type) {
     return capabilities(emit(elementwise(

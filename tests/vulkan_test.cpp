@@ -23,6 +23,13 @@ namespace {
 
 using namespace kernel;
 
+// The validation layer itself leaks, so the two are not checked in one build.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool leaks_are_checked = true;
+#else
+constexpr bool leaks_are_checked = false;
+#endif
+
 // Before anything touches Vulkan: a cache of our own, and validation where it is installed.
 struct Surroundings {
   std::string folder;
@@ -32,7 +39,8 @@ struct Surroundings {
       folder = mkdtemp(name);
       setenv("ADIT_CACHE", folder.c_str(), 1);
     }
-    if (!getenv("ADIT_VALIDATION") && vulkan::validation_available()) setenv("ADIT_VALIDATION", "1", 1);
+    if (!leaks_are_checked && !getenv("ADIT_VALIDATION") && vulkan::validation_available())
+      setenv("ADIT_VALIDATION", "1", 1);
   }
   ~Surroundings() {
     std::error_code ignored;

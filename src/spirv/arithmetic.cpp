@@ -110,6 +110,28 @@ Word comparison(Code& code, KernelOp op, Type t, Word a, Word b) {
   }
 }
 
+bool is_zero(const Instruction& it) { return it.op == KernelOp::constant && (it.constant & 0x7fffffff) == 0; }
+
+// An f32 compared with a constant zero on its right or left, by the ranges of its bits.
+Word compare_with_zero(Code& code, KernelOp op, Word value, bool zero_is_right) {
+  constexpr uint32_t sign = 0x80000000, infinity = 0x7f800000;
+  const Word u32 = code.type(Type::u32), bits = code.op(Op::OpBitcast, u32, {value});
+  const auto minus = [&](uint32_t by) { return code.op(Op::OpISub, u32, {bits, code.u32(by)}); };
+  const auto at_most = [&](Word x, uint32_t most) { return code.compare(Op::OpULessThanEqual, x, code.u32(most)); };
+  const auto either = [&](Word a, Word b) { return code.op(Op::OpLogicalOr, code.type(Type::boolean), {a, b}); };
+  const auto equals = [&](uint32_t what) { return code.compare(Op::OpIEqual, bits, code.u32(what)); };
+  const Word magnitude = code.op(Op::OpBitwiseAnd, u32, {bits, code.u32(~sign)});
+  switch (op) {
+    case KernelOp::equal: return code.compare(Op::OpIEqual, magnitude, code.u32(0));
+    case KernelOp::not_equal: return code.compare(Op::OpINotEqual, magnitude, code.u32(0));
+    case KernelOp::less:
+      return zero_is_right ? at_most(minus(sign + 1), infinity - 1) : at_most(minus(1), infinity - 1);
+    default:
+      return zero_is_right ? either(equals(0), at_most(minus(sign), infinity))
+                           : either(equals(sign), at_most(bits, infinity));
+  }
+}
+
 // Vectors of a type that may only be moved are put together and taken apart in its wider form.
 Word pack(Code& code, const Instruction& it, std::span<const Word> x) {
   if (!code.is_storage_only(it.type))
@@ -167,7 +189,11 @@ Word arithmetic(Code& code, const Instruction& it, std::span<const Word> x) {
     case KernelOp::equal:
     case KernelOp::not_equal:
     case KernelOp::less:
-    case KernelOp::less_equal: return comparison(code, it.op, from, x[0], x[1]);
+    case KernelOp::less_equal:
+      if (from == Type::f32 && code.target.comparisons_flush)
+        for (int k = 0; k < 2; ++k)
+          if (is_zero(code.program[it.operand[k]])) return compare_with_zero(code, it.op, x[1 - k], k == 1);
+      return comparison(code, it.op, from, x[0], x[1]);
     case KernelOp::select: return code.op(Op::OpSelect, type, x);
     case KernelOp::convert: return convert(code, x[0], from, t, false);
     case KernelOp::convert_in_range: return convert(code, x[0], from, t, true);

@@ -1,5 +1,6 @@
 #include "spirv/code.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <adit/error.hpp>
@@ -11,7 +12,11 @@ using kernel::size_of;
 using spv::Capability;
 
 Code::Code(const kernel::Program& of, const Target& to)
-    : program(of), target(to), small_(computed_small_types(of)) {
+    : program(of),
+      target(to),
+      has_fences(std::any_of(of.instructions.begin(), of.instructions.end(),
+                             [](const kernel::Instruction& it) { return it.op == kernel::Op::fence; })),
+      small_(computed_small_types(of)) {
   need(program.team.lanes <= target.max_lanes,
        fmt::format("{} lanes in a team ({} at most)", program.team.lanes, target.max_lanes));
   need(!small_.int8 || target.int8, "8-bit integer arithmetic");
@@ -19,6 +24,11 @@ Code::Code(const kernel::Program& of, const Target& to)
   need(!small_.float16 || target.float16, "16-bit float arithmetic");
   module.capability(Capability::Shader);
   module.capability(Capability::PhysicalStorageBufferAddresses);
+  if (has_fences) {
+    need(target.vulkan_memory_model, "Vulkan's memory model, for its fences");
+    module.capability(Capability::VulkanMemoryModel);
+    module.capability(Capability::VulkanMemoryModelDeviceScope);
+  }
   module.set_lanes(program.team.lanes);
   first_ = current_ = label();
 }
@@ -148,17 +158,21 @@ void Code::begin(Word label) {
 }
 
 void Code::workgroup_barrier() {
-  constexpr auto scope = static_cast<uint32_t>(spv::Scope::Workgroup);
-  constexpr auto semantics = static_cast<uint32_t>(spv::MemorySemanticsMask::AcquireRelease) |
-                             static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory) |
-                             static_cast<uint32_t>(spv::MemorySemanticsMask::WorkgroupMemory);
-  plain(spv::Op::OpControlBarrier, {u32(scope), u32(scope), u32(semantics)});
+  const Word scope = u32(static_cast<uint32_t>(spv::Scope::Workgroup));
+  plain(spv::Op::OpControlBarrier, {scope, scope, u32(barrier_semantics(true))});
 }
 
 void Code::device_fence() {
-  constexpr auto semantics = static_cast<uint32_t>(spv::MemorySemanticsMask::AcquireRelease) |
-                             static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
-  plain(spv::Op::OpMemoryBarrier, {u32(static_cast<uint32_t>(spv::Scope::Device)), u32(semantics)});
+  plain(spv::Op::OpMemoryBarrier,
+        {u32(static_cast<uint32_t>(spv::Scope::Device)), u32(barrier_semantics(false))});
+}
+
+uint32_t Code::barrier_semantics(bool shared_memory) const {
+  using Mask = spv::MemorySemanticsMask;
+  auto bits = static_cast<uint32_t>(Mask::AcquireRelease) | static_cast<uint32_t>(Mask::UniformMemory);
+  if (shared_memory) bits |= static_cast<uint32_t>(Mask::WorkgroupMemory);
+  if (has_fences) bits |= static_cast<uint32_t>(Mask::MakeAvailable) | static_cast<uint32_t>(Mask::MakeVisible);
+  return bits;
 }
 
 Word Code::select(Type t, Word condition, Word yes, Word no) {
@@ -183,8 +197,8 @@ void Code::float_modes() {
   float_mode(Mode::SignedZeroInfNanPreserve, nan, 32, single && t.signed_zero_inf_nan32);
   float_mode(Mode::SignedZeroInfNanPreserve, nan, 64, twice && t.signed_zero_inf_nan64);
   float_mode(Mode::RoundingModeRTE, Capability::RoundingModeRTE, 16, half && t.rounding_rte16);
-  float_mode(Mode::RoundingModeRTE, Capability::RoundingModeRTE, 32, single && t.rounding_rte32);
-  float_mode(Mode::RoundingModeRTE, Capability::RoundingModeRTE, 64, twice && t.rounding_rte64);
+  // Not for f32 and f64, which round to nearest anyway: NVIDIA's driver then divides by a slow, exact routine, and the
+  // leapfrog benchmark falls to 0.6 of its speed.
 }
 
 Words Code::finish() {

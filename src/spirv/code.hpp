@@ -29,6 +29,7 @@ class Code {
   const kernel::Program& program;
   const Target& target;
   Module module;
+  const bool has_fences;  // such a program is written in Vulkan's memory model
 
   // Throws `unsupported` naming `what` unless the target has it.
   void need(bool available, std::string_view what) const;
@@ -48,6 +49,7 @@ class Code {
   Word op(spv::Op op, Word type, std::initializer_list<Word> operands);
   Word op(spv::Op op, Word type, std::span<const Word> operands);
   void plain(spv::Op op, std::initializer_list<Word> operands) { append(body_, op, operands); }
+  void plain(spv::Op op, const Words& operands) { append(body_, op, operands); }
   Word extended(Word instruction, Word type, std::initializer_list<Word> operands);
   Word exact(spv::Op op, Word type, std::initializer_list<Word> operands);
   void result(Word id, spv::Op op, Word type, std::initializer_list<Word> operands);  // the id known before
@@ -89,6 +91,7 @@ class Code {
   Word compare(spv::Op how, Word a, Word b) { return op(how, type(Type::boolean), {a, b}); }
 
  private:
+  uint32_t barrier_semantics(bool shared_memory) const;
   void float_modes();
   void float_mode(spv::ExecutionMode mode, spv::Capability capability, uint32_t bits, bool available);
   Word integer_type(uint32_t bits);

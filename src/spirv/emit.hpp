@@ -18,14 +18,17 @@ struct Target {
   // then. Mesa's software device is such a one on a CPU whose name promises vector instructions that it does
   // not have.
   bool native_integers = true;
+  // True where comparisons take subnormal f32 operands for zero although the driver claims to keep them; with a
+  // constant zero they are then made of the bits. NVIDIA's driver is such a one.
+  bool comparisons_flush = false;
   bool fused_fma = true;  // where false, fma is composed of exact pieces
   bool denorm_preserve32 = false, denorm_preserve64 = false, denorm_preserve16 = false;
   bool signed_zero_inf_nan32 = false, signed_zero_inf_nan64 = false, signed_zero_inf_nan16 = false;
-  bool rounding_rte32 = false, rounding_rte64 = false, rounding_rte16 = false;
+  bool rounding_rte16 = false;
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false, subgroup_ballot = false;
   bool int64_atomics = false;
   bool float_atomics = false;  // f32 add on buffers, VK_EXT_shader_atomic_float
-  bool vulkan_memory_model = false;
+  bool vulkan_memory_model = false;  // with device scope
   uint32_t smallest_subgroup = 4;  // lanes; sizes the scratch memory of reductions
   uint32_t max_lanes = 128, shared_bytes = 16384;
 };

@@ -16,15 +16,18 @@ using KernelOp = kernel::Op;
 
 namespace {
 
-constexpr Word aligned = static_cast<Word>(spv::MemoryAccessMask::Aligned);
-constexpr Word volatile_too = aligned | static_cast<Word>(spv::MemoryAccessMask::Volatile);
+template <class Enum>
+constexpr Word code_of(Enum value) {
+  return static_cast<Word>(value);
+}
+constexpr Word aligned = code_of(spv::MemoryAccessMask::Aligned);
+constexpr Word shared_access = code_of(spv::MemoryAccessMask::NonPrivatePointer);
 
 uint32_t bytes_in_block(const Parameter& p) { return p.is_buffer ? 8 : size_of(p.type); }
 
 }  // namespace
 
 Memory::Memory(Code& code) : code_(code), program_(code.program), locals_(program_.instructions.size()) {
-  for (const Instruction& it : program_.instructions) has_fences_ |= it.op == KernelOp::fence;
   reserve_shared(0);
   load_arguments();
 }
@@ -195,22 +198,39 @@ Word Memory::to_byte(Word value, uint32_t width) {
   return narrow(code_, code_.op(Op::OpSelect, type, {value, one, zero}), Type::u8, width);
 }
 
-// In a program with fences, what another team may write is read from where that team put it, not from a cache.
-Word Memory::access(Id object) const {
-  const bool may_change = program_.parameters[program_[object].constant].access != kernel::Access::read;
-  return has_fences_ && may_change ? volatile_too : aligned;
+// In a program with fences every access to what others may change says so: the fences and barriers then carry it
+// through the caches. Without fences nothing of it is needed, and drivers optimise more.
+Words Memory::loading(Id object, Word from, uint32_t bytes) {
+  if (!is_watched(object)) return bytes == 0 ? Words{from} : Words{from, aligned, bytes};
+  if (bytes == 0) return {from, shared_access};
+  return {from, aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerVisible), bytes, device_scope()};
 }
+
+Words Memory::storing(Id object, Word to, Word value, uint32_t bytes) {
+  if (!is_watched(object)) return bytes == 0 ? Words{to, value} : Words{to, value, aligned, bytes};
+  if (bytes == 0) return {to, value, shared_access};
+  const Word mask = aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerAvailable);
+  return {to, value, mask, bytes, device_scope()};
+}
+
+bool Memory::is_watched(Id object) const {
+  const Instruction& it = program_[object];
+  if (!code_.has_fences || it.op == KernelOp::variable || it.op == KernelOp::array) return false;
+  return it.op == KernelOp::shared || program_.parameters[it.constant].access != kernel::Access::read;
+}
+
+Word Memory::device_scope() { return code_.u32(code_of(spv::Scope::Device)); }
 
 Word Memory::load(const Instruction& it, Word index) {
   const Id object = it.operand[0];
   if (program_[object].op == KernelOp::buffer) {
     const Word from = buffer_element(object, index, it.type, it.width);
     const Word value =
-        code_.op(Op::OpLoad, memory_type(it.type, it.width), {from, access(object), size_of(it.type) * it.width});
+        code_.op(Op::OpLoad, memory_type(it.type, it.width), loading(object, from, size_of(it.type) * it.width));
     return it.type == Type::boolean ? from_byte(value, it.width) : value;
   }
   const Type cell = locals_[object].cell;
-  const Word value = code_.op(Op::OpLoad, code_.type(cell), {local_element(object, index)});
+  const Word value = code_.op(Op::OpLoad, code_.type(cell), loading(object, local_element(object, index), 0));
   return cell == it.type ? value : code_.op(Op::OpBitcast, code_.type(it.type), {value});
 }
 
@@ -220,12 +240,12 @@ void Memory::store(const Instruction& it, Word index, Word value) {
   if (program_[object].op == KernelOp::buffer) {
     if (type == Type::boolean) value = to_byte(value, it.width);
     const Word to = buffer_element(object, index, type, it.width);
-    code_.plain(Op::OpStore, {to, value, access(object), size_of(type) * it.width});
+    code_.plain(Op::OpStore, storing(object, to, value, size_of(type) * it.width));
     return;
   }
   const Type cell = locals_[object].cell;
   if (cell != type) value = code_.op(Op::OpBitcast, code_.type(cell), {value});
-  code_.plain(Op::OpStore, {local_element(object, index), value});
+  code_.plain(Op::OpStore, storing(object, local_element(object, index), value, 0));
 }
 
 Word Memory::scratch(Type type, uint32_t length, uint32_t slot) {

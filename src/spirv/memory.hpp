@@ -39,7 +39,11 @@ class Memory {
 
   Word memory_type(Type type, uint32_t width = 1);  // as it lies in a buffer
   Word block_type();
-  Word access(kernel::Id object) const;
+  // Operands of a load or store; `bytes` is the alignment in a buffer, 0 elsewhere.
+  Words loading(kernel::Id object, Word from, uint32_t bytes);
+  Words storing(kernel::Id object, Word to, Word value, uint32_t bytes);
+  bool is_watched(kernel::Id object) const;
+  Word device_scope();
   void find_block();
   void load_arguments();
   Word argument_member(uint32_t member, Word type, uint32_t bytes);
@@ -58,7 +62,6 @@ class Memory {
   std::vector<View> views_;
   std::map<std::pair<Type, uint32_t>, Word> scratch_;
   uint64_t shared_bytes_ = 0;
-  bool has_fences_ = false;
 };
 
 // Op::atomic_add to Op::atomic_compare_exchange (atomics.cpp). Operands: object, index, [expected], value.

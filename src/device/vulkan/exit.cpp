@@ -33,7 +33,6 @@ void at_exit() {
   for (auto& weak : all.cores)
     if (std::shared_ptr<Core> core = weak.lock()) all.kept.push_back(std::move(core));
   Core::process_ends = true;
-  if (all.kept.empty()) end_instance();
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <string_view>
 
-#include "device/vulkan/exit.hpp"
 #include "device/vulkan/vulkan.hpp"
 #include "support/log.hpp"
 
@@ -103,32 +102,17 @@ Instance make_instance() {
   made.calls = load_instance_calls(made.handle);
   if (made.validation && made.calls.create_debug_utils_messenger) {
     const VkDebugUtilsMessengerCreateInfoEXT info = messenger_info();
-    made.calls.create_debug_utils_messenger(made.handle, &info, nullptr, &made.messenger);
+    VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
+    made.calls.create_debug_utils_messenger(made.handle, &info, nullptr, &messenger);
   }
   return made;
-}
-
-Instance& mutable_instance() {
-  static Instance* const made = new Instance(make_instance());
-  return *made;
 }
 
 }  // namespace
 
 const Instance& instance() {
-  Instance& made = mutable_instance();
-  static const bool registered = (rest_at_exit(), true);  // after the drivers were loaded
-  static_cast<void>(registered);
-  return made;
-}
-
-void end_instance() {
-  Instance& here = mutable_instance();
-  if (here.handle == VK_NULL_HANDLE) return;
-  if (here.messenger) here.calls.destroy_debug_utils_messenger(here.handle, here.messenger, nullptr);
-  here.calls.destroy_instance(here.handle, nullptr);
-  here.handle = VK_NULL_HANDLE;
-  here.problem = "the process ends";
+  static const Instance* const made = new Instance(make_instance());
+  return *made;
 }
 
 bool validation_available() { return has_validation_layer(); }

@@ -14,7 +14,6 @@ namespace adit::vulkan {
 struct Instance {
   VkInstance handle = VK_NULL_HANDLE;
   InstanceCalls calls{};
-  VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   uint32_t version = 0;
   bool validation = false;
   std::string problem;  // why there is none
@@ -22,7 +21,6 @@ struct Instance {
 
 // Made at the first call, kept to the end of the process.
 const Instance& instance();
-void end_instance();  // when the process ends and no device lives
 
 // A physical device and the part of its features and limits that matters here.
 struct Physical {

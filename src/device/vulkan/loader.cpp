@@ -70,7 +70,6 @@ InstanceCalls load_instance_calls(VkInstance instance) {
   get(calls.create_device, "vkCreateDevice");
   get(calls.get_device_proc_addr, "vkGetDeviceProcAddr");
   get(calls.create_debug_utils_messenger, "vkCreateDebugUtilsMessengerEXT");
-  get(calls.destroy_debug_utils_messenger, "vkDestroyDebugUtilsMessengerEXT");
   return calls;
 }
 

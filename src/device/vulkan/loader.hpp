@@ -34,7 +34,6 @@ struct InstanceCalls {
   PFN_vkCreateDevice create_device;
   PFN_vkGetDeviceProcAddr get_device_proc_addr;
   PFN_vkCreateDebugUtilsMessengerEXT create_debug_utils_messenger;  // null without the extension
-  PFN_vkDestroyDebugUtilsMessengerEXT destroy_debug_utils_messenger;
 };
 InstanceCalls load_instance_calls(VkInstance instance);
 

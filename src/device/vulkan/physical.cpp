@@ -99,12 +99,10 @@ void read_float_controls(Physical& device, const VkPhysicalDeviceVulkan12Propert
   target.signed_zero_inf_nan32 = told.shaderSignedZeroInfNanPreserveFloat32;
   target.signed_zero_inf_nan64 = told.shaderSignedZeroInfNanPreserveFloat64;
   target.rounding_rte16 = told.shaderRoundingModeRTEFloat16;
-  target.rounding_rte32 = told.shaderRoundingModeRTEFloat32;
-  target.rounding_rte64 = told.shaderRoundingModeRTEFloat64;
   keep_what_may_differ(told.denormBehaviorIndependence, target.denorm_preserve16, target.denorm_preserve32,
                        target.denorm_preserve64);
-  keep_what_may_differ(told.roundingModeIndependence, target.rounding_rte16, target.rounding_rte32,
-                       target.rounding_rte64);
+  // Only halves ask for a rounding; where the widths may not differ, nobody does.
+  target.rounding_rte16 &= told.roundingModeIndependence != VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
 }
 
 // The type that serves both sides at full speed, where host and device share their memory.
@@ -136,7 +134,12 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   limits.int64 = device.features.shaderInt64;
   limits.storage8 = device.features12.storageBuffer8BitAccess;
   limits.storage16 = device.features11.storageBuffer16BitAccess;
-  limits.keeps_denormals = device.target.denorm_preserve32;
+  // NVIDIA's driver claims it, but keeps subnormals in sums and products only; fma, comparisons, roundings and
+  // conversions take them for zero (580.159, measured on an H200).
+  device.target.comparisons_flush = device.driver_id == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+  limits.keeps_denormals = device.target.denorm_preserve32 && !device.target.comparisons_flush;
+  device.target.vulkan_memory_model =
+      device.features12.vulkanMemoryModel && device.features12.vulkanMemoryModelDeviceScope;
   limits.int64_atomics =
       device.features12.shaderBufferInt64Atomics && device.features12.shaderSharedInt64Atomics;
   limits.float_atomics = device.atomic_float;
