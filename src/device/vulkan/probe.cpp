@@ -32,7 +32,7 @@ void VulkanDevice::probe_arithmetic() {
   const std::string key = "arithmetic-" + core_->physical().driver_key();
   if (const auto known = cache::load("profiles", key); known && known->size() == 2) {
     limits_.fused_fma = (*known)[0] != std::byte{0};
-    limits_.keeps_denormals = (*known)[1] != std::byte{0};
+    limits_.keeps_denormals = (*known)[1] != std::byte{0} && !core_->physical().target.comparisons_flush;
     return;
   }
   spirv::Target target = core_->physical().target;
@@ -48,7 +48,8 @@ void VulkanDevice::probe_arithmetic() {
   run(*kernel, 1, {in_buffer, out_buffer});
   read(out_buffer, out, sizeof out);
   limits_.fused_fma = out[0] == std::fma(a, a, -product);
-  limits_.keeps_denormals = out[1] == 0.5f * smallest && out[2] == 0.5f * smallest;
+  limits_.keeps_denormals =
+      out[1] == 0.5f * smallest && out[2] == 0.5f * smallest && !target.comparisons_flush;
   log_debug("vulkan: {}: fma {}, subnormal f32 {}", info_.id,
             limits_.fused_fma ? "rounds once" : "rounds twice", limits_.keeps_denormals ? "kept" : "flushed");
   const std::byte found[] = {std::byte{limits_.fused_fma}, std::byte{limits_.keeps_denormals}};

@@ -1,0 +1,273 @@
+// What every device promises alike: arguments are checked, memory comes back, threads do not disturb each other.
+#include <adit/kernel/builder.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "device/cpu/threads.hpp"
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+class Devices : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Devices, testing::ValuesIn(device_ids()), test_name);
+
+Program scale_program() {
+  Builder k("scale", Team::one());
+  const Array x = k.buffer("x", Type::f32, Access::read), y = k.buffer("y", Type::f32, Access::write);
+  const Value factor = k.scalar("factor", Type::f32), i = k.team();
+  y[i] = Value(x[i]) * factor;
+  return k.finish();
+}
+
+Program increment_program() {
+  Builder k("increment", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read_write);
+  const Value i = k.team();
+  x[i] = Value(x[i]) + 1;
+  return k.finish();
+}
+
+void expect_error(ErrorKind kind, const std::string& words, const std::function<void()>& f) {
+  try {
+    f();
+    ADD_FAILURE() << "no error; expected \"" << words << "\"";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(Devices, ArgumentsAreCheckedBeforeAnythingRuns) {
+  Device& d = on();
+  const auto kernel = d.compile(scale_program());
+  const Buffer x = d.allocate(64), y = d.allocate(64);
+  const uint64_t before = d.statistics().kernels_run;
+  using enum ErrorKind;
+  expect_error(bad_argument, "[scale] arguments: expected 3, got 2", [&] { d.run(*kernel, 16, {x, y}); });
+  expect_error(bad_argument, "[scale] factor: expected f32, got f64", [&] { d.run(*kernel, 16, {x, y, 2.0}); });
+  expect_error(bad_argument, "[scale] factor: expected f32, got a buffer", [&] { d.run(*kernel, 16, {x, y, x}); });
+  expect_error(bad_argument, "[scale] y: expected a buffer, got u32", [&] { d.run(*kernel, 16, {x, 3u, 2.0f}); });
+  expect_error(bad_argument, "[scale] x: expected a buffer, got an empty handle", [&] { d.run(*kernel, 16, {Buffer(), y, 2.0f}); });
+  expect_error(bad_argument, "[scale] teams: expected at most", [&] { d.run(*kernel, uint64_t{1} << 33, {x, y, 2.0f}); });
+  float number = 0;
+  expect_error(bad_argument, "[read] range: expected within 64 bytes, got 4 from 61 on", [&] { d.read(x, &number, 4, 61); });
+  expect_error(bad_argument, "[write] range", [&] { d.write(x, &number, 65); });
+  expect_error(bad_argument, "[copy] ranges: expected two that do not overlap", [&] { d.copy(x, x.slice(4, 60), 60); });
+  expect_error(bad_argument, "[slice] range", [&] { (void)x.slice(60, 8); });
+  expect_error(bad_argument, "[fill] buffer: expected whole 32-bit words", [&] { d.fill(x.slice(0, 6), 0); });
+  EXPECT_EQ(d.statistics().kernels_run, before) << "something ran";
+}
+
+TEST_P(Devices, BuffersOfAnotherDeviceAreRefused) {
+  for (const std::string& other : device_ids()) {
+    if (other == GetParam()) continue;
+    const Buffer foreign = device(other).allocate(16), own = on().allocate(16);
+    expect_error(ErrorKind::bad_argument, "got one of another device", [&] { on().copy(foreign, own, 16); });
+  }
+}
+
+TEST_P(Devices, AKernelIsCompiledOnceAndCounted) {
+  Device& d = on();
+  const auto first = d.compile(scale_program());
+  const Statistics before = d.statistics();
+  EXPECT_EQ(d.compile(scale_program()), first);
+  const Buffer x = d.allocate(64), y = d.allocate(64);
+  d.run(*first, 16, {x, y, 2.0f});
+  d.run(*first, 0, {x, y, 2.0f});  // nothing to do
+  d.wait();
+  const Statistics after = d.statistics();
+  EXPECT_EQ(after.kernels_compiled, before.kernels_compiled);
+  EXPECT_EQ(after.kernels_loaded, before.kernels_loaded);
+  EXPECT_EQ(after.kernels_run, before.kernels_run + 1);
+}
+
+TEST_P(Devices, BadProgramsAreRefused) {
+  Program broken = scale_program();
+  broken.instructions[3].type = Type::f64;
+  EXPECT_THROW(on().compile(broken), Error);
+  Builder k("greedy", Team::many(64));
+  const Array shared = k.shared(Type::f64, 1 << 20);
+  k.once([&] { shared[0u] = 1; });
+  const Program greedy = k.finish();
+  if (on().limits().float64) expect_error(ErrorKind::unsupported, "shared memory", [&] { on().compile(greedy); });
+  if (!on().limits().lanes_by_hand) {
+    Builder lanes("by_hand", Team::many(64));
+    lanes.barrier();
+    const Program program = lanes.finish();
+    expect_error(ErrorKind::unsupported, "by hand", [&] { on().compile(program); });
+  }
+}
+
+TEST_P(Devices, MemoryThatIsFreedIsUsedAgain) {
+  Device& d = on();
+  { const Buffer warm = d.allocate(1 << 20); }
+  const Statistics before = d.statistics();
+  for (int k = 0; k < 10000; ++k) {
+    const Buffer b = d.allocate(1 << 20);
+    ASSERT_TRUE(b);
+  }
+  const Statistics after = d.statistics();
+  EXPECT_EQ(after.bytes_held, before.bytes_held);
+  EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(after.blocks, before.blocks);
+  EXPECT_EQ(after.allocations, before.allocations + 10000);
+}
+
+TEST_P(Devices, OutOfMemoryIsAnErrorAndNothingElseBreaks) {
+  Device& d = on();
+  const Statistics before = d.statistics();
+  expect_error(ErrorKind::out_of_memory, "[allocate]", [&] { (void)d.allocate(uint64_t{1} << 60); });
+  std::vector<Buffer> hoard;
+  // Whole buffers of the largest size until the device has no more; on a CPU pages are not touched, so nothing is lost.
+  try {
+    for (int k = 0; k < 4096; ++k) hoard.push_back(d.allocate(std::min<uint64_t>(d.limits().max_buffer_bytes, d.info().memory_bytes / 2)));
+    ADD_FAILURE() << "never ran out";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+    EXPECT_NE(std::string(error.what()).find("in use"), std::string::npos) << error.what();
+  }
+  hoard.clear();
+  d.trim();
+  EXPECT_EQ(d.statistics().bytes_in_use, before.bytes_in_use);
+  const auto kernel = d.compile(increment_program());
+  const Buffer x = d.allocate(64);
+  d.fill(x, 41);
+  d.run(*kernel, 16, {x});
+  uint32_t got = 0;
+  d.read(x, &got, 4);
+  EXPECT_EQ(got, 42u);
+}
+
+TEST_P(Devices, AHundredThreadsAtOnce) {
+  Device& d = on();
+  const auto kernel = d.compile(increment_program());
+  const uint64_t in_use = d.statistics().bytes_in_use;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 100; ++t)
+    threads.emplace_back([&, t] {
+      for (uint32_t round = 0; round < 5; ++round) {
+        const Buffer x = d.allocate(256 * 4);
+        d.fill(x, t * 1000);
+        for (int k = 0; k < 10; ++k) d.run(*kernel, 256, {x});
+        std::vector<uint32_t> got(256);
+        d.read(x, got.data(), got.size() * 4);
+        for (uint32_t v : got) wrong += v != t * 1000 + 10;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  d.wait();
+  EXPECT_EQ(d.statistics().bytes_in_use, in_use);
+}
+
+TEST_P(Devices, BuffersMayBeDroppedElsewhere) {
+  Device& d = on();
+  const auto kernel = d.compile(increment_program());
+  const uint64_t in_use = d.statistics().bytes_in_use;
+  for (int round = 0; round < 50; ++round) {
+    Buffer x = d.allocate(4096);
+    d.fill(x, 0);
+    for (int k = 0; k < 4; ++k) d.run(*kernel, 1024, {x});
+    std::thread([moved = std::move(x)] {}).join();  // the work may still be queued
+  }
+  d.wait();
+  EXPECT_EQ(d.statistics().bytes_in_use, in_use);
+}
+
+// vulkan_test does the same with a Vulkan device of its own.
+TEST(Registry, ABufferMayOutliveItsDevice) {
+  Buffer survivor;
+  {
+    const auto opened = Device::open("cpu");
+    survivor = opened->allocate(1024);
+  }
+  survivor = {};
+}
+
+TEST_P(Devices, WorkOfOneThreadKeepsItsOrder) {
+  Device& d = on();
+  const auto kernel = d.compile(increment_program());
+  const Buffer a = d.allocate(4096), b = d.allocate(4096);
+  for (uint32_t round = 0; round < 20; ++round) {
+    d.fill(a, round);
+    d.run(*kernel, 1024, {a});
+    d.copy(a, b, 4096);
+    d.run(*kernel, 1024, {b});
+    d.fill(a, 7);
+    std::vector<uint32_t> got(1024);
+    d.read(b, got.data(), 4096);
+    for (uint32_t v : got) ASSERT_EQ(v, round + 2);
+  }
+}
+
+TEST_P(Devices, SlicesAddressTheirPart) {
+  Device& d = on();
+  const auto kernel = d.compile(increment_program());
+  const Buffer whole = d.allocate(4096);
+  d.fill(whole, 0);
+  d.run(*kernel, 16, {whole.slice(256, 64)});
+  std::vector<uint32_t> got(1024);
+  d.read(whole, got.data(), 4096);
+  for (uint32_t i = 0; i < 1024; ++i) ASSERT_EQ(got[i], i >= 64 && i < 80 ? 1u : 0u) << i;
+}
+
+TEST_P(Devices, ManyArgumentsGoThroughMemory) {
+  Builder k("many_arguments", Team::one());
+  std::vector<Array> buffers;
+  for (int b = 0; b < 20; ++b) buffers.push_back(k.buffer("b" + std::to_string(b), Type::u32, Access::read_write));
+  const Value byte = k.scalar("byte", Type::u8), wide = k.scalar("wide", Type::f32), i = k.team();
+  for (int b = 0; b < 20; ++b) buffers[b][i] = Value(buffers[b][i]) + convert(byte, Type::u32) + convert_in_range(wide, Type::u32) * b;
+  const Program program = k.finish();
+  std::vector<Input> inputs;
+  for (uint32_t b = 0; b < 20; ++b) inputs.push_back(Input::buffer(std::vector<uint32_t>(33, b)));
+  inputs.push_back(Input::number(uint8_t{200}));
+  inputs.push_back(Input::number(3.0f));
+  check_program(on(), program, 33, inputs);
+}
+
+TEST(Registry, AnUnknownDeviceIsAnErrorThatListsWhatExists) {
+  for (const char* name : {"gpu", "vulkan:77", "CPU", " "})
+    expect_error(ErrorKind::not_found, "cpu (", [&] { Device::open(name); });
+  setenv("ADIT_DEVICE", "nonsense", 1);
+  expect_error(ErrorKind::not_found, "\"nonsense\" (from ADIT_DEVICE)", [] { Device::open(); });
+  for (const DeviceInfo& d : Device::list()) EXPECT_FALSE(d.chosen);
+  setenv("ADIT_DEVICE", "cpu", 1);
+  EXPECT_EQ(Device::open()->info().id, "cpu");
+  unsetenv("ADIT_DEVICE");
+}
+
+TEST(Registry, SoftwareVulkanIsNeverChosen) {
+  int chosen = 0;
+  for (const DeviceInfo& d : Device::list()) {
+    EXPECT_FALSE(d.kind == DeviceKind::software && d.chosen);
+    EXPECT_FALSE(d.reason.empty()) << d.id;
+    chosen += d.chosen;
+  }
+  EXPECT_EQ(chosen, 1);
+}
+
+TEST(Registry, OneDeviceAProcess) { EXPECT_EQ(Device::open("cpu"), Device::open("cpu")); }
+
+TEST(Threads, EveryIndexIsDoneOnceFromManyCallers) {
+  cpu::Threads threads(4);
+  std::vector<std::thread> callers;
+  std::atomic<uint64_t> total{0};
+  for (int c = 0; c < 8; ++c)
+    callers.emplace_back([&] {
+      for (uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{1000}, uint64_t{4096}}) {
+        std::vector<std::atomic<int>> seen(count);
+        threads.parallel(count, 13, [&](uint64_t begin, uint64_t end) {
+          for (uint64_t i = begin; i < end; ++i) seen[i]++;
+        });
+        for (auto& s : seen) total += s == 1;
+      }
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(total, 8u * (0 + 1 + 7 + 1000 + 4096));
+}
+
+}  // namespace
+}  // namespace adit::test
