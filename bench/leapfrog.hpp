@@ -1,4 +1,5 @@
-// Leapfrog steps of eight schools, non-centred, one chain an invocation: the floor for a whole-sampler kernel.
+// Leapfrog steps of eight schools, non-centred, one chain an invocation: the floor for a whole-sampler
+// kernel.
 #pragma once
 
 #include <array>
@@ -13,11 +14,14 @@ namespace adit::bench {
 inline kernel::Program leapfrog_program(uint32_t workgroup) {
   using namespace kernel;
   constexpr int schools = 8, parameters = schools + 2;
-  constexpr std::array<double, schools> effect{28, 8, -3, 7, -1, 1, 18, 12}, error{15, 10, 16, 11, 9, 11, 10, 18};
+  constexpr std::array<double, schools> effect{28, 8, -3, 7, -1, 1, 18, 12},
+      error{15, 10, 16, 11, 9, 11, 10, 18};
   Builder k("leapfrog", Team::one(workgroup));
-  const Array start = k.buffer("start", Type::f32, Access::read), momentum = k.buffer("momentum", Type::f32, Access::read),
+  const Array start = k.buffer("start", Type::f32, Access::read),
+              momentum = k.buffer("momentum", Type::f32, Access::read),
               end = k.buffer("end", Type::f32, Access::write);
-  const Value steps = k.scalar("steps", Type::u32), size = k.scalar("size", Type::f32), chain = k.team() * parameters;
+  const Value steps = k.scalar("steps", Type::u32), size = k.scalar("size", Type::f32),
+              chain = k.team() * parameters;
 
   std::vector<Variable> q, p, g;
   for (int i = 0; i < parameters; ++i) {

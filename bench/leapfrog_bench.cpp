@@ -1,14 +1,14 @@
-// Leapfrogs a second of eight schools on every device that is named (or on the chosen one), and a check against C++.
-#include "leapfrog.hpp"
-
-#include <fmt/format.h>
-
+// Leapfrogs a second of eight schools on every device that is named (or on the chosen one), and a check
+// against C++.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fmt/format.h>
 #include <random>
 
 #include <adit/device.hpp>
+
+#include "leapfrog.hpp"
 
 namespace adit::bench {
 namespace {
@@ -56,15 +56,18 @@ struct Chains {
 };
 
 // The largest difference from the double-precision steps after 20 of them.
-double worst_error(Device& device, const Kernel& kernel, const Chains& chains, const Buffer& start, const Buffer& momentum, const Buffer& end) {
+double worst_error(Device& device, const Kernel& kernel, const Chains& chains, const Buffer& start,
+                   const Buffer& momentum, const Buffer& end) {
   const uint32_t count = static_cast<uint32_t>(chains.start.size()) / parameters;
   device.run(kernel, count, {start, momentum, end, uint32_t{20}, step_size});
   std::vector<float> got(chains.start.size());
   device.read(end, got.data(), got.size() * 4);
   double worst = 0;
   for (uint32_t c = 0; c < std::min(count, 64u); ++c) {
-    const std::vector<double> want = reference(&chains.start[c * parameters], &chains.momentum[c * parameters], 20);
-    for (int i = 0; i < parameters; ++i) worst = std::max(worst, std::fabs(got[c * parameters + i] - want[i]) / (1 + std::fabs(want[i])));
+    const std::vector<double> want =
+        reference(&chains.start[c * parameters], &chains.momentum[c * parameters], 20);
+    for (int i = 0; i < parameters; ++i)
+      worst = std::max(worst, std::fabs(got[c * parameters + i] - want[i]) / (1 + std::fabs(want[i])));
   }
   return worst;
 }
@@ -75,7 +78,8 @@ void measure(Device& device, uint32_t count, uint32_t workgroup) {
   const auto kernel = device.compile(leapfrog_program(workgroup));
   const Chains chains(count);
   const uint64_t bytes = chains.start.size() * 4;
-  const Buffer start = device.allocate(bytes), momentum = device.allocate(bytes), end = device.allocate(bytes);
+  const Buffer start = device.allocate(bytes), momentum = device.allocate(bytes),
+               end = device.allocate(bytes);
   device.write(start, chains.start.data(), bytes);
   device.write(momentum, chains.momentum.data(), bytes);
   const double error = worst_error(device, *kernel, chains, start, momentum, end);
@@ -87,9 +91,11 @@ void measure(Device& device, uint32_t count, uint32_t workgroup) {
     times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   std::sort(times.begin(), times.end());
-  fmt::print("{:10} {:8} chains, {:3} a workgroup: {:10.1f} M leapfrogs/s  (error {:.1e})\n", device.info().id, count, workgroup,
+  fmt::print("{:10} {:8} chains, {:3} a workgroup: {:10.1f} M leapfrogs/s  (error {:.1e})\n",
+             device.info().id, count, workgroup,
              static_cast<double>(count) * steps / times[times.size() / 2] / 1e6, error);
-  if (!(error < 1e-4)) throw Error(ErrorKind::internal, "[leapfrog] the chains went elsewhere than in double precision");
+  if (!(error < 1e-4))
+    throw Error(ErrorKind::internal, "[leapfrog] the chains went elsewhere than in double precision");
 }
 
 }  // namespace
@@ -103,8 +109,10 @@ int main(int count, char** arguments) {
     for (const std::string& id : ids) {
       const auto device = Device::open(id);
       const bool gpu = device->info().kind != DeviceKind::cpu && device->info().kind != DeviceKind::software;
-      for (uint32_t chains : gpu ? std::vector<uint32_t>{32, 1024, 16384, 131072} : std::vector<uint32_t>{1024})
-        for (uint32_t workgroup : gpu ? std::vector<uint32_t>{32, 64} : std::vector<uint32_t>{32}) bench::measure(*device, chains, workgroup);
+      for (uint32_t chains :
+           gpu ? std::vector<uint32_t>{32, 1024, 16384, 131072} : std::vector<uint32_t>{1024})
+        for (uint32_t workgroup : gpu ? std::vector<uint32_t>{32, 64} : std::vector<uint32_t>{32})
+          bench::measure(*device, chains, workgroup);
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "leapfrog_bench: {}\n", error.what());

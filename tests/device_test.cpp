@@ -1,8 +1,9 @@
-// What every device promises alike: arguments are checked, memory comes back, threads do not disturb each other.
-#include <adit/kernel/builder.hpp>
-
+// What every device promises alike: arguments are checked, memory comes back, threads do not disturb each
+// other.
 #include <atomic>
 #include <thread>
+
+#include <adit/kernel/builder.hpp>
 
 #include "device/cpu/threads.hpp"
 #include "devices.hpp"
@@ -46,15 +47,27 @@ TEST_P(Devices, ArgumentsAreCheckedBeforeAnythingRuns) {
   const uint64_t before = d.statistics().kernels_run;
   using enum ErrorKind;
   expect_error(bad_argument, "[scale] arguments: expected 3, got 2", [&] { d.run(*kernel, 16, {x, y}); });
-  expect_error(bad_argument, "[scale] factor: expected f32, got f64", [&] { d.run(*kernel, 16, {x, y, 2.0}); });
-  expect_error(bad_argument, "[scale] factor: expected f32, got a buffer", [&] { d.run(*kernel, 16, {x, y, x}); });
-  expect_error(bad_argument, "[scale] y: expected a buffer, got u32", [&] { d.run(*kernel, 16, {x, 3u, 2.0f}); });
-  expect_error(bad_argument, "[scale] x: expected a buffer, got an empty handle", [&] { d.run(*kernel, 16, {Buffer(), y, 2.0f}); });
-  expect_error(bad_argument, "[scale] teams: expected at most", [&] { d.run(*kernel, uint64_t{1} << 33, {x, y, 2.0f}); });
+  expect_error(bad_argument, "[scale] factor: expected f32, got f64", [&] {
+    d.run(*kernel, 16, {x, y, 2.0});
+  });
+  expect_error(bad_argument, "[scale] factor: expected f32, got a buffer", [&] {
+    d.run(*kernel, 16, {x, y, x});
+  });
+  expect_error(bad_argument, "[scale] y: expected a buffer, got u32", [&] {
+    d.run(*kernel, 16, {x, 3u, 2.0f});
+  });
+  expect_error(bad_argument, "[scale] x: expected a buffer, got an empty handle", [&] {
+    d.run(*kernel, 16, {Buffer(), y, 2.0f});
+  });
+  expect_error(bad_argument, "[scale] teams: expected at most", [&] {
+    d.run(*kernel, uint64_t{1} << 33, {x, y, 2.0f});
+  });
   float number = 0;
-  expect_error(bad_argument, "[read] range: expected within 64 bytes, got 4 from 61 on", [&] { d.read(x, &number, 4, 61); });
+  expect_error(bad_argument, "[read] range: expected within 64 bytes, got 4 from 61 on",
+               [&] { d.read(x, &number, 4, 61); });
   expect_error(bad_argument, "[write] range", [&] { d.write(x, &number, 65); });
-  expect_error(bad_argument, "[copy] ranges: expected two that do not overlap", [&] { d.copy(x, x.slice(4, 60), 60); });
+  expect_error(bad_argument, "[copy] ranges: expected two that do not overlap",
+               [&] { d.copy(x, x.slice(4, 60), 60); });
   expect_error(bad_argument, "[slice] range", [&] { (void)x.slice(60, 8); });
   expect_error(bad_argument, "[fill] buffer: expected whole 32-bit words", [&] { d.fill(x.slice(0, 6), 0); });
   EXPECT_EQ(d.statistics().kernels_run, before) << "something ran";
@@ -91,7 +104,8 @@ TEST_P(Devices, BadProgramsAreRefused) {
   const Array shared = k.shared(Type::f64, 1 << 20);
   k.once([&] { shared[0u] = 1; });
   const Program greedy = k.finish();
-  if (on().limits().float64) expect_error(ErrorKind::unsupported, "shared memory", [&] { on().compile(greedy); });
+  if (on().limits().float64)
+    expect_error(ErrorKind::unsupported, "shared memory", [&] { on().compile(greedy); });
   if (!on().limits().lanes_by_hand) {
     Builder lanes("by_hand", Team::many(64));
     lanes.barrier();
@@ -120,9 +134,11 @@ TEST_P(Devices, OutOfMemoryIsAnErrorAndNothingElseBreaks) {
   const Statistics before = d.statistics();
   expect_error(ErrorKind::out_of_memory, "[allocate]", [&] { (void)d.allocate(uint64_t{1} << 60); });
   std::vector<Buffer> hoard;
-  // Whole buffers of the largest size until the device has no more; on a CPU pages are not touched, so nothing is lost.
+  // Whole buffers of the largest size until the device has no more; on a CPU pages are not touched, so
+  // nothing is lost.
   try {
-    for (int k = 0; k < 4096; ++k) hoard.push_back(d.allocate(std::min<uint64_t>(d.limits().max_buffer_bytes, d.info().memory_bytes / 2)));
+    for (int k = 0; k < 4096; ++k)
+      hoard.push_back(d.allocate(std::min<uint64_t>(d.limits().max_buffer_bytes, d.info().memory_bytes / 2)));
     ADD_FAILURE() << "never ran out";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
@@ -217,9 +233,11 @@ TEST_P(Devices, SlicesAddressTheirPart) {
 TEST_P(Devices, ManyArgumentsGoThroughMemory) {
   Builder k("many_arguments", Team::one());
   std::vector<Array> buffers;
-  for (int b = 0; b < 20; ++b) buffers.push_back(k.buffer("b" + std::to_string(b), Type::u32, Access::read_write));
+  for (int b = 0; b < 20; ++b)
+    buffers.push_back(k.buffer("b" + std::to_string(b), Type::u32, Access::read_write));
   const Value byte = k.scalar("byte", Type::u8), wide = k.scalar("wide", Type::f32), i = k.team();
-  for (int b = 0; b < 20; ++b) buffers[b][i] = Value(buffers[b][i]) + convert(byte, Type::u32) + convert_in_range(wide, Type::u32) * b;
+  for (int b = 0; b < 20; ++b)
+    buffers[b][i] = Value(buffers[b][i]) + convert(byte, Type::u32) + convert_in_range(wide, Type::u32) * b;
   const Program program = k.finish();
   std::vector<Input> inputs;
   for (uint32_t b = 0; b < 20; ++b) inputs.push_back(Input::buffer(std::vector<uint32_t>(33, b)));

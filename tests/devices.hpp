@@ -1,11 +1,10 @@
 // The devices a test runs on, and runs of a program on a device beside the interpreter.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
-#include <optional>
+#include <gtest/gtest.h>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,7 +64,8 @@ struct Input {
 };
 
 // The buffers after a run on the device.
-inline std::vector<std::vector<std::byte>> run_on(Device& device, const Program& program, uint64_t teams, const std::vector<Input>& inputs) {
+inline std::vector<std::vector<std::byte>> run_on(Device& device, const Program& program, uint64_t teams,
+                                                  const std::vector<Input>& inputs) {
   std::vector<Argument> arguments;
   for (const Input& input : inputs) {
     if (input.scalar) {
@@ -86,14 +86,16 @@ inline std::vector<std::vector<std::byte>> run_on(Device& device, const Program&
 }
 
 // The same through the interpreter.
-inline std::vector<std::vector<std::byte>> run_reference(const Program& program, uint64_t teams, const std::vector<Input>& inputs) {
+inline std::vector<std::vector<std::byte>> run_reference(const Program& program, uint64_t teams,
+                                                         const std::vector<Input>& inputs) {
   std::vector<std::vector<std::byte>> buffers;
   std::vector<std::byte> block(program.argument_bytes());
   std::memcpy(block.data(), &teams, 8);
   for (size_t k = 0; k < inputs.size(); ++k) {
     buffers.push_back(inputs[k].bytes);
     const Parameter& p = program.parameters[k];
-    const uint64_t bits = inputs[k].scalar ? inputs[k].scalar->bits() : reinterpret_cast<uint64_t>(buffers.back().data());
+    const uint64_t bits =
+        inputs[k].scalar ? inputs[k].scalar->bits() : reinterpret_cast<uint64_t>(buffers.back().data());
     std::memcpy(block.data() + p.offset, &bits, p.is_buffer ? 8 : size_of(p.type));
   }
   Interpreter(program, block.data()).run(teams);
@@ -101,16 +103,26 @@ inline std::vector<std::vector<std::byte>> run_reference(const Program& program,
 }
 
 inline double number_of(Type type, const std::byte* at) {
-  if (type == Type::f32) { float f; std::memcpy(&f, at, 4); return f; }
-  if (type == Type::f64) { double d; std::memcpy(&d, at, 8); return d; }
+  if (type == Type::f32) {
+    float f;
+    std::memcpy(&f, at, 4);
+    return f;
+  }
+  if (type == Type::f64) {
+    double d;
+    std::memcpy(&d, at, 8);
+    return d;
+  }
   uint64_t bits = 0;
   std::memcpy(&bits, at, size_of(type));
   return static_cast<double>(bits);
 }
 
-// Bit for bit; floats may differ by `tolerance` (relative), NaN equals NaN, and numbers under `tiny` are zeros.
+// Bit for bit; floats may differ by `tolerance` (relative), NaN equals NaN, and numbers under `tiny` are
+// zeros.
 inline void expect_same(const Program& program, const std::vector<std::vector<std::byte>>& got,
-                        const std::vector<std::vector<std::byte>>& want, double tolerance = 0, double tiny = 0) {
+                        const std::vector<std::vector<std::byte>>& want, double tolerance = 0,
+                        double tiny = 0) {
   int shown = 0;
   for (size_t k = 0; k < got.size(); ++k) {
     const Parameter& p = program.parameters[k];
@@ -125,15 +137,17 @@ inline void expect_same(const Program& program, const std::vector<std::vector<st
         if (std::fabs(a - b) <= tolerance * std::fabs(b)) continue;
       }
       if (shown++ < 5)
-        ADD_FAILURE() << program.name << ": " << p.name << "[" << i / size << "] is " << a << ", expected " << b;
+        ADD_FAILURE() << program.name << ": " << p.name << "[" << i / size << "] is " << a << ", expected "
+                      << b;
     }
   }
   if (shown > 0) ADD_FAILURE() << shown << " elements differ in\n" << dump(program).substr(0, 3000);
 }
 
-inline void check_program(Device& device, const Program& program, uint64_t teams, const std::vector<Input>& inputs,
-                          double tolerance = 0, double tiny = 0) {
-  expect_same(program, run_on(device, program, teams, inputs), run_reference(program, teams, inputs), tolerance, tiny);
+inline void check_program(Device& device, const Program& program, uint64_t teams,
+                          const std::vector<Input>& inputs, double tolerance = 0, double tiny = 0) {
+  expect_same(program, run_on(device, program, teams, inputs), run_reference(program, teams, inputs),
+              tolerance, tiny);
 }
 
 }  // namespace adit::test

@@ -1,4 +1,5 @@
-// Random programs on every device against the interpreter. ADIT_FUZZ=N runs N programs a device instead of a few.
+// Random programs on every device against the interpreter. ADIT_FUZZ=N runs N programs a device instead of a
+// few.
 #include <random>
 
 #include <adit/kernel/builder.hpp>
@@ -91,17 +92,28 @@ class Writer {
       case 1: arrays_[t][convert(value(1), Type::u32) & 3] = fresh(t); return;
       case 2: pool_[t].push_back(arrays_[t][convert(value(1), Type::u32) & 3]); return;
       case 3: pool_[t].push_back(fresh(t)); return;
-      case 4: return scoped([&] { k_.if_(condition(), [&] { scoped([&] { statements(4, depth + 1); }); }, [&] { scoped([&] { statements(3, depth + 1); }); }); });
+      case 4:
+        return scoped([&] {
+          k_.if_(
+              condition(), [&] { scoped([&] { statements(4, depth + 1); }); },
+              [&] { scoped([&] { statements(3, depth + 1); }); });
+        });
       case 5: return scoped([&] { k_.if_(condition(), [&] { scoped([&] { statements(3, depth + 1); }); }); });
-      case 6: return scoped([&] { k_.for_(k_.constant(Type::u32, pick(4)), [&](Value) { scoped([&] { statements(3, depth + 1); }); }); });
-      case 7: return scoped([&] { k_.for_(value(1) & 3, [&](Value) { scoped([&] { statements(3, depth + 1); }); }); });
+      case 6:
+        return scoped([&] {
+          k_.for_(k_.constant(Type::u32, pick(4)), [&](Value) { scoped([&] { statements(3, depth + 1); }); });
+        });
+      case 7:
+        return scoped(
+            [&] { k_.for_(value(1) & 3, [&](Value) { scoped([&] { statements(3, depth + 1); }); }); });
       default: {
         const Variable trips = k_.variable(value(1) & 7);
         return scoped([&] {
-          k_.while_([&] { return Value(trips) != 0; }, [&] {
-            trips = Value(trips) - 1;
-            scoped([&] { statements(3, depth + 1); });
-          });
+          k_.while_([&] { return Value(trips) != 0; },
+                    [&] {
+                      trips = Value(trips) - 1;
+                      scoped([&] { statements(3, depth + 1); });
+                    });
         });
       }
     }
@@ -131,7 +143,8 @@ std::vector<Input> random_inputs(const std::vector<Type>& types, uint64_t seed) 
     std::vector<std::byte> bytes(Writer::count * size_of(t));
     for (uint32_t j = 0; j < Writer::count; ++j) {
       uint64_t bits = random() >> (random() % 64);
-      if (is_float(t)) bits = bits_of_number(t, static_cast<double>(static_cast<int64_t>(random() % 2001) - 1000) / 8);
+      if (is_float(t))
+        bits = bits_of_number(t, static_cast<double>(static_cast<int64_t>(random() % 2001) - 1000) / 8);
       std::memcpy(&bytes[j * size_of(t)], &bits, size_of(t));
     }
     Input in, out;
@@ -150,7 +163,8 @@ TEST_P(Fuzz, RandomPrograms) {
   for (uint64_t seed = 1; seed <= programs && !HasFailure(); ++seed) {
     Writer writer(seed, wide);
     const Program program = writer.write();
-    check_program(on(), program, Writer::count, random_inputs(writer.types(), seed), 0, on().limits().keeps_denormals ? 0 : 1e-37);
+    check_program(on(), program, Writer::count, random_inputs(writer.types(), seed), 0,
+                  on().limits().keeps_denormals ? 0 : 1e-37);
   }
 }
 

@@ -1,4 +1,5 @@
-// What a program means, one lane after the other in plain C++: the reference both code generators are held to.
+// What a program means, one lane after the other in plain C++: the reference both code generators are held
+// to.
 #pragma once
 
 #include <bit>
@@ -18,7 +19,10 @@ class Interpreter {
  public:
   // `block` is the argument block; buffers in it are host addresses.
   Interpreter(const Program& program, const std::byte* block)
-      : program_(program), block_(block), value_(program.instructions.size()), memory_(program.instructions.size()) {}
+      : program_(program),
+        block_(block),
+        value_(program.instructions.size()),
+        memory_(program.instructions.size()) {}
 
   void run(uint64_t teams) {
     for (team_ = 0; team_ < teams; ++team_) this->block(0, 0);
@@ -49,7 +53,9 @@ class Interpreter {
       case Type::i32: return f(int32_t{});
       case Type::i64: return f(int64_t{});
       case Type::u8: return f(uint8_t{});
-      case Type::u16: case Type::f16: case Type::bf16: return f(uint16_t{});
+      case Type::u16:
+      case Type::f16:
+      case Type::bf16: return f(uint16_t{});
       case Type::u32: return f(uint32_t{});
       case Type::u64: return f(uint64_t{});
       case Type::f32: return f(float{});
@@ -64,8 +70,10 @@ class Interpreter {
   void block(uint32_t number, uint64_t index) {
     for (Id id : program_.blocks[number]) {
       const Instruction& it = program_[id];
-      if (it.op == Op::index) value_[id] = {index};
-      else instruction(id, it);
+      if (it.op == Op::index)
+        value_[id] = {index};
+      else
+        instruction(id, it);
     }
   }
 
@@ -74,9 +82,12 @@ class Interpreter {
       case Op::constant: value_[id] = {it.constant}; return;
       case Op::team: value_[id] = {team_}; return;
       case Op::argument: value_[id] = {argument(it)}; return;
-      case Op::buffer: case Op::reduced: case Op::fence: return;
+      case Op::buffer:
+      case Op::reduced:
+      case Op::fence: return;
       case Op::variable: memory_[id].assign(1, 0); return;
-      case Op::array: case Op::shared: memory_[id].assign(it.constant, 0); return;
+      case Op::array:
+      case Op::shared: memory_[id].assign(it.constant, 0); return;
       case Op::load:
         for (uint64_t k = 0; k < it.width; ++k) value_[id][k] = read(it, k);
         return;
@@ -88,8 +99,10 @@ class Interpreter {
         return;
       case Op::extract: value_[id] = {value_[it.operand[0]][it.constant]}; return;
       case Op::if_:
-        if (in(it, 0)) block(it.block[0], 0);
-        else if (it.block[1] != no_id) block(it.block[1], 0);
+        if (in(it, 0))
+          block(it.block[0], 0);
+        else if (it.block[1] != no_id)
+          block(it.block[1], 0);
         return;
       case Op::for_: return for_(it);
       case Op::while_:
@@ -104,8 +117,7 @@ class Interpreter {
       case Op::once: return block(it.block[0], 0);
       case Op::reduce: return reduce(id, it);
       case Op::yield: return yield(it);
-      default:
-        value_[id] = {is_atomic(it.op) ? atomic(it) : compute(it)};
+      default: value_[id] = {is_atomic(it.op) ? atomic(it) : compute(it)};
     }
   }
 
@@ -123,7 +135,9 @@ class Interpreter {
   }
   uint64_t index_of(const Instruction& it) const {
     const Type type = program_[it.operand[1]].type;
-    return with(type, [&](auto t) { return static_cast<uint64_t>(static_cast<int64_t>(as<decltype(t)>(in(it, 1)))); });
+    return with(type, [&](auto t) {
+      return static_cast<uint64_t>(static_cast<int64_t>(as<decltype(t)>(in(it, 1))));
+    });
   }
   uint64_t read(const Instruction& it, uint64_t k) {
     const Instruction& object = program_[it.operand[0]];
@@ -135,9 +149,12 @@ class Interpreter {
   }
   void write(const Instruction& it, uint64_t k, uint64_t v) {
     const Instruction& object = program_[it.operand[0]];
-    if (object.op == Op::variable) memory_[it.operand[0]][0] = v;
-    else if (object.op != Op::buffer) memory_[it.operand[0]].at(index_of(it)) = v;
-    else std::memcpy(place(it, k), &v, size_of(object.type));
+    if (object.op == Op::variable)
+      memory_[it.operand[0]][0] = v;
+    else if (object.op != Op::buffer)
+      memory_[it.operand[0]].at(index_of(it)) = v;
+    else
+      std::memcpy(place(it, k), &v, size_of(object.type));
   }
 
   uint64_t atomic(const Instruction& it) {
@@ -152,9 +169,10 @@ class Interpreter {
       write(access, 0, in(it, 2));
       return old;
     }
-    static const std::map<Op, Reduction> meaning{{Op::atomic_add, Reduction::add},     {Op::atomic_min, Reduction::min},
-                                                 {Op::atomic_max, Reduction::max},     {Op::atomic_and, Reduction::bit_and},
-                                                 {Op::atomic_or, Reduction::bit_or}, {Op::atomic_xor, Reduction::bit_xor}};
+    static const std::map<Op, Reduction> meaning{
+        {Op::atomic_add, Reduction::add},   {Op::atomic_min, Reduction::min},
+        {Op::atomic_max, Reduction::max},   {Op::atomic_and, Reduction::bit_and},
+        {Op::atomic_or, Reduction::bit_or}, {Op::atomic_xor, Reduction::bit_xor}};
     write(access, 0, combine(meaning.at(it.op), it.type, old, in(it, 2)));
     return old;
   }
@@ -199,7 +217,8 @@ class Interpreter {
     partial_.clear();
     for (Id member : program_.blocks[it.block[0]])
       if (program_[member].op == Op::yield)
-        partial_.push_back(identity_of(static_cast<Reduction>(program_[member].constant), program_[program_[member].operand[0]].type));
+        partial_.push_back(identity_of(static_cast<Reduction>(program_[member].constant),
+                                       program_[program_[member].operand[0]].type));
     for (uint64_t i = 0, n = in(it, 0); i < n; ++i) {
       yields_ = 0;
       reducing_ = true;
@@ -207,7 +226,8 @@ class Interpreter {
       reducing_ = false;
     }
     for (Id reader = 0; reader < program_.instructions.size(); ++reader)
-      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id) value_[reader] = {partial_[program_[reader].constant]};
+      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id)
+        value_[reader] = {partial_[program_[reader].constant]};
   }
   void yield(const Instruction& it) {
     if (!reducing_) {
@@ -270,7 +290,8 @@ uint64_t Interpreter::compute_integer(const Instruction& it) const {
 
 template <class T>
 uint64_t Interpreter::compute_float(const Instruction& it) const {
-  const T a = as<T>(in(it, 0)), b = it.operand_count > 1 ? as<T>(in(it, 1)) : T{}, c = it.operand_count > 2 ? as<T>(in(it, 2)) : T{};
+  const T a = as<T>(in(it, 0)), b = it.operand_count > 1 ? as<T>(in(it, 1)) : T{},
+          c = it.operand_count > 2 ? as<T>(in(it, 2)) : T{};
   switch (it.op) {
     case Op::add: return bits<T>(a + b);
     case Op::sub: return bits<T>(a - b);
@@ -297,7 +318,8 @@ inline uint64_t Interpreter::compute(const Instruction& it) const {
   switch (it.op) {
     case Op::select: return in(it, 0) ? in(it, 1) : in(it, 2);
     case Op::bitcast: return in(it, 0);
-    case Op::convert: case Op::convert_in_range: return convert(it);
+    case Op::convert:
+    case Op::convert_in_range: return convert(it);
     default: break;
   }
   if (type == Type::f32) return compute_float<float>(it);
@@ -307,15 +329,18 @@ inline uint64_t Interpreter::compute(const Instruction& it) const {
     switch (it.op) {
       case Op::bit_and: return a && b;
       case Op::bit_or: return a || b;
-      case Op::bit_xor: case Op::not_equal: return a != b;
+      case Op::bit_xor:
+      case Op::not_equal: return a != b;
       case Op::equal: return a == b;
       default: return !a;
     }
   }
   return with(type, [&](auto t) -> uint64_t {
     using T = decltype(t);
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return compute_integer<T>(it);
-    else return 0;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return compute_integer<T>(it);
+    else
+      return 0;
   });
 }
 
@@ -327,11 +352,15 @@ inline uint64_t Interpreter::convert(const Instruction& it) const {
       using To = decltype(t);
       if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
         if (std::isnan(a)) return 0;
-        if (a <= static_cast<From>(std::numeric_limits<To>::min())) return bits(std::numeric_limits<To>::min());
-        if (a >= static_cast<From>(std::numeric_limits<To>::max())) return bits(std::numeric_limits<To>::max());
+        if (a <= static_cast<From>(std::numeric_limits<To>::min()))
+          return bits(std::numeric_limits<To>::min());
+        if (a >= static_cast<From>(std::numeric_limits<To>::max()))
+          return bits(std::numeric_limits<To>::max());
       }
-      if constexpr (std::is_same_v<To, bool>) return a != 0;
-      else return bits(static_cast<To>(a));
+      if constexpr (std::is_same_v<To, bool>)
+        return a != 0;
+      else
+        return bits(static_cast<To>(a));
     });
   });
 }

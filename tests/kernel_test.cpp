@@ -1,7 +1,6 @@
 // The kernel language itself: what the builder writes, what the verifier rejects, what the dump shows.
-#include <gtest/gtest.h>
-
 #include <cmath>
+#include <gtest/gtest.h>
 
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
@@ -21,7 +20,8 @@ std::string error_of(const std::function<void()>& f) {
 }
 void expect_error(const std::function<void()>& f, const std::string& words) {
   const std::string message = error_of(f);
-  EXPECT_NE(message.find(words), std::string::npos) << "expected \"" << words << "\", got \"" << message << "\"";
+  EXPECT_NE(message.find(words), std::string::npos)
+      << "expected \"" << words << "\", got \"" << message << "\"";
 }
 
 Program axpy() {
@@ -107,7 +107,7 @@ TEST(Kernel, TypesAreChecked) {
   const Value i = k.team(), f = x[i], half = k.constant(Type::f16, 1), brain = k.constant(Type::bf16, 1);
   expect_error([&] { i + f; }, "[kernel types] add: expected operands of one type, got u32 and f32");
   expect_error([&] { f % f; }, "rem: expected integers, got f32");
-  expect_error([&] { f & f; }, "expected integers or bools");
+  expect_error([&] { f& f; }, "expected integers or bools");
   expect_error([&] { brain + brain; }, "convert a bf16 to f32 first");
   expect_error([&] { select(i, f, f); }, "select: expected a bool, got u32");
   expect_error([&] { select(i < 1, f, half); }, "select: expected branches of one type");
@@ -134,38 +134,48 @@ TEST(Kernel, TeamRulesAreChecked) {
       k.finish();
     };
   };
-  expect_error(build(Team::one(), [](Builder& k) { k.each(k.constant(Type::u32, 3), [](Value) {}); }), "expected a program of Team::many");
+  expect_error(build(Team::one(), [](Builder& k) { k.each(k.constant(Type::u32, 3), [](Value) {}); }),
+               "expected a program of Team::many");
   expect_error(build(Team::one(), [](Builder& k) { k.shared(Type::f32, 3); }), "has nobody to share with");
   expect_error(build(Team::one(), [](Builder& k) { k.barrier(); }), "team level");
-  expect_error(build(Team::many(8), [](Builder& k) {
-                 const Value n = k.constant(Type::u32, 3);
-                 k.each(n, [&](Value) { k.each(n, [](Value) {}); });
-               }), "cannot stand inside");
-  expect_error(build(Team::many(8), [](Builder& k) { k.shared(Type::f32, 3)[0u] = 1; }), "memory is written inside each or once");
-  expect_error(build(Team::many(8), [](Builder& k) {
-                 const Variable v = k.variable(Type::f32, 0);
-                 k.each(k.constant(Type::u32, 3), [&](Value) { v = 1; });
-               }), "the lanes would differ");
+  expect_error(build(Team::many(8),
+                     [](Builder& k) {
+                       const Value n = k.constant(Type::u32, 3);
+                       k.each(n, [&](Value) { k.each(n, [](Value) {}); });
+                     }),
+               "cannot stand inside");
+  expect_error(build(Team::many(8), [](Builder& k) { k.shared(Type::f32, 3)[0u] = 1; }),
+               "memory is written inside each or once");
+  expect_error(build(Team::many(8),
+                     [](Builder& k) {
+                       const Variable v = k.variable(Type::f32, 0);
+                       k.each(k.constant(Type::u32, 3), [&](Value) { v = 1; });
+                     }),
+               "the lanes would differ");
   expect_error(build(Team::many(0), [](Builder&) {}), "lanes: expected 1 to 1024, got 0");
   expect_error(build(Team::many(2000), [](Builder&) {}), "lanes: expected 1 to 1024, got 2000");
-  EXPECT_EQ(error_of(build(Team::many(8), [](Builder& k) {
-    const Array s = k.shared(Type::f32, 8);
-    s[k.lane()] = 1;  // by hand: allowed, for GPUs
-    k.barrier();
-  })), "no error");
+  EXPECT_EQ(error_of(build(Team::many(8),
+                           [](Builder& k) {
+                             const Array s = k.shared(Type::f32, 8);
+                             s[k.lane()] = 1;  // by hand: allowed, for GPUs
+                             k.barrier();
+                           })),
+            "no error");
 }
 
 TEST(Kernel, StructureIsChecked) {
   // A value that leaves its block.
-  expect_error([] {
-    Builder k("escape", Team::one());
-    const Array z = k.buffer("z", Type::u32, Access::write);
-    const Value i = k.team();
-    Value inside;
-    k.if_(i < 3, [&] { inside = i * 7; });
-    z[i] = inside + 1;
-    k.finish();
-  }, "is not visible here");
+  expect_error(
+      [] {
+        Builder k("escape", Team::one());
+        const Array z = k.buffer("z", Type::u32, Access::write);
+        const Value i = k.team();
+        Value inside;
+        k.if_(i < 3, [&] { inside = i * 7; });
+        z[i] = inside + 1;
+        k.finish();
+      },
+      "is not visible here");
   Program p = axpy();
   p.blocks[0].push_back(p.blocks[0].back());
   expect_error([&] { verify(p); }, "stands twice");

@@ -85,7 +85,8 @@ the bounds on every device present, over all bit patterns, with the special valu
 subnormals, infinities, NaN, poles) compared exactly.
 
 - An overflow counts as 2^128 (f32) or 2^1024 (f64), so a result at the end of the range may be off by its bound.
-- A device that flushes subnormal f32 numbers (see `adit doctor`) may take and yield them as 0.
+- A device that flushes subnormal f32 numbers (see `adit doctor`) may take and yield them as 0, and may be less sharp
+  where the result is below 2^-100.
 - lgamma and digamma have a zero between any two poles on the negative axis, where their reflections subtract nearly
   equal terms. There the unit is that of the larger term: |lgamma(-x)|, and log(1 - x), each at least 1/2. Their positive
   zeros (1, 2 and 1.4616...) are as sharp as the bound says.

@@ -11,21 +11,62 @@ namespace {
 class Semantics : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, Semantics, testing::ValuesIn(device_ids()), test_name);
 
-// Values at the edges of a type, and some between; subnormal f32 only where the device keeps them.
+// Values at the edges of a type, and some between; those that are or make subnormal f32 only where the device
+// keeps them.
 template <class T>
 std::vector<T> edge_values(const Device& device) {
   if constexpr (std::is_floating_point_v<T>) {
     using L = std::numeric_limits<T>;
-    std::vector<T> v{0, T(-0.0), 1, -1, T(0.5), T(-0.5), T(1.5), T(2.5), T(-2.5), T(3.25), T(1e10), T(-1e10), T(255.5), T(-129),
-            T(65536.75), L::max(), L::lowest(), L::min(), L::infinity(), -L::infinity(), L::quiet_NaN(), T(4294967296.0),
-            T(2147483648.0), T(-2147483649.0), T(9.3e18), T(1.9e19)};
-    if (sizeof(T) == 8 || device.limits().keeps_denormals) v.insert(v.end(), {L::denorm_min(), -L::min() / 2, L::min() / 3});
+    std::vector<T> v{0,
+                     T(-0.0),
+                     1,
+                     -1,
+                     T(0.5),
+                     T(-0.5),
+                     T(1.5),
+                     T(2.5),
+                     T(-2.5),
+                     T(3.25),
+                     T(1e10),
+                     T(-1e10),
+                     T(255.5),
+                     T(-129),
+                     T(65536.75),
+                     L::max(),
+                     L::lowest(),
+                     T(1e-30),
+                     L::infinity(),
+                     -L::infinity(),
+                     L::quiet_NaN(),
+                     T(4294967296.0),
+                     T(2147483648.0),
+                     T(-2147483649.0),
+                     T(9.3e18),
+                     T(1.9e19)};
+    if (sizeof(T) == 8 || device.limits().keeps_denormals)
+      v.insert(v.end(), {L::min(), L::denorm_min(), -L::min() / 2, L::min() / 3});
     return v;
   } else {
     (void)device;
     using L = std::numeric_limits<T>;
-    std::vector<T> v{0, 1, 2, 3, 5, 7, 10, 31, 64, 100, L::max(), static_cast<T>(L::max() - 1), L::min(),
-                     static_cast<T>(L::max() / 2), static_cast<T>(L::max() / 3), static_cast<T>(-1), static_cast<T>(-2), static_cast<T>(-7)};
+    std::vector<T> v{0,
+                     1,
+                     2,
+                     3,
+                     5,
+                     7,
+                     10,
+                     31,
+                     64,
+                     100,
+                     L::max(),
+                     static_cast<T>(L::max() - 1),
+                     L::min(),
+                     static_cast<T>(L::max() / 2),
+                     static_cast<T>(L::max() / 3),
+                     static_cast<T>(-1),
+                     static_cast<T>(-2),
+                     static_cast<T>(-7)};
     return v;
   }
 }
@@ -43,16 +84,19 @@ std::pair<std::vector<T>, std::vector<T>> pairs(const Device& device) {
 }
 
 template <class T>
-void binary(Device& device, const char* name, Type result, const std::function<Value(Value, Value)>& f, double tolerance = 0,
-            double tiny = 0) {
+void binary(Device& device, const char* name, Type result, const std::function<Value(Value, Value)>& f,
+            double tolerance = 0, double tiny = 0) {
   constexpr Type type = type_of<T>();
   Builder k(std::string(name) + "_" + std::string(name_of(type)), Team::one());
-  const Array x = k.buffer("x", type, Access::read), y = k.buffer("y", type, Access::read), z = k.buffer("z", result, Access::write);
+  const Array x = k.buffer("x", type, Access::read), y = k.buffer("y", type, Access::read),
+              z = k.buffer("z", result, Access::write);
   const Value i = k.team();
   z[i] = f(x[i], y[i]);
   const auto [a, b] = pairs<T>(device);
-  check_program(device, k.finish(), a.size(), {Input::buffer(a), Input::buffer(b), Input::buffer(std::vector<uint8_t>(a.size() * size_of(result)))},
-                tolerance, tiny);
+  check_program(
+      device, k.finish(), a.size(),
+      {Input::buffer(a), Input::buffer(b), Input::buffer(std::vector<uint8_t>(a.size() * size_of(result)))},
+      tolerance, tiny);
 }
 
 template <class T>
@@ -72,16 +116,29 @@ void integer_operations(Device& device) {
   binary<T>(device, "xor", t, [](Value a, Value b) { return a ^ ~b; });
   binary<T>(device, "shift_left", t, [](Value a, Value b) { return a << b; });
   binary<T>(device, "shift_right", t, [](Value a, Value b) { return a >> b; });
-  binary<T>(device, "bits", t, [](Value a, Value b) { return count_ones(a) + leading_zeros(b) * 2 + trailing_zeros(a) * 3; });
+  binary<T>(device, "bits", t,
+            [](Value a, Value b) { return count_ones(a) + leading_zeros(b) * 2 + trailing_zeros(a) * 3; });
   binary<T>(device, "less", Type::boolean, [](Value a, Value b) { return a < b; });
   binary<T>(device, "less_equal", Type::boolean, [](Value a, Value b) { return a <= b; });
   binary<T>(device, "equal", Type::boolean, [](Value a, Value b) { return (a == b) ^ (a != b) ^ (a > b); });
 }
 
-TEST_P(Semantics, IntegersOf8Bits) { integer_operations<int8_t>(on()); integer_operations<uint8_t>(on()); }
-TEST_P(Semantics, IntegersOf16Bits) { integer_operations<int16_t>(on()); integer_operations<uint16_t>(on()); }
-TEST_P(Semantics, IntegersOf32Bits) { integer_operations<int32_t>(on()); integer_operations<uint32_t>(on()); }
-TEST_P(Semantics, IntegersOf64Bits) { integer_operations<int64_t>(on()); integer_operations<uint64_t>(on()); }
+TEST_P(Semantics, IntegersOf8Bits) {
+  integer_operations<int8_t>(on());
+  integer_operations<uint8_t>(on());
+}
+TEST_P(Semantics, IntegersOf16Bits) {
+  integer_operations<int16_t>(on());
+  integer_operations<uint16_t>(on());
+}
+TEST_P(Semantics, IntegersOf32Bits) {
+  integer_operations<int32_t>(on());
+  integer_operations<uint32_t>(on());
+}
+TEST_P(Semantics, IntegersOf64Bits) {
+  integer_operations<int64_t>(on());
+  integer_operations<uint64_t>(on());
+}
 
 TEST_P(Semantics, UpperHalfOfAProduct) {
   binary<uint32_t>(on(), "mul_high", Type::u32, [](Value a, Value b) { return mul_high(a, b); });
@@ -95,8 +152,9 @@ void float_operations(Device& device) {
   binary<T>(device, "sub", t, [](Value a, Value b) { return a - b; });
   binary<T>(device, "mul", t, [](Value a, Value b) { return a * b; });
   // Composed of exact pieces, an f64 fma is off by the least subnormal where a piece underflows.
-  binary<T>(device, "fma", t, [](Value a, Value b) { return fma(a, b, a * 0.1); }, 0,
-            device.limits().fused_fma || t == Type::f32 ? 0 : 1e-300);
+  binary<T>(
+      device, "fma", t, [](Value a, Value b) { return fma(a, b, a * 0.1); }, 0,
+      device.limits().fused_fma || t == Type::f32 ? 0 : 1e-300);
   binary<T>(device, "neg", t, [](Value a, Value b) { return select(a < b, -a, abs(b)); });
   binary<T>(device, "floor", t, [](Value a, Value) { return floor(a); });
   binary<T>(device, "ceil", t, [](Value a, Value) { return ceil(a); });
@@ -111,8 +169,13 @@ void float_operations(Device& device) {
   binary<T>(device, "not_equal", Type::boolean, [](Value a, Value b) { return a != b; });
   // The device's own division and root: a few ULP, checked where no subnormal comes in.
   const double few = std::is_same_v<T, float> ? 4e-7 : 1e-15;
-  binary<T>(device, "div", t, [](Value a, Value b) { return select(abs(a) < 1e20 && abs(b) < 1e15 && abs(b) > 1e-15, a / b, a); }, few);
-  binary<T>(device, "sqrt", t, [](Value a, Value) { return select(a > 1e-30 && a < 1e30, sqrt_device(a), a); }, few);
+  binary<T>(
+      device, "div", t,
+      [](Value a, Value b) { return select(abs(a) < 1e20 && abs(b) < 1e15 && abs(b) > 1e-15, a / b, a); },
+      few);
+  binary<T>(
+      device, "sqrt", t, [](Value a, Value) { return select(a > 1e-30 && a < 1e30, sqrt_device(a), a); },
+      few);
 }
 
 TEST_P(Semantics, FloatsOf32Bits) { float_operations<float>(on()); }
@@ -123,7 +186,8 @@ TEST_P(Semantics, FloatsOf64Bits) {
 
 template <class From>
 void conversions(Device& device) {
-  for (Type to : {Type::boolean, Type::i8, Type::i16, Type::i32, Type::i64, Type::u8, Type::u16, Type::u32, Type::u64, Type::f32, Type::f64}) {
+  for (Type to : {Type::boolean, Type::i8, Type::i16, Type::i32, Type::i64, Type::u8, Type::u16, Type::u32,
+                  Type::u64, Type::f32, Type::f64}) {
     constexpr Type from = type_of<From>();
     if (to == Type::f64 && !device.limits().float64) continue;
     Builder k("convert_" + std::string(name_of(from)) + "_" + std::string(name_of(to)), Team::one());
@@ -131,7 +195,8 @@ void conversions(Device& device) {
     const Value i = k.team();
     z[i] = convert(x[i], to);
     const auto a = edge_values<From>(device);
-    check_program(device, k.finish(), a.size(), {Input::buffer(a), Input::buffer(std::vector<uint8_t>(a.size() * size_of(to)))});
+    check_program(device, k.finish(), a.size(),
+                  {Input::buffer(a), Input::buffer(std::vector<uint8_t>(a.size() * size_of(to)))});
   }
 }
 
@@ -152,18 +217,22 @@ TEST_P(Semantics, Conversions) {
 TEST_P(Semantics, SmallFloats) {
   std::vector<float> x;
   for (uint32_t e = 0; e < 256; ++e)
-    for (uint32_t m : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x2fffu, 0x3000u, 0x7fffu, 0x8000u, 0x8001u, 0x17fff0u, 0x180000u, 0x7fffffu}) {
+    for (uint32_t m : {0u, 1u, 0xfffu, 0x1000u, 0x1001u, 0x2fffu, 0x3000u, 0x7fffu, 0x8000u, 0x8001u,
+                       0x17fff0u, 0x180000u, 0x7fffffu}) {
       x.push_back(std::bit_cast<float>(e << 23 | m));
       x.push_back(-x.back());
     }
   for (Type small : {Type::f16, Type::bf16}) {
     Builder k("narrow_" + std::string(name_of(small)), Team::one());
-    const Array in = k.buffer("x", Type::f32, Access::read), out = k.buffer("z", small, Access::write), back = k.buffer("b", Type::f32, Access::write);
+    const Array in = k.buffer("x", Type::f32, Access::read), out = k.buffer("z", small, Access::write),
+                back = k.buffer("b", Type::f32, Access::write);
     const Value i = k.team();
     const Value narrow = convert(in[i], small);
     out[i] = narrow;
     back[i] = convert(narrow, Type::f32);
-    const auto got = run_on(on(), k.finish(), x.size(), {Input::buffer(x), Input::buffer(std::vector<uint16_t>(x.size())), Input::buffer(x)});
+    const auto got =
+        run_on(on(), k.finish(), x.size(),
+               {Input::buffer(x), Input::buffer(std::vector<uint16_t>(x.size())), Input::buffer(x)});
     int wrong = 0;
     for (size_t j = 0; j < x.size(); ++j) {
       uint16_t bits;
@@ -174,15 +243,19 @@ TEST_P(Semantics, SmallFloats) {
       const int fraction = small == Type::f16 ? 10 : 7, exponent = 15 - fraction;
       const int biased = bits >> fraction & ((1 << exponent) - 1), bias = (1 << (exponent - 1)) - 1;
       const bool nan = biased == (1 << exponent) - 1 && (bits & ((1 << fraction) - 1));
-      const double meaning = nan ? NAN
+      const double meaning = nan                             ? NAN
                              : biased == (1 << exponent) - 1 ? INFINITY
                              : biased == 0 ? std::ldexp(bits & ((1 << fraction) - 1), 1 - bias - fraction)
-                                           : std::ldexp((bits & ((1 << fraction) - 1)) + (1 << fraction), biased - bias - fraction);
+                                           : std::ldexp((bits & ((1 << fraction) - 1)) + (1 << fraction),
+                                                        biased - bias - fraction);
       const double sign = bits >> 15 ? -1 : 1;
-      if (std::isnan(x[j]) ? !nan || !std::isnan(wide) : bits != want || wide != static_cast<float>(sign * meaning)) {
+      if (std::isnan(x[j]) ? !nan || !std::isnan(wide)
+                           : bits != want || wide != static_cast<float>(sign * meaning)) {
         // A device that flushes subnormals may do so here too.
         if (!on().limits().keeps_denormals && std::fabs(x[j]) < 1.2e-38) continue;
-        if (wrong++ < 5) ADD_FAILURE() << name_of(small) << " of " << x[j] << ": " << bits << " (" << wide << "), expected " << want;
+        if (wrong++ < 5)
+          ADD_FAILURE() << name_of(small) << " of " << x[j] << ": " << bits << " (" << wide << "), expected "
+                        << want;
       }
     }
   }
@@ -194,8 +267,10 @@ TEST_P(Semantics, VectorAccess) {
     const Array x = k.buffer("x", Type::f32, Access::read), z = k.buffer("z", Type::f32, Access::read_write);
     const Value i = k.team();
     const Value v = x.load_vector(i, width);
-    if (width == 2) z.store(i, k.pack({v[1], v[0] * 2}));
-    else z.store(i, k.pack({v[3], v[2] * 2, v[1] * 3, v[0]}));
+    if (width == 2)
+      z.store(i, k.pack({v[1], v[0] * 2}));
+    else
+      z.store(i, k.pack({v[3], v[2] * 2, v[1] * 3, v[0]}));
     // And one at a place that is not a neighbour's.
     k.if_(i % 3 == 0, [&] {
       const Value w = z.load_vector(i, width);
@@ -209,7 +284,8 @@ TEST_P(Semantics, VectorAccess) {
 
 TEST_P(Semantics, Atomics) {
   Builder k("atomics", Team::one());
-  const Array u = k.buffer("u", Type::u32, Access::read_write), s = k.buffer("s", Type::i32, Access::read_write),
+  const Array u = k.buffer("u", Type::u32, Access::read_write),
+              s = k.buffer("s", Type::i32, Access::read_write),
               f = k.buffer("f", Type::f32, Access::read_write);
   const Value i = k.team(), one = k.constant(Type::u32, 1), at = i % 3;
   u.atomic_add(at, one);
@@ -232,7 +308,9 @@ TEST_P(Semantics, Atomics) {
   std::vector<uint32_t> words(32 + 1000);
   for (int j = 6; j < 9; ++j) words[j] = ~0u;
   for (int j = 12; j < 15; ++j) words[j] = ~0u;
-  check_program(on(), k.finish(), 1000, {Input::buffer(words), Input::buffer(std::vector<int32_t>(9)), Input::buffer(std::vector<float>(9))});
+  check_program(
+      on(), k.finish(), 1000,
+      {Input::buffer(words), Input::buffer(std::vector<int32_t>(9)), Input::buffer(std::vector<float>(9))});
 }
 
 TEST_P(Semantics, DivergentLoopsAndArrays) {
@@ -241,17 +319,20 @@ TEST_P(Semantics, DivergentLoopsAndArrays) {
   const Value i = k.team();
   const Array digits = k.array(Type::u32, 12);
   const Variable rest = k.variable(x[i]), count = k.variable(Type::u32, 0), sum = k.variable(Type::u32, 0);
-  k.while_([&] { return Value(rest) != 0; }, [&] {
-    digits[count] = Value(rest) % 10;
-    rest = Value(rest) / 10;
-    count = Value(count) + 1;
-  });
+  k.while_([&] { return Value(rest) != 0; },
+           [&] {
+             digits[count] = Value(rest) % 10;
+             rest = Value(rest) / 10;
+             count = Value(count) + 1;
+           });
   k.for_(count, [&](Value j) {
     const Value digit = digits[j];
-    k.if_(digit % 2 == 0, [&] { sum = Value(sum) * 3 + digit; },
-          [&] { k.for_(digit, [&](Value d) { k.if_(d != 4, [&] { sum = Value(sum) + d; }); }); });
+    k.if_(
+        digit % 2 == 0, [&] { sum = Value(sum) * 3 + digit; },
+        [&] { k.for_(digit, [&](Value d) { k.if_(d != 4, [&] { sum = Value(sum) + d; }); }); });
   });
-  k.if_(i > 2, [&] { z[i] = Value(sum) + x[i - 3]; }, [&] { z[i] = sum; });
+  k.if_(
+      i > 2, [&] { z[i] = Value(sum) + x[i - 3]; }, [&] { z[i] = sum; });
   std::mt19937 random(7);
   std::vector<uint32_t> a(517);
   for (auto& v : a) v = static_cast<uint32_t>(random() >> (random() % 32));
@@ -260,12 +341,15 @@ TEST_P(Semantics, DivergentLoopsAndArrays) {
 
 TEST_P(Semantics, UniformLoopsAndBooleans) {
   Builder k("uniform", Team::one());
-  const Array x = k.buffer("x", Type::f32, Access::read), b = k.buffer("b", Type::boolean, Access::read_write), z = k.buffer("z", Type::f32, Access::write);
+  const Array x = k.buffer("x", Type::f32, Access::read),
+              b = k.buffer("b", Type::boolean, Access::read_write),
+              z = k.buffer("z", Type::f32, Access::write);
   const Value i = k.team(), n = k.scalar("n", Type::u32), m = k.scalar("m", Type::i32);
   const Variable sum = k.variable(Type::f32, 0), flag = k.variable(b[i]);
   const Array flags = k.array(Type::boolean, 4);
   flags[0] = flag;
-  k.for_(k.constant(Type::i32, -3), m, k.constant(Type::i32, 2), [&](Value j) { sum = Value(sum) + convert(j, Type::f32) * x[i]; });
+  k.for_(k.constant(Type::i32, -3), m, k.constant(Type::i32, 2),
+         [&](Value j) { sum = Value(sum) + convert(j, Type::f32) * x[i]; });
   k.for_(n, [&](Value j) { sum = Value(sum) + x[j]; });
   k.if_(n > 3, [&] { flag = !Value(flag); });
   flags[1] = flag;
@@ -274,39 +358,47 @@ TEST_P(Semantics, UniformLoopsAndBooleans) {
   std::vector<float> a(100);
   std::vector<uint8_t> bools(100);
   for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<float>(j) * 0.25f, bools[j] = j % 3 == 0;
-  check_program(on(), k.finish(), 100, {Input::buffer(a), Input::buffer(bools), Input::buffer(a), Input::number(uint32_t{5}), Input::number(int32_t{6})});
+  check_program(on(), k.finish(), 100,
+                {Input::buffer(a), Input::buffer(bools), Input::buffer(a), Input::number(uint32_t{5}),
+                 Input::number(int32_t{6})});
 }
 
 TEST_P(Semantics, TeamLoops) {
   for (uint32_t n : {0u, 1u, 3u, 64u, 255u, 256u, 257u, 1000u}) {
     Builder k("team", Team::many(64));
-    const Array x = k.buffer("x", Type::f32, Access::read), z = k.buffer("z", Type::f32, Access::write), r = k.buffer("r", Type::f32, Access::write);
+    const Array x = k.buffer("x", Type::f32, Access::read), z = k.buffer("z", Type::f32, Access::write),
+                r = k.buffer("r", Type::f32, Access::write);
     const Value count = k.scalar("n", Type::u32), team = k.team(), base = team * count;
     const Array shared = k.shared(Type::f32, 1024);
     const Variable round = k.variable(Type::u32, 0);
     k.each(count, [&](Value i) { shared[i] = Value(x[base + i]) + convert(team, Type::f32); });
-    k.while_([&] { return Value(round) < 3; }, [&] {
-      // What one loop writes the next may read, from any lane.
-      const Value first = select(count > 0, Value(shared[0u]), count.builder().constant(Type::f32, 0));
-      k.each(count, [&](Value i) {
-        const Value mirrored = shared[count - 1 - i];
-        z[base + i] = mirrored * 2 + first;
-      });
-      k.each(count, [&](Value i) { shared[i] = Value(shared[i]) + 1; });
-      round = Value(round) + 1;
-    });
+    k.while_([&] { return Value(round) < 3; },
+             [&] {
+               // What one loop writes the next may read, from any lane.
+               const Value first =
+                   select(count > 0, Value(shared[0u]), count.builder().constant(Type::f32, 0));
+               k.each(count, [&](Value i) {
+                 const Value mirrored = shared[count - 1 - i];
+                 z[base + i] = mirrored * 2 + first;
+               });
+               k.each(count, [&](Value i) { shared[i] = Value(shared[i]) + 1; });
+               round = Value(round) + 1;
+             });
     const auto results = k.reduce(count, {Reduction::add, Reduction::max, Reduction::min}, [&](Value i) {
       const Value v = shared[i];
       return std::vector{v, v, -v};
     });
-    const Value odd = k.reduce(count, Reduction::bit_xor, [&](Value i) { return convert_in_range(shared[i], Type::u32); });
+    const Value odd =
+        k.reduce(count, Reduction::bit_xor, [&](Value i) { return convert_in_range(shared[i], Type::u32); });
     k.once([&] {
       for (uint32_t j = 0; j < 3; ++j) r[team * 4 + j] = results[j];
       r[team * 4 + 3] = convert(odd, Type::f32);
     });
     std::vector<float> a(n * 5);
     for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<float>((j * 37) % 101);
-    check_program(on(), k.finish(), 5, {Input::buffer(a), Input::buffer(a), Input::buffer(std::vector<float>(20)), Input::number(n)});
+    check_program(
+        on(), k.finish(), 5,
+        {Input::buffer(a), Input::buffer(a), Input::buffer(std::vector<float>(20)), Input::number(n)});
   }
 }
 
@@ -320,12 +412,18 @@ TEST_P(Semantics, Subgroups) {
   z[i + n * 2] = k.subgroup_reduce(Reduction::add, i + 1);
   z[i + n * 3] = k.subgroup_inclusive(Reduction::add, i + 1);
   z[i + n * 4] = k.subgroup_exclusive(Reduction::max, i + 1);
-  z[i + n * 5] = convert(k.subgroup_any(i % 16 == 5), Type::u32) + 2 * convert(k.subgroup_all(i < 320), Type::u32);
+  z[i + n * 5] =
+      convert(k.subgroup_any(i % 16 == 5), Type::u32) + 2 * convert(k.subgroup_all(i < 320), Type::u32);
   z[i + n * 6] = k.subgroup_first(i);
   z[i + n * 7] = on().limits().subgroup_shuffle ? k.subgroup_shuffle_xor(i, k.constant(Type::u32, 1)) : i ^ 1;
-  k.if_(i % 2 == 1, [&] { z[i + n * 8] = k.subgroup_reduce(Reduction::add, i); }, [&] { z[i + n * 8] = 0; });
+  k.if_(
+      i % 2 == 1, [&] { z[i + n * 8] = k.subgroup_reduce(Reduction::add, i); }, [&] { z[i + n * 8] = 0; });
   const auto got = run_on(on(), k.finish(), 640, {Input::buffer(std::vector<uint32_t>(640 * 9))});
-  const auto at = [&](uint32_t row, uint32_t j) { uint32_t v; std::memcpy(&v, &got[0][(row * 640 + j) * 4], 4); return v; };
+  const auto at = [&](uint32_t row, uint32_t j) {
+    uint32_t v;
+    std::memcpy(&v, &got[0][(row * 640 + j) * 4], 4);
+    return v;
+  };
   const uint32_t size = at(0, 0);
   ASSERT_GE(size, 1u);
   ASSERT_EQ(size & (size - 1), 0u);

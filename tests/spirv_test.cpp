@@ -546,7 +546,8 @@ TEST(Spirv, ComparisonsWithZeroByTheBits) {
 
 TEST(Spirv, FencesUseVulkansMemoryModel) {
   Builder k("fences", Team::many(64));
-  const Array data = k.buffer("data", Type::f32, Access::read_write), flag = k.buffer("flag", Type::u32, Access::read_write);
+  const Array data = k.buffer("data", Type::f32, Access::read_write),
+              flag = k.buffer("flag", Type::u32, Access::read_write);
   const Array shared = k.shared(Type::f32, 64);
   k.each(k.constant(Type::u32, 64), [&](Value i) {
     shared[i] = data[i];

@@ -20,8 +20,8 @@ enum class DeviceKind { discrete, integrated, virtual_machine, software, cpu };
 std::string_view name_of(DeviceKind kind);  // "discrete", "integrated", "virtual", "software", "cpu"
 
 struct DeviceInfo {
-  std::string id;      // "cpu", "vulkan:0"
-  std::string name;    // as the driver or the system tells it
+  std::string id;    // "cpu", "vulkan:0"
+  std::string name;  // as the driver or the system tells it
   DeviceKind kind{};
   std::string driver;  // driver and version, or the code generator
   uint64_t memory_bytes = 0;
@@ -31,22 +31,22 @@ struct DeviceInfo {
 
 // What a device can do. The driver tells some, the doctor measures the others; see docs/devices.md.
 struct Limits {
-  uint64_t max_loop_trips = 0;     // back-edges one invocation may take; 0: no limit known
+  uint64_t max_loop_trips = 0;  // back-edges one invocation may take; 0: no limit known
   uint64_t max_buffer_bytes = 0;
-  uint32_t max_lanes = 1;          // of a team
-  uint32_t shared_bytes = 0;       // of a team
-  uint32_t subgroup_size = 1;      // on a CPU: SIMD lanes of f32
-  bool float16 = false;            // arithmetic; storage is storage16
+  uint32_t max_lanes = 1;      // of a team
+  uint32_t shared_bytes = 0;   // of a team
+  uint32_t subgroup_size = 1;  // on a CPU: SIMD lanes of f32
+  bool float16 = false;        // arithmetic; storage is storage16
   bool float64 = false;
   bool int8 = false, int16 = false, int64 = false;
   bool storage8 = false, storage16 = false;
-  bool fused_fma = false;          // the device's own; where false the code generator makes it exact
-  bool keeps_denormals = false;    // f32
+  bool fused_fma = false;        // the device's own; where false the code generator makes it exact
+  bool keeps_denormals = false;  // f32
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false;
   bool int64_atomics = false, float_atomics = false;
-  bool lanes_by_hand = false;      // kernels that use lanes, barriers and subgroups of a team directly
+  bool lanes_by_hand = false;          // kernels that use lanes, barriers and subgroups of a team directly
   bool ordered_between_teams = false;  // release/acquire between teams was seen to work
-  bool unified_memory = false;     // the host sees the device's memory
+  bool unified_memory = false;         // the host sees the device's memory
 };
 
 class Device;
@@ -76,8 +76,7 @@ class Argument {
  public:
   Argument(const Buffer& buffer) : buffer_(buffer) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Argument(T number) : type_(kernel::type_of<T>()) {
+  requires std::is_arithmetic_v<T> Argument(T number) : type_(kernel::type_of<T>()) {
     static_assert(sizeof(T) <= 8);
     __builtin_memcpy(&bits_, &number, sizeof(T));
   }
@@ -107,10 +106,11 @@ class Kernel {
   friend class Device;
 };
 
-// Counters since the device was opened; they prove where work ran and that the steady state allocates nothing.
+// Counters since the device was opened; they prove where work ran and that the steady state allocates
+// nothing.
 struct Statistics {
-  uint64_t kernels_run = 0;       // dispatches
-  uint64_t batches = 0;           // submissions to the queue
+  uint64_t kernels_run = 0;  // dispatches
+  uint64_t batches = 0;      // submissions to the queue
   uint64_t barriers = 0;
   uint64_t kernels_compiled = 0;  // code generated, not found in a cache
   uint64_t kernels_loaded = 0;    // found in the cache on disk
@@ -127,8 +127,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // Every device of this machine, the chosen one marked. Never fails: without Vulkan there is still "cpu".
   static std::vector<DeviceInfo> list();
-  // By id ("cpu", "vulkan:0", "vulkan" for the first of them) or, with "", by ADIT_DEVICE or the best there is:
-  // discrete, integrated, then cpu. One Device a process and id: a second open shares it.
+  // By id ("cpu", "vulkan:0", "vulkan" for the first of them) or, with "", by ADIT_DEVICE or the best there
+  // is: discrete, integrated, then cpu. One Device a process and id: a second open shares it.
   static std::shared_ptr<Device> open(const std::string& id = "");
 
   const DeviceInfo& info() const { return info_; }
@@ -146,9 +146,9 @@ class Device : public std::enable_shared_from_this<Device> {
   void read(const Buffer& buffer, void* data, uint64_t bytes, uint64_t offset = 0);
   void copy(const Buffer& from, const Buffer& to, uint64_t bytes);
   void fill(const Buffer& buffer, uint32_t pattern);  // whole 32-bit words
-  void flush();  // what is queued starts now
-  void wait();   // until everything queued is done
-  void trim();   // gives the pool's free memory back to the system
+  void flush();                                       // what is queued starts now
+  void wait();                                        // until everything queued is done
+  void trim();                                        // gives the pool's free memory back to the system
   virtual Statistics statistics() const = 0;
 
  protected:

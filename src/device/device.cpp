@@ -1,9 +1,8 @@
 // What every device does alike: checks of arguments, and the argument block.
-#include <adit/device.hpp>
-
+#include <cstring>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <adit/device.hpp>
 
 #include "device/memory.hpp"
 
@@ -20,8 +19,9 @@ std::string_view name_of(DeviceKind kind) {
 
 Buffer Buffer::slice(uint64_t offset, uint64_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[slice] range: expected within {} bytes, got {} from {} on", bytes_, bytes, offset));
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("[slice] range: expected within {} bytes, got {} from {} on", bytes_, bytes, offset));
   return {memory_, offset_ + offset, bytes};
 }
 
@@ -32,17 +32,22 @@ Kernel::Kernel(const kernel::Program& program)
 
 namespace {
 
-void check_buffer(const Device* device, std::string_view operation, std::string_view name, const Buffer& buffer) {
-  if (!buffer) throw Error(ErrorKind::bad_argument, fmt::format("[{}] {}: expected a buffer, got an empty handle", operation, name));
+void check_buffer(const Device* device, std::string_view operation, std::string_view name,
+                  const Buffer& buffer) {
+  if (!buffer)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[{}] {}: expected a buffer, got an empty handle", operation, name));
   if (buffer.memory()->device() != device)
     throw Error(ErrorKind::bad_argument,
-                fmt::format("[{}] {}: expected a buffer of {}, got one of another device", operation, name, device->info().id));
+                fmt::format("[{}] {}: expected a buffer of {}, got one of another device", operation, name,
+                            device->info().id));
 }
 
 void check_range(std::string_view operation, const Buffer& buffer, uint64_t bytes, uint64_t offset) {
   if (offset > buffer.bytes() || bytes > buffer.bytes() - offset)
-    throw Error(ErrorKind::bad_argument, fmt::format("[{}] range: expected within {} bytes, got {} from {} on", operation,
-                                                     buffer.bytes(), bytes, offset));
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[{}] range: expected within {} bytes, got {} from {} on", operation,
+                            buffer.bytes(), bytes, offset));
 }
 
 // A half has no C++ number: its 16 bits are passed.
@@ -54,8 +59,9 @@ bool fits(Type wanted, Type got) {
 
 Buffer Device::allocate(uint64_t bytes) {
   if (bytes > limits_.max_buffer_bytes)
-    throw Error(ErrorKind::out_of_memory, fmt::format("[allocate] bytes: expected at most {}, the largest buffer of {}, got {}",
-                                                      limits_.max_buffer_bytes, info_.id, bytes));
+    throw Error(ErrorKind::out_of_memory,
+                fmt::format("[allocate] bytes: expected at most {}, the largest buffer of {}, got {}",
+                            limits_.max_buffer_bytes, info_.id, bytes));
   return {do_allocate(bytes), 0, bytes};
 }
 
@@ -67,10 +73,13 @@ std::shared_ptr<const Kernel> Device::compile(const kernel::Program& program) {
 void Device::run(const Kernel& kernel, uint64_t teams, std::span<const Argument> arguments) {
   const auto& parameters = kernel.parameters();
   if (arguments.size() != parameters.size())
+    throw Error(ErrorKind::bad_argument, fmt::format("[{}] arguments: expected {}, got {}", kernel.name(),
+                                                     parameters.size(), arguments.size()));
+  // A grid of two dimensions may have up to 2^26 invocations too many, whose 32-bit numbers must not wrap.
+  constexpr uint64_t most_teams = (uint64_t{1} << 32) - (uint64_t{1} << 27);
+  if (teams > most_teams)
     throw Error(ErrorKind::bad_argument,
-                fmt::format("[{}] arguments: expected {}, got {}", kernel.name(), parameters.size(), arguments.size()));
-  if (teams > 0xffffffffu)
-    throw Error(ErrorKind::bad_argument, fmt::format("[{}] teams: expected at most 4294967295, got {}", kernel.name(), teams));
+                fmt::format("[{}] teams: expected at most {}, got {}", kernel.name(), most_teams, teams));
   constexpr size_t on_stack = 512;
   std::byte small[on_stack];
   std::vector<std::byte> large;
@@ -85,9 +94,9 @@ void Device::run(const Kernel& kernel, uint64_t teams, std::span<const Argument>
     const Parameter& p = parameters[k];
     const Argument& a = arguments[k];
     if (p.is_buffer != a.is_buffer() || (!p.is_buffer && !fits(p.type, a.type())))
-      throw Error(ErrorKind::bad_argument,
-                  fmt::format("[{}] {}: expected {}, got {}", kernel.name(), p.name, p.is_buffer ? "a buffer" : name_of(p.type),
-                              a.is_buffer() ? "a buffer" : name_of(a.type())));
+      throw Error(ErrorKind::bad_argument, fmt::format("[{}] {}: expected {}, got {}", kernel.name(), p.name,
+                                                       p.is_buffer ? "a buffer" : name_of(p.type),
+                                                       a.is_buffer() ? "a buffer" : name_of(a.type())));
     if (p.is_buffer) check_buffer(this, kernel.name(), p.name, a.buffer());
     const uint64_t bits = p.is_buffer ? a.buffer().address() : a.bits();
     std::memcpy(block + p.offset, &bits, p.is_buffer ? 8 : kernel::size_of(p.type));
@@ -112,7 +121,8 @@ void Device::copy(const Buffer& from, const Buffer& to, uint64_t bytes) {
   check_buffer(this, "copy", "to", to);
   check_range("copy", from, bytes, 0);
   check_range("copy", to, bytes, 0);
-  if (from.memory() == to.memory() && from.offset() < to.offset() + bytes && to.offset() < from.offset() + bytes)
+  if (from.memory() == to.memory() && from.offset() < to.offset() + bytes &&
+      to.offset() < from.offset() + bytes)
     throw Error(ErrorKind::bad_argument, "[copy] ranges: expected two that do not overlap");
   if (bytes > 0) do_copy(from, to, bytes);
 }
@@ -120,7 +130,8 @@ void Device::copy(const Buffer& from, const Buffer& to, uint64_t bytes) {
 void Device::fill(const Buffer& buffer, uint32_t pattern) {
   check_buffer(this, "fill", "buffer", buffer);
   if (buffer.bytes() % 4 != 0 || buffer.offset() % 4 != 0)
-    throw Error(ErrorKind::bad_argument, fmt::format("[fill] buffer: expected whole 32-bit words, got {} bytes", buffer.bytes()));
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[fill] buffer: expected whole 32-bit words, got {} bytes", buffer.bytes()));
   if (buffer.bytes() > 0) do_fill(buffer, pattern);
 }
 

@@ -1,7 +1,6 @@
 // Which devices there are, which one is chosen, and the open ones.
-#include <fmt/format.h>
-
 #include <cstdlib>
+#include <fmt/format.h>
 #include <map>
 #include <mutex>
 
@@ -55,7 +54,8 @@ const DeviceInfo* named(const std::vector<DeviceInfo>& devices, const std::strin
 
 std::string listing(const std::vector<DeviceInfo>& devices) {
   std::string text;
-  for (const DeviceInfo& d : devices) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", d.id, d.name);
+  for (const DeviceInfo& d : devices)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", d.id, d.name);
   return text;
 }
 
@@ -64,11 +64,14 @@ const DeviceInfo& pick(const std::vector<DeviceInfo>& devices, const std::string
   const DeviceInfo* found = id.empty() ? best(devices) : named(devices, id);
   const std::string from = asked.empty() && !id.empty() ? " (from ADIT_DEVICE)" : "";
   if (!found && id.empty())
-    throw Error(ErrorKind::not_found, fmt::format("[device] no device can be used here; there are: {}", listing(devices)));
+    throw Error(ErrorKind::not_found,
+                fmt::format("[device] no device can be used here; there are: {}", listing(devices)));
   if (!found)
-    throw Error(ErrorKind::not_found, fmt::format("[device] no device is named \"{}\"{}; there are: {}", id, from, listing(devices)));
+    throw Error(ErrorKind::not_found, fmt::format("[device] no device is named \"{}\"{}; there are: {}", id,
+                                                  from, listing(devices)));
   if (!found->reason.empty())
-    throw Error(ErrorKind::unsupported, fmt::format("[device] {}{} cannot be used: {}", found->id, from, found->reason));
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[device] {}{} cannot be used: {}", found->id, from, found->reason));
   return *found;
 }
 
@@ -81,11 +84,17 @@ void explain(std::vector<DeviceInfo>& devices) {
       continue;
     }
     d.chosen = &d == chosen;
-    if (d.chosen && !wanted.empty()) d.reason = fmt::format("named by ADIT_DEVICE={}", wanted);
-    else if (d.chosen) d.reason = d.kind == DeviceKind::cpu ? "no GPU can be used" : fmt::format("the best kind present: {}", name_of(d.kind));
-    else if (d.kind == DeviceKind::software) d.reason = "software Vulkan is used only when it is named";
-    else if (chosen) d.reason = fmt::format("{} comes first", chosen->id);
-    else d.reason = fmt::format("ADIT_DEVICE={} names another", wanted);
+    if (d.chosen && !wanted.empty())
+      d.reason = fmt::format("named by ADIT_DEVICE={}", wanted);
+    else if (d.chosen)
+      d.reason = d.kind == DeviceKind::cpu ? "no GPU can be used"
+                                           : fmt::format("the best kind present: {}", name_of(d.kind));
+    else if (d.kind == DeviceKind::software)
+      d.reason = "software Vulkan is used only when it is named";
+    else if (chosen)
+      d.reason = fmt::format("{} comes first", chosen->id);
+    else
+      d.reason = fmt::format("ADIT_DEVICE={} names another", wanted);
   }
 }
 
@@ -121,9 +130,10 @@ std::shared_ptr<Device> Device::open(const std::string& id) {
   const DeviceInfo& chosen = pick(devices, id);
   if (auto device = still_good(chosen.id)) return device;
   const auto adjust = [&](Limits& limits) { apply_profile(chosen, limits); };
-  std::shared_ptr<Device> device = chosen.kind == DeviceKind::cpu
-                                       ? cpu::open(adjust)
-                                       : vulkan::open(static_cast<uint32_t>(std::stoul(chosen.id.substr(7))), adjust);
+  std::shared_ptr<Device> device =
+      chosen.kind == DeviceKind::cpu
+          ? cpu::open(adjust)
+          : vulkan::open(static_cast<uint32_t>(std::stoul(chosen.id.substr(7))), adjust);
   open_devices.open[chosen.id] = device;
   return device;
 }

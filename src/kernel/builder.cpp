@@ -1,9 +1,8 @@
-#include <adit/kernel/builder.hpp>
-
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <adit/error.hpp>
+#include <adit/kernel/builder.hpp>
 
 #include "kernel/rules.hpp"
 
@@ -41,7 +40,8 @@ Id Builder::find_known(const Instruction& a, uint64_t hash) const {
     const auto [first, last] = known_[level].equal_range(hash);
     for (auto it = first; it != last; ++it) {
       const Instruction& b = program_[it->second];
-      if (a.op == b.op && a.type == b.type && a.width == b.width && a.operand == b.operand && a.constant == b.constant)
+      if (a.op == b.op && a.type == b.type && a.width == b.width && a.operand == b.operand &&
+          a.constant == b.constant)
         return it->second;
     }
   }
@@ -56,9 +56,9 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
   it.constant = constant;
   for (Id id : operands) it.operand[it.operand_count++] = id;
   if (!is_pure(op)) return {this, append(it), type, width};
-  const uint64_t words[] = {static_cast<uint64_t>(op) | static_cast<uint64_t>(type) << 8 | uint64_t{width} << 16,
-                            it.operand[0] | uint64_t{it.operand[1]} << 32, it.operand[2] | uint64_t{it.operand[3]} << 32,
-                            constant};
+  const uint64_t words[] = {
+      static_cast<uint64_t>(op) | static_cast<uint64_t>(type) << 8 | uint64_t{width} << 16,
+      it.operand[0] | uint64_t{it.operand[1]} << 32, it.operand[2] | uint64_t{it.operand[3]} << 32, constant};
   const uint64_t hash = XXH3_64bits(words, sizeof words);
   if (const Id id = find_known(it, hash); id != no_id) return {this, id, type, width};
   const Id id = append(it);
@@ -67,7 +67,8 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
 }
 
 Program Builder::finish() {
-  if (open_.size() != 1) throw Error(ErrorKind::bad_argument, "[kernel] finish: expected at the end of the body");
+  if (open_.size() != 1)
+    throw Error(ErrorKind::bad_argument, "[kernel] finish: expected at the end of the body");
   verify(program_);
   return std::move(program_);
 }
@@ -108,10 +109,15 @@ Variable Builder::variable(Value initial) {
   return cell;
 }
 
-Array Builder::array(Type type, uint32_t length) { return {this, emit(Op::array, type, {}, length).id(), type}; }
-Array Builder::shared(Type type, uint32_t length) { return {this, emit(Op::shared, type, {}, length).id(), type}; }
+Array Builder::array(Type type, uint32_t length) {
+  return {this, emit(Op::array, type, {}, length).id(), type};
+}
+Array Builder::shared(Type type, uint32_t length) {
+  return {this, emit(Op::shared, type, {}, length).id(), type};
+}
 
-void Builder::if_(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
+void Builder::if_(Value condition, const std::function<void()>& then,
+                  const std::function<void()>& otherwise) {
   const Id id = emit(Op::if_, Type::none, {condition.id()}).id();
   program_.instructions[id].block[0] = open_block();
   then();
@@ -169,14 +175,16 @@ std::vector<Value> Builder::reduce(Value count, const std::vector<Reduction>& op
   const Value i = open_loop(loop, Type::u32);
   const std::vector<Value> yielded = body(i);
   if (yielded.size() != ops.size())
-    throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] reduce: expected {} values from the body, got {}",
-                                                     program_.name, ops.size(), yielded.size()));
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[kernel {}] reduce: expected {} values from the body, got {}", program_.name,
+                            ops.size(), yielded.size()));
   for (size_t k = 0; k < ops.size(); ++k)
     emit(Op::yield, Type::none, {yielded[k].id()}, static_cast<uint64_t>(ops[k]));
   const auto loop_id = program_.blocks[open_[open_.size() - 2]].back();
   close_block();
   std::vector<Value> results;
-  for (size_t k = 0; k < ops.size(); ++k) results.push_back(emit(Op::reduced, yielded[k].type(), {loop_id}, k));
+  for (size_t k = 0; k < ops.size(); ++k)
+    results.push_back(emit(Op::reduced, yielded[k].type(), {loop_id}, k));
   return results;
 }
 
@@ -208,7 +216,9 @@ Value Builder::subgroup_exclusive(Reduction op, Value v) {
 Value Builder::subgroup_any(Value c) { return emit(Op::subgroup_any, c.type(), {c.id()}); }
 Value Builder::subgroup_all(Value c) { return emit(Op::subgroup_all, c.type(), {c.id()}); }
 Value Builder::subgroup_first(Value v) { return emit(Op::subgroup_first, v.type(), {v.id()}); }
-Value Builder::subgroup_shuffle(Value v, Value lane) { return emit(Op::subgroup_shuffle, v.type(), {v.id(), lane.id()}); }
+Value Builder::subgroup_shuffle(Value v, Value lane) {
+  return emit(Op::subgroup_shuffle, v.type(), {v.id(), lane.id()});
+}
 Value Builder::subgroup_shuffle_xor(Value v, Value mask) {
   return emit(Op::subgroup_shuffle_xor, v.type(), {v.id(), mask.id()});
 }
@@ -218,7 +228,8 @@ Value Builder::pack(std::initializer_list<Value> scalars) {
   const Value* v = scalars.begin();
   if (width == 2) return emit(Op::pack, v[0].type(), {v[0].id(), v[1].id()}, 0, width);
   if (width == 4) return emit(Op::pack, v[0].type(), {v[0].id(), v[1].id(), v[2].id(), v[3].id()}, 0, width);
-  throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] pack: expected 2 or 4 scalars, got {}", program_.name, width));
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("[kernel {}] pack: expected 2 or 4 scalars, got {}", program_.name, width));
 }
 
 }  // namespace adit::kernel

@@ -1,6 +1,5 @@
 // The readable listing and the content hash.
 #include <bit>
-
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -14,12 +13,16 @@ std::string constant_text(const Instruction& it) {
   switch (it.type) {
     case Type::f32: return fmt::format("{}", std::bit_cast<float>(static_cast<uint32_t>(it.constant)));
     case Type::f64: return fmt::format("{}", std::bit_cast<double>(it.constant));
-    case Type::i8: case Type::i16: case Type::i32: case Type::i64: {
+    case Type::i8:
+    case Type::i16:
+    case Type::i32:
+    case Type::i64: {
       const int shift = 64 - static_cast<int>(bits_of(it.type));
       return fmt::format("{}", static_cast<int64_t>(it.constant << shift) >> shift);
     }
     case Type::boolean: return it.constant ? "true" : "false";
-    case Type::f16: case Type::bf16: return fmt::format("{:#x}", it.constant);
+    case Type::f16:
+    case Type::bf16: return fmt::format("{:#x}", it.constant);
     default: return fmt::format("{}", it.constant);
   }
 }
@@ -29,11 +32,13 @@ class Dumper {
   explicit Dumper(const Program& program) : program_(program) {}
 
   std::string run() {
-    line(fmt::format("kernel {} ({} {})", program_.name, program_.team.kind == TeamKind::one ? "team of one, workgroup" : "team of",
+    line(fmt::format("kernel {} ({} {})", program_.name,
+                     program_.team.kind == TeamKind::one ? "team of one, workgroup" : "team of",
                      program_.team.lanes));
     for (const Parameter& p : program_.parameters) {
       static constexpr std::string_view access[] = {"read", "write", "read_write"};
-      line(p.is_buffer ? fmt::format("  buffer {} : {} {}", p.name, name_of(p.type), access[static_cast<int>(p.access)])
+      line(p.is_buffer ? fmt::format("  buffer {} : {} {}", p.name, name_of(p.type),
+                                     access[static_cast<int>(p.access)])
                        : fmt::format("  scalar {} : {}", p.name, name_of(p.type)));
     }
     block(0, 1);
@@ -52,7 +57,8 @@ class Dumper {
     const std::string indent(static_cast<size_t>(depth) * 2, ' ');
     std::string s = indent;
     if (it.type != Type::none && it.op != Op::store)
-      s += fmt::format("%{}: {}{} = ", id, name_of(it.type), it.width > 1 ? fmt::format("x{}", it.width) : "");
+      s +=
+          fmt::format("%{}: {}{} = ", id, name_of(it.type), it.width > 1 ? fmt::format("x{}", it.width) : "");
     else if (it.op == Op::reduce)
       s += fmt::format("%{} = ", id);
     s += name_of(it.op);
@@ -69,11 +75,16 @@ class Dumper {
   std::string detail(const Instruction& it) const {
     switch (it.op) {
       case Op::constant: return " " + constant_text(it);
-      case Op::argument: case Op::buffer: return " " + program_.parameters[it.constant].name;
-      case Op::array: case Op::shared: return fmt::format("[{}]", it.constant);
-      case Op::extract: case Op::reduced: return fmt::format(" [{}]", it.constant);
-      case Op::yield: case Op::subgroup_reduce: case Op::subgroup_inclusive: case Op::subgroup_exclusive:
-        return fmt::format(" ({})", name_of(static_cast<Reduction>(it.constant)));
+      case Op::argument:
+      case Op::buffer: return " " + program_.parameters[it.constant].name;
+      case Op::array:
+      case Op::shared: return fmt::format("[{}]", it.constant);
+      case Op::extract:
+      case Op::reduced: return fmt::format(" [{}]", it.constant);
+      case Op::yield:
+      case Op::subgroup_reduce:
+      case Op::subgroup_inclusive:
+      case Op::subgroup_exclusive: return fmt::format(" ({})", name_of(static_cast<Reduction>(it.constant)));
       default: return "";
     }
   }

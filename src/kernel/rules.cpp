@@ -7,7 +7,8 @@
 namespace adit::kernel {
 
 void reject(const Program& program, const Instruction& instruction, const std::string& what) {
-  throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] {}: {}", program.name, name_of(instruction.op), what));
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("[kernel {}] {}: {}", program.name, name_of(instruction.op), what));
 }
 
 bool is_pure(Op op) {
@@ -28,7 +29,8 @@ struct Checker {
     if (!good) reject(program, it, fmt::format("expected {}, got {}", expected, name_of(got)));
   }
   void count(int n) const {
-    if (it.operand_count != n) reject(program, it, fmt::format("expected {} operands, got {}", n, it.operand_count));
+    if (it.operand_count != n)
+      reject(program, it, fmt::format("expected {} operands, got {}", n, it.operand_count));
     for (int k = 0; k < n; ++k)
       if (it.operand[k] >= program.instructions.size()) reject(program, it, "operand is no instruction");
   }
@@ -37,13 +39,16 @@ struct Checker {
     count(n);
     for (int k = 0; k < n; ++k) {
       if (type(k) != it.type)
-        reject(program, it, fmt::format("expected operands of one type, got {} and {}", name_of(it.type), name_of(type(k))));
+        reject(
+            program, it,
+            fmt::format("expected operands of one type, got {} and {}", name_of(it.type), name_of(type(k))));
       scalar(k);
     }
     if (it.width != 1) reject(program, it, "expected scalars, got a vector: take its parts with [i]");
   }
   void scalar(int k) const {
-    if (operand(k).width != 1) reject(program, it, "expected a scalar, got a vector: take its parts with [i]");
+    if (operand(k).width != 1)
+      reject(program, it, "expected a scalar, got a vector: take its parts with [i]");
     if (is_memory_object(operand(k).op)) reject(program, it, "expected a value, got a memory object");
   }
   void index(int k) const {
@@ -59,7 +64,8 @@ struct Checker {
 
   void memory() const {
     const bool stores = it.op == Op::store || is_atomic(it.op);
-    if (it.operand_count < 1 || it.operand[0] >= program.instructions.size() || !is_memory_object(operand(0).op))
+    if (it.operand_count < 1 || it.operand[0] >= program.instructions.size() ||
+        !is_memory_object(operand(0).op))
       reject(program, it, "expected a memory object");
     const Instruction& object = operand(0);
     const int indices = object.op == Op::variable ? 0 : 1;
@@ -69,23 +75,30 @@ struct Checker {
     for (int k = 0; k < values; ++k) {
       const Instruction& value = operand(1 + indices + k);
       if (value.type != object.type)
-        reject(program, it, fmt::format("expected {}, the element type, got {}", name_of(object.type), name_of(value.type)));
+        reject(
+            program, it,
+            fmt::format("expected {}, the element type, got {}", name_of(object.type), name_of(value.type)));
       if (value.width != it.width) reject(program, it, "the value's width differs");
     }
-    if (it.width != 1 && object.op != Op::buffer) reject(program, it, "expected a buffer for a vector access");
-    if (it.op != Op::store && it.type != object.type) reject(program, it, "the result has the element's type");
+    if (it.width != 1 && object.op != Op::buffer)
+      reject(program, it, "expected a buffer for a vector access");
+    if (it.op != Op::store && it.type != object.type)
+      reject(program, it, "the result has the element's type");
     if (object.op == Op::buffer) access(object, stores);
     if (is_atomic(it.op)) atomic(object);
   }
   void access(const Instruction& object, bool stores) const {
     const Parameter& p = program.parameters[object.constant];
     if (stores && p.access == Access::read)
-      reject(program, it, fmt::format("{}: expected a buffer that may be written, got one declared read", p.name));
+      reject(program, it,
+             fmt::format("{}: expected a buffer that may be written, got one declared read", p.name));
     if (!stores && p.access == Access::write)
-      reject(program, it, fmt::format("{}: expected a buffer that may be read, got one declared write", p.name));
+      reject(program, it,
+             fmt::format("{}: expected a buffer that may be read, got one declared write", p.name));
   }
   void atomic(const Instruction& object) const {
-    if (object.op != Op::buffer && object.op != Op::shared) reject(program, it, "expected a buffer or shared memory");
+    if (object.op != Op::buffer && object.op != Op::shared)
+      reject(program, it, "expected a buffer or shared memory");
     const bool arithmetic = it.op == Op::atomic_add || it.op == Op::atomic_min || it.op == Op::atomic_max;
     const bool word = is_integer(it.type) && size_of(it.type) >= 4;
     const bool number = it.type == Type::f32 || it.type == Type::f64;
@@ -120,12 +133,11 @@ void Checker::leaf() const {
     case Op::buffer: {
       if (it.constant >= program.parameters.size()) reject(program, it, "no such parameter");
       const Parameter& p = program.parameters[it.constant];
-      if (p.is_buffer != (it.op == Op::buffer) || p.type != it.type) reject(program, it, "differs from its declaration");
+      if (p.is_buffer != (it.op == Op::buffer) || p.type != it.type)
+        reject(program, it, "differs from its declaration");
       break;
     }
-    case Op::team:
-      require(it.type == Type::u32 || it.type == Type::u64, "u32 or u64", it.type);
-      break;
+    case Op::team: require(it.type == Type::u32 || it.type == Type::u64, "u32 or u64", it.type); break;
     case Op::array:
     case Op::shared:
       if (it.constant == 0 || it.constant > (1u << 24)) reject(program, it, "length: expected 1 to 2^24");
@@ -136,39 +148,62 @@ void Checker::leaf() const {
 
 void Checker::arithmetic() const {
   switch (it.op) {
-    case Op::add: case Op::sub: case Op::mul: case Op::div:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::div:
       return same(2), require(computes(it.type), "a number (convert a bf16 to f32 first)", it.type);
     case Op::rem: return same(2), require(is_integer(it.type), "integers", it.type);
-    case Op::neg: case Op::abs: return same(1), require(computes(it.type), "a number", it.type);
+    case Op::neg:
+    case Op::abs: return same(1), require(computes(it.type), "a number", it.type);
     case Op::fma: return same(3), require(is_float(it.type) && computes(it.type), "f16, f32 or f64", it.type);
-    case Op::mul_high: return same(2), require(it.type == Type::u32 || it.type == Type::u64, "u32 or u64", it.type);
-    case Op::sqrt: case Op::floor: case Op::ceil: case Op::trunc: case Op::round_even:
+    case Op::mul_high:
+      return same(2), require(it.type == Type::u32 || it.type == Type::u64, "u32 or u64", it.type);
+    case Op::sqrt:
+    case Op::floor:
+    case Op::ceil:
+    case Op::trunc:
+    case Op::round_even:
       return same(1), require(is_float(it.type) && computes(it.type), "f16, f32 or f64", it.type);
-    case Op::bit_and: case Op::bit_or: case Op::bit_xor:
+    case Op::bit_and:
+    case Op::bit_or:
+    case Op::bit_xor:
       return same(2), require(is_integer(it.type) || it.type == Type::boolean, "integers or bools", it.type);
-    case Op::bit_not: return same(1), require(is_integer(it.type) || it.type == Type::boolean, "integers or bools", it.type);
-    case Op::shift_left: case Op::shift_right: return same(2), require(is_integer(it.type), "integers", it.type);
-    case Op::count_ones: case Op::leading_zeros: case Op::trailing_zeros:
-      return same(1), require(is_integer(it.type), "integers", it.type);
-    case Op::equal: case Op::not_equal: case Op::less: case Op::less_equal:
+    case Op::bit_not:
+      return same(1), require(is_integer(it.type) || it.type == Type::boolean, "integers or bools", it.type);
+    case Op::shift_left:
+    case Op::shift_right: return same(2), require(is_integer(it.type), "integers", it.type);
+    case Op::count_ones:
+    case Op::leading_zeros:
+    case Op::trailing_zeros: return same(1), require(is_integer(it.type), "integers", it.type);
+    case Op::equal:
+    case Op::not_equal:
+    case Op::less:
+    case Op::less_equal:
       count(2), scalar(0), scalar(1);
       if (type(0) != type(1))
-        reject(program, it, fmt::format("expected operands of one type, got {} and {}", name_of(type(0)), name_of(type(1))));
+        reject(
+            program, it,
+            fmt::format("expected operands of one type, got {} and {}", name_of(type(0)), name_of(type(1))));
       require(computes(type(0)) || (type(0) == Type::boolean && it.op <= Op::not_equal), "numbers", type(0));
       return require(it.type == Type::boolean, "a bool result", it.type);
     case Op::select:
       count(3), condition(0), scalar(1), scalar(2);
       if (type(1) != it.type || type(2) != it.type)
-        reject(program, it, fmt::format("expected branches of one type, got {} and {}", name_of(type(1)), name_of(type(2))));
+        reject(
+            program, it,
+            fmt::format("expected branches of one type, got {} and {}", name_of(type(1)), name_of(type(2))));
       return;
-    case Op::convert: case Op::convert_in_range:
+    case Op::convert:
+    case Op::convert_in_range:
       count(1), scalar(0);
       require(type(0) != Type::none && type(0) != Type::bf16, "a number or a bool", type(0));
       return require(it.type != Type::none && it.type != Type::bf16, "a number or a bool", it.type);
     case Op::bitcast:
       count(1), scalar(0);
       if (size_of(type(0)) != size_of(it.type) || type(0) == Type::boolean || it.type == Type::boolean)
-        reject(program, it, fmt::format("expected types of one size, got {} and {}", name_of(type(0)), name_of(it.type)));
+        reject(program, it,
+               fmt::format("expected types of one size, got {} and {}", name_of(type(0)), name_of(it.type)));
       return;
     case Op::pack:
       if (it.width != 2 && it.width != 4) reject(program, it, "expected 2 or 4 scalars");
@@ -193,28 +228,37 @@ void Checker::check() const {
   if (it.op >= Op::load && it.op <= Op::atomic_compare_exchange) return memory();
   if (it.op >= Op::subgroup_reduce) return subgroup();
   switch (it.op) {
-    case Op::index: return require(is_integer(it.type) && size_of(it.type) >= 4, "a 32- or 64-bit integer", it.type);
+    case Op::index:
+      return require(is_integer(it.type) && size_of(it.type) >= 4, "a 32- or 64-bit integer", it.type);
     case Op::if_: return count(1), condition(0);
     case Op::for_:
       count(3);
       for (int k = 0; k < 3; ++k) index(k);
-      if (type(0) != type(1) || type(1) != type(2)) reject(program, it, "expected begin, end and step of one type");
+      if (type(0) != type(1) || type(1) != type(2))
+        reject(program, it, "expected begin, end and step of one type");
       return;
-    case Op::each: case Op::reduce: return count(1), scalar(0), require(type(0) == Type::u32, "a u32 count", type(0));
+    case Op::each:
+    case Op::reduce: return count(1), scalar(0), require(type(0) == Type::u32, "a u32 count", type(0));
     case Op::reduced:
       count(1);
       if (operand(0).op != Op::reduce) reject(program, it, "expected a reduce");
       return;
     case Op::yield: return count(1), scalar(0);
-    case Op::lane: case Op::subgroup_size: case Op::subgroup_lane:
-      return count(0), require(it.type == Type::u32, "u32", it.type);
-    case Op::while_: case Op::once: case Op::barrier: case Op::fence: return count(0);
+    case Op::lane:
+    case Op::subgroup_size:
+    case Op::subgroup_lane: return count(0), require(it.type == Type::u32, "u32", it.type);
+    case Op::while_:
+    case Op::once:
+    case Op::barrier:
+    case Op::fence: return count(0);
     default: reject(program, it, "unknown instruction");
   }
 }
 
 }  // namespace
 
-void check_types(const Program& program, const Instruction& instruction) { Checker{program, instruction}.check(); }
+void check_types(const Program& program, const Instruction& instruction) {
+  Checker{program, instruction}.check();
+}
 
 }  // namespace adit::kernel

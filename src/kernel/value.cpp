@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-
 #include <fmt/format.h>
 
 #include <adit/error.hpp>
@@ -18,8 +17,8 @@ Value compare(Op op, Value a, Value b) { return a.builder().emit(op, Type::boole
 
 Value boolean(const char* what, Value a) {
   if (a.type() != Type::boolean)
-    throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] {}: expected bools, got {}", a.builder().program().name,
-                                                     what, name_of(a.type())));
+    throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] {}: expected bools, got {}",
+                                                     a.builder().program().name, what, name_of(a.type())));
   return a;
 }
 
@@ -62,7 +61,9 @@ Value operator!=(Value a, Value b) { return compare(Op::not_equal, a, b); }
 Value operator<(Value a, Value b) { return compare(Op::less, a, b); }
 Value operator<=(Value a, Value b) { return compare(Op::less_equal, a, b); }
 
-Value select(Value c, Value a, Value b) { return a.builder().emit(Op::select, a.type(), {c.id(), a.id(), b.id()}); }
+Value select(Value c, Value a, Value b) {
+  return a.builder().emit(Op::select, a.type(), {c.id(), a.id(), b.id()});
+}
 Value fma(Value a, Value b, Value c) { return a.builder().emit(Op::fma, a.type(), {a.id(), b.id(), c.id()}); }
 Value abs(Value a) { return same(Op::abs, a); }
 Value sqrt_device(Value a) { return same(Op::sqrt, a); }
@@ -96,7 +97,9 @@ Value convert_in_range(Value a, Type type) {
   return a.builder().emit(Op::convert_in_range, type, {a.id()});
 }
 
-Value bitcast(Value a, Type type) { return a.type() == type ? a : a.builder().emit(Op::bitcast, type, {a.id()}); }
+Value bitcast(Value a, Type type) {
+  return a.type() == type ? a : a.builder().emit(Op::bitcast, type, {a.id()});
+}
 
 Value Value::operator[](int which) const {
   return builder_->emit(Op::extract, type_, {id_}, static_cast<uint64_t>(which));
@@ -109,7 +112,8 @@ Value Array::load_vector(Value index, int width) const {
   return builder_->emit(Op::load, type_, {id_, index.id()}, 0, static_cast<uint8_t>(width));
 }
 void Array::store(Value index, Value value) const {
-  builder_->emit(Op::store, Type::none, {id_, index.id(), value.id()}, 0, static_cast<uint8_t>(value.width()));
+  builder_->emit(Op::store, Type::none, {id_, index.id(), value.id()}, 0,
+                 static_cast<uint8_t>(value.width()));
 }
 
 Value Array::atomic(Op op, Value index, Value value) const {

@@ -15,11 +15,13 @@ class Verifier {
       : program_(program), by_hand_(uses_lanes(program)), depth_of_(program.instructions.size(), unseen) {}
 
   void run() {
-    if (program_.name.empty()) throw Error(ErrorKind::bad_argument, "[kernel] name: expected a word, got none");
+    if (program_.name.empty())
+      throw Error(ErrorKind::bad_argument, "[kernel] name: expected a word, got none");
     if (program_.team.lanes == 0 || program_.team.lanes > 1024)
-      throw Error(ErrorKind::bad_argument,
-                  fmt::format("[kernel {}] lanes: expected 1 to 1024, got {}", program_.name, program_.team.lanes));
-    if (program_.blocks.empty()) throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] has no body", program_.name));
+      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] lanes: expected 1 to 1024, got {}",
+                                                       program_.name, program_.team.lanes));
+    if (program_.blocks.empty())
+      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] has no body", program_.name));
     block_seen_.assign(program_.blocks.size(), false);
     block(0, Op::constant);
   }
@@ -32,14 +34,16 @@ class Verifier {
   // `owner` is the instruction the block belongs to; Op::constant stands for the whole program.
   void block(uint32_t number, Op owner) {
     if (number >= program_.blocks.size() || block_seen_[number])
-      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] a block is missing or used twice", program_.name));
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("[kernel {}] a block is missing or used twice", program_.name));
     block_seen_[number] = true;
     ++depth_;
     const Block& ids = program_.blocks[number];
     for (size_t at = 0; at < ids.size(); ++at) {
       const Id id = ids[at];
       if (id >= program_.instructions.size() || depth_of_[id] != unseen)
-        throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] an instruction stands twice", program_.name));
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("[kernel {}] an instruction stands twice", program_.name));
       instruction(id, at, ids.size(), owner);
       depth_of_[id] = depth_;
     }
@@ -52,14 +56,18 @@ class Verifier {
     for (int k = 0; k < it.operand_count; ++k) {
       const Id operand = it.operand[k];
       if (operand >= program_.instructions.size() || depth_of_[operand] < 0)
-        reject(program_, it, fmt::format("operand {} is not visible here: it belongs to another block or comes later", k));
+        reject(program_, it,
+               fmt::format("operand {} is not visible here: it belongs to another block or comes later", k));
     }
     check_types(program_, it);
     const bool counts = owner == Op::for_ || owner == Op::each || owner == Op::reduce;
-    if ((it.op == Op::index) != (counts && at == 0)) reject(program_, it, "expected first in a counted loop and nowhere else");
+    if ((it.op == Op::index) != (counts && at == 0))
+      reject(program_, it, "expected first in a counted loop and nowhere else");
     if (it.op == Op::yield) {
-      const bool ends_condition = owner == Op::while_ && at + 1 == size && program_[it.operand[0]].type == Type::boolean;
-      if (owner != Op::reduce && !ends_condition) reject(program_, it, "expected in a reduce, or a bool that ends a while's condition");
+      const bool ends_condition =
+          owner == Op::while_ && at + 1 == size && program_[it.operand[0]].type == Type::boolean;
+      if (owner != Op::reduce && !ends_condition)
+        reject(program_, it, "expected in a reduce, or a bool that ends a while's condition");
     }
     place(it);
     children(it);
@@ -69,12 +77,16 @@ class Verifier {
   void place(const Instruction& it) {
     const bool many = program_.team.kind == TeamKind::many;
     switch (it.op) {
-      case Op::each: case Op::reduce: case Op::once:
+      case Op::each:
+      case Op::reduce:
+      case Op::once:
         if (!many) reject(program_, it, "expected a program of Team::many");
         if (in_lanes()) reject(program_, it, "cannot stand inside each, reduce or once");
         break;
       case Op::shared:
-        if (!many) reject(program_, it, "expected a program of Team::many: a single invocation has nobody to share with");
+        if (!many)
+          reject(program_, it,
+                 "expected a program of Team::many: a single invocation has nobody to share with");
         break;
       case Op::lane:
         if (!many) reject(program_, it, "expected a program of Team::many");
@@ -92,7 +104,9 @@ class Verifier {
     const bool private_memory = object.op == Op::variable || object.op == Op::array;
     if (private_memory) {
       if (lanes_depth_ >= 0 && depth_of_[it.operand[0]] <= lanes_depth_)
-        reject(program_, it, "private memory of the team cannot be written inside each, reduce or once: the lanes would differ");
+        reject(program_, it,
+               "private memory of the team cannot be written inside each, reduce or once: the lanes would "
+               "differ");
     } else if (!in_lanes() && !by_hand_) {
       reject(program_, it, "at team level memory is written inside each or once");
     }
@@ -100,8 +114,9 @@ class Verifier {
 
   void children(const Instruction& it) {
     const int blocks = it.op == Op::if_ || it.op == Op::while_ ? 2
-                       : it.op == Op::for_ || it.op == Op::each || it.op == Op::reduce || it.op == Op::once ? 1
-                                                                                                            : 0;
+                       : it.op == Op::for_ || it.op == Op::each || it.op == Op::reduce || it.op == Op::once
+                           ? 1
+                           : 0;
     const bool enters_lanes = it.op == Op::each || it.op == Op::reduce || it.op == Op::once;
     if (enters_lanes) lanes_depth_ = depth_;
     for (int k = 0; k < blocks; ++k) {

@@ -7,9 +7,10 @@ namespace adit::native {
 
 namespace {
 [[noreturn]] void missing() {
-  throw Error(ErrorKind::unsupported,
-              "[cpu] this build has no code generator for the CPU: install LLVM (15 or later) and configure again, "
-              "or name a Vulkan device");
+  throw Error(
+      ErrorKind::unsupported,
+      "[cpu] this build has no code generator for the CPU: install LLVM (15 or later) and configure again, "
+      "or name a Vulkan device");
 }
 }  // namespace
 

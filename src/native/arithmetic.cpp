@@ -48,7 +48,9 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
     case Op::neg: return floating ? LLVMBuildFNeg(builder_, a, "") : LLVMBuildNeg(builder_, a, "");
     case Op::abs:
       if (floating) return one("llvm.fabs");
-      return is_unsigned(it.type) ? a : intrinsic("llvm.abs", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+      return is_unsigned(it.type)
+                 ? a
+                 : intrinsic("llvm.abs", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
     case Op::fma: return intrinsic("llvm.fma", {type}, {a, b, c});
     case Op::sqrt: return one("llvm.sqrt");
     case Op::floor: return one("llvm.floor");
@@ -58,8 +60,10 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
     case Op::mul_high: {
       const TypeRef element = LLVMIntTypeInContext(context_, 2 * bits_of(it.type));
       const TypeRef wide = is_vector(type) ? vector_of(element) : element;
-      const Ref product = LLVMBuildMul(builder_, LLVMBuildZExt(builder_, a, wide, ""), LLVMBuildZExt(builder_, b, wide, ""), "");
-      return LLVMBuildTrunc(builder_, LLVMBuildLShr(builder_, product, everywhere(wide, bits_of(it.type)), ""), type, "");
+      const Ref product = LLVMBuildMul(builder_, LLVMBuildZExt(builder_, a, wide, ""),
+                                       LLVMBuildZExt(builder_, b, wide, ""), "");
+      return LLVMBuildTrunc(
+          builder_, LLVMBuildLShr(builder_, product, everywhere(wide, bits_of(it.type)), ""), type, "");
     }
     case Op::bit_and: return LLVMBuildAnd(builder_, a, b, "");
     case Op::bit_or: return LLVMBuildOr(builder_, a, b, "");
@@ -69,11 +73,17 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
     case Op::shift_right:
       return is_unsigned(it.type) ? LLVMBuildLShr(builder_, a, b, "") : LLVMBuildAShr(builder_, a, b, "");
     case Op::count_ones: return one("llvm.ctpop");
-    case Op::leading_zeros: return intrinsic("llvm.ctlz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
-    case Op::trailing_zeros: return intrinsic("llvm.cttz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
-    case Op::equal: case Op::not_equal: case Op::less: case Op::less_equal: return compare(it.op, from, a, b);
+    case Op::leading_zeros:
+      return intrinsic("llvm.ctlz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::trailing_zeros:
+      return intrinsic("llvm.cttz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::equal:
+    case Op::not_equal:
+    case Op::less:
+    case Op::less_equal: return compare(it.op, from, a, b);
     case Op::select: return LLVMBuildSelect(builder_, a, b, c, "");
-    case Op::convert: case Op::convert_in_range: return conversion(it, from, a, type);
+    case Op::convert:
+    case Op::convert_in_range: return conversion(it, from, a, type);
     case Op::bitcast: return LLVMBuildBitCast(builder_, a, type, "");
     default: return nullptr;
   }
@@ -92,7 +102,8 @@ LLVMValueRef Emitter::divide_integers(const Instruction& it, Ref a, Ref b, TypeR
   const Ref zero = LLVMBuildICmp(builder_, LLVMIntEQ, b, LLVMConstNull(type), "");
   Ref unsafe = zero;
   if (is_signed) {
-    const Ref lowest = LLVMBuildICmp(builder_, LLVMIntEQ, a, everywhere(type, uint64_t{1} << (bits_of(it.type) - 1)), "");
+    const Ref lowest =
+        LLVMBuildICmp(builder_, LLVMIntEQ, a, everywhere(type, uint64_t{1} << (bits_of(it.type) - 1)), "");
     const Ref minus_one = LLVMBuildICmp(builder_, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
     unsafe = LLVMBuildOr(builder_, zero, LLVMBuildAnd(builder_, lowest, minus_one, ""), "");
   }
@@ -120,18 +131,23 @@ LLVMValueRef Emitter::conversion(const Instruction& it, Type from, Ref a, TypeRe
   const Type to = it.type;
   if (to == Type::boolean) {
     const Ref zero = LLVMConstNull(LLVMTypeOf(a));
-    return is_float(from) ? LLVMBuildFCmp(builder_, LLVMRealUNE, a, zero, "") : LLVMBuildICmp(builder_, LLVMIntNE, a, zero, "");
+    return is_float(from) ? LLVMBuildFCmp(builder_, LLVMRealUNE, a, zero, "")
+                          : LLVMBuildICmp(builder_, LLVMIntNE, a, zero, "");
   }
   const bool from_signed = is_signed_integer(from);
   if (is_float(from) && is_float(to))
-    return size_of(from) < size_of(to) ? LLVMBuildFPExt(builder_, a, type, "") : LLVMBuildFPTrunc(builder_, a, type, "");
-  if (is_float(to)) return from_signed ? LLVMBuildSIToFP(builder_, a, type, "") : LLVMBuildUIToFP(builder_, a, type, "");
+    return size_of(from) < size_of(to) ? LLVMBuildFPExt(builder_, a, type, "")
+                                       : LLVMBuildFPTrunc(builder_, a, type, "");
+  if (is_float(to))
+    return from_signed ? LLVMBuildSIToFP(builder_, a, type, "") : LLVMBuildUIToFP(builder_, a, type, "");
   if (is_float(from)) {
     const bool to_signed = is_signed_integer(to);
     if (it.op == Op::convert)
       return intrinsic(to_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", {type, LLVMTypeOf(a)}, {a});
     // Freeze: lanes whose result is masked away may hold anything, but must hold something.
-    return LLVMBuildFreeze(builder_, to_signed ? LLVMBuildFPToSI(builder_, a, type, "") : LLVMBuildFPToUI(builder_, a, type, ""), "");
+    return LLVMBuildFreeze(
+        builder_, to_signed ? LLVMBuildFPToSI(builder_, a, type, "") : LLVMBuildFPToUI(builder_, a, type, ""),
+        "");
   }
   if (bits_of(from) == bits_of(to)) return a;
   if (bits_of(from) > bits_of(to)) return LLVMBuildTrunc(builder_, a, type, "");
@@ -142,8 +158,10 @@ LLVMValueRef Emitter::conversion(const Instruction& it, Type from, Ref a, TypeRe
 LLVMValueRef Emitter::combine(Reduction op, Type type, Ref a, Ref b) {
   const bool floating = is_float(type);
   switch (op) {
-    case Reduction::add: return floating ? LLVMBuildFAdd(builder_, a, b, "") : LLVMBuildAdd(builder_, a, b, "");
-    case Reduction::mul: return floating ? LLVMBuildFMul(builder_, a, b, "") : LLVMBuildMul(builder_, a, b, "");
+    case Reduction::add:
+      return floating ? LLVMBuildFAdd(builder_, a, b, "") : LLVMBuildAdd(builder_, a, b, "");
+    case Reduction::mul:
+      return floating ? LLVMBuildFMul(builder_, a, b, "") : LLVMBuildMul(builder_, a, b, "");
     case Reduction::min: return LLVMBuildSelect(builder_, compare(Op::less, type, b, a), b, a, "");
     case Reduction::max: return LLVMBuildSelect(builder_, compare(Op::less, type, a, b), b, a, "");
     case Reduction::bit_and: return LLVMBuildAnd(builder_, a, b, "");

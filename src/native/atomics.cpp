@@ -10,17 +10,21 @@ LLVMValueRef Emitter::atomic_once(const Instruction& it, Ref pointer, Ref value,
     return LLVMBuildExtractValue(builder_, pair, 0, "");
   }
   const bool floating = is_float(it.type), is_signed = is_signed_integer(it.type);
-  if (floating && it.op != Op::atomic_add) {  // min and max with our NaN rule: exchange until nobody was faster
+  if (floating &&
+      it.op != Op::atomic_add) {  // min and max with our NaN rule: exchange until nobody was faster
     const TypeRef bits = LLVMIntTypeInContext(context_, bits_of(it.type)), type = scalar_type(it.type);
-    const auto before = LLVMGetInsertBlock(builder_), retry = new_block("retry"), done = new_block("exchanged");
+    const auto before = LLVMGetInsertBlock(builder_), retry = new_block("retry"),
+               done = new_block("exchanged");
     const Ref first = LLVMBuildLoad2(builder_, bits, pointer, "");
     LLVMSetOrdering(first, order);
     LLVMBuildBr(builder_, retry);
     enter(retry);
     const Ref seen = LLVMBuildPhi(builder_, bits, "");
     const Ref old = LLVMBuildBitCast(builder_, seen, type, "");
-    const Ref wanted = combine(it.op == Op::atomic_min ? Reduction::min : Reduction::max, it.type, old, value);
-    const Ref pair = LLVMBuildAtomicCmpXchg(builder_, pointer, seen, LLVMBuildBitCast(builder_, wanted, bits, ""), order, order, 0);
+    const Ref wanted =
+        combine(it.op == Op::atomic_min ? Reduction::min : Reduction::max, it.type, old, value);
+    const Ref pair = LLVMBuildAtomicCmpXchg(builder_, pointer, seen,
+                                            LLVMBuildBitCast(builder_, wanted, bits, ""), order, order, 0);
     Ref values[] = {first, LLVMBuildExtractValue(builder_, pair, 0, "")};
     LLVMBasicBlockRef blocks[] = {before, retry};
     LLVMAddIncoming(seen, values, blocks, 2);
@@ -46,9 +50,11 @@ void Emitter::atomic(Id id, const Instruction& it) {
   const bool exchange = it.op == Op::atomic_compare_exchange;
   const Type index_type = program_[it.operand[1]].type;
   if (!in_lanes_) {
-    const Ref pointer = element(base, it.type, index_as_i64(lowered_[it.operand[1]].part[0], index_type, false));
+    const Ref pointer =
+        element(base, it.type, index_as_i64(lowered_[it.operand[1]].part[0], index_type, false));
     const Ref value = lowered_[it.operand[exchange ? 3 : 2]].part[0];
-    set(id, atomic_once(it, pointer, value, exchange ? lowered_[it.operand[2]].part[0] : nullptr), Shape::uniform);
+    set(id, atomic_once(it, pointer, value, exchange ? lowered_[it.operand[2]].part[0] : nullptr),
+        Shape::uniform);
     return;
   }
   const Ref indices = index_as_i64(value_as(it.operand[1], true), index_type, true);
@@ -59,8 +65,10 @@ void Emitter::atomic(Id id, const Instruction& it) {
   LLVMBuildStore(builder_, LLVMConstNull(row), results);
   for (unsigned l = 0; l < lanes_; ++l) {
     const auto work = new_block("lane"), next = new_block("next");
-    if (effective()) LLVMBuildCondBr(builder_, lane_of(effective(), l), work, next);
-    else LLVMBuildBr(builder_, work);
+    if (effective())
+      LLVMBuildCondBr(builder_, lane_of(effective(), l), work, next);
+    else
+      LLVMBuildBr(builder_, work);
     enter(work);
     const Ref pointer = element(base, it.type, lane_of(indices, l));
     const Ref old = atomic_once(it, pointer, lane_of(values, l), exchange ? lane_of(expected, l) : nullptr);

@@ -1,15 +1,14 @@
 // From a program to an object file, and from an object file to a function.
 #include "native/compile.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <fmt/format.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-
-#include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include <adit/error.hpp>
@@ -35,7 +34,9 @@ std::string take_error(LLVMErrorRef error) {
 template <class T, void (*dispose)(T)>
 struct Owner {
   T ref{};
-  ~Owner() { if (ref) dispose(ref); }
+  ~Owner() {
+    if (ref) dispose(ref);
+  }
   operator T() const { return ref; }
 };
 
@@ -61,14 +62,18 @@ void make_machine(const Program& program, Lowering& lowering) {
     LLVMDisposeMessage(message);
     fail(program, text);
   }
-  lowering.machine.ref = LLVMCreateTargetMachine(target, host().triple.c_str(), host().cpu.c_str(), host().features.c_str(),
-                                                 LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
+  lowering.machine.ref =
+      LLVMCreateTargetMachine(target, host().triple.c_str(), host().cpu.c_str(), host().features.c_str(),
+                              LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelJITDefault);
 }
 
 void lower(const Program& program, Lowering& lowering) {
   if (uses_lanes(program))
-    throw Error(ErrorKind::unsupported,
-                fmt::format("[kernel {}] uses lanes, barriers or subgroups of a team by hand, which the cpu device lacks", program.name));
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format(
+            "[kernel {}] uses lanes, barriers or subgroups of a team by hand, which the cpu device lacks",
+            program.name));
   start_llvm();
   make_machine(program, lowering);
   lowering.module.ref = LLVMModuleCreateWithNameInContext(program.name.c_str(), lowering.context);
@@ -130,12 +135,14 @@ class JitCode final : public Code {
   void load(const Program& program, const std::vector<std::byte>& object) {
     const LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit_);
     LLVMOrcDefinitionGeneratorRef process = nullptr;  // memcpy and the like
-    if (LLVMErrorRef error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr))
+    if (LLVMErrorRef error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+            &process, LLVMOrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr))
       fail(program, take_error(error));
     LLVMOrcJITDylibAddGenerator(library, process);
     const LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
         reinterpret_cast<const char*>(object.data()), object.size(), program.name.c_str());
-    if (LLVMErrorRef error = LLVMOrcLLJITAddObjectFile(jit_, library, buffer)) fail(program, take_error(error));
+    if (LLVMErrorRef error = LLVMOrcLLJITAddObjectFile(jit_, library, buffer))
+      fail(program, take_error(error));
     LLVMOrcExecutorAddress address = 0;
     if (LLVMErrorRef error = LLVMOrcLLJITLookup(jit_, &address, entry_name)) fail(program, take_error(error));
     function_ = reinterpret_cast<Function>(address);
@@ -168,7 +175,8 @@ std::string emit_listing(const Program& program) {
     char* message = nullptr;
     LLVMMemoryBufferRef buffer = nullptr;
     std::vector<std::byte> bytes;
-    if (LLVMTargetMachineEmitToMemoryBuffer(lowering.machine, lowering.module, LLVMAssemblyFile, &message, &buffer)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(lowering.machine, lowering.module, LLVMAssemblyFile, &message,
+                                            &buffer)) {
       LLVMDisposeMessage(message);
       return bytes;
     }

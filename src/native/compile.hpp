@@ -20,8 +20,8 @@ struct Host {
   bool many_registers = false;  // 32 vector registers rather than 16
 };
 
-bool available();            // false where the build has no LLVM
-std::string generator();     // "LLVM 19.1.7", or why there is none
+bool available();         // false where the build has no LLVM
+std::string generator();  // "LLVM 19.1.7", or why there is none
 const Host& host();
 // SIMD lanes that a program's invocations run in.
 uint32_t lanes_of(const kernel::Program& program);

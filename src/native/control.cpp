@@ -11,13 +11,18 @@ void Emitter::instruction(Id id) {
   const Instruction& it = program_[id];
   switch (it.op) {
     case Op::constant: set(id, constant(it.type, it.constant), Shape::uniform); return;
-    case Op::argument: case Op::buffer: case Op::index: return;  // set when the function, the loop began
+    case Op::argument:
+    case Op::buffer:
+    case Op::index: return;  // set when the function, the loop began
     case Op::team: {
-      const Ref number = it.type == Type::u64 ? team_ : LLVMBuildTrunc(builder_, team_, scalar_type(it.type), "");
+      const Ref number =
+          it.type == Type::u64 ? team_ : LLVMBuildTrunc(builder_, team_, scalar_type(it.type), "");
       set(id, number, shapes_.of[id]);
       return;
     }
-    case Op::variable: case Op::array: case Op::shared: return declare(id, it);
+    case Op::variable:
+    case Op::array:
+    case Op::shared: return declare(id, it);
     case Op::load: return load(id, it);
     case Op::store: return store(it);
     case Op::if_: return if_(it);
@@ -34,8 +39,10 @@ void Emitter::instruction(Id id) {
         return;
       }
       const Ref cell = accumulators_[yields_++];
-      const Ref before = LLVMBuildLoad2(builder_, vector_of(scalar_type(program_[it.operand[0]].type)), cell, "");
-      Ref after = combine(static_cast<Reduction>(it.constant), program_[it.operand[0]].type, before, value_as(it.operand[0], true));
+      const Ref before =
+          LLVMBuildLoad2(builder_, vector_of(scalar_type(program_[it.operand[0]].type)), cell, "");
+      Ref after = combine(static_cast<Reduction>(it.constant), program_[it.operand[0]].type, before,
+                          value_as(it.operand[0], true));
       if (effective()) after = LLVMBuildSelect(builder_, effective(), after, before, "");
       LLVMBuildStore(builder_, after, cell);
       return;
@@ -64,7 +71,8 @@ void Emitter::if_(const Instruction& it) {
   const Lowered condition = lowered_[it.operand[0]];
   const bool has_else = it.block[1] != no_id;
   if (condition.shape == Shape::uniform) {
-    const auto then = new_block("then"), otherwise = has_else ? new_block("else") : nullptr, next = new_block("next");
+    const auto then = new_block("then"), otherwise = has_else ? new_block("else") : nullptr,
+               next = new_block("next");
     LLVMBuildCondBr(builder_, condition.part[0], then, has_else ? otherwise : next);
     enter(then);
     block(it.block[0]);
@@ -84,12 +92,15 @@ void Emitter::if_(const Instruction& it) {
   masked_branch(around ? LLVMBuildAnd(builder_, around, others, "") : others, it.block[1]);
 }
 
-void Emitter::scalar_loop(Ref begin, Ref end, Ref step, bool is_signed, const std::function<void(Ref)>& body) {
-  const auto before = LLVMGetInsertBlock(builder_), head = new_block("head"), inside = new_block("body"), next = new_block("next");
+void Emitter::scalar_loop(Ref begin, Ref end, Ref step, bool is_signed,
+                          const std::function<void(Ref)>& body) {
+  const auto before = LLVMGetInsertBlock(builder_), head = new_block("head"), inside = new_block("body"),
+             next = new_block("next");
   LLVMBuildBr(builder_, head);
   enter(head);
   const Ref index = LLVMBuildPhi(builder_, LLVMTypeOf(begin), "i");
-  LLVMBuildCondBr(builder_, LLVMBuildICmp(builder_, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, ""), inside, next);
+  LLVMBuildCondBr(builder_, LLVMBuildICmp(builder_, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, ""),
+                  inside, next);
   enter(inside);
   body(index);
   Ref values[] = {begin, LLVMBuildAdd(builder_, index, step, "")};
@@ -108,8 +119,9 @@ void Emitter::for_(const Instruction& it) {
   const Id index_id = program_.blocks[it.block[0]][0];
   const Type type = program_[index_id].type;
   if (shapes_.of[index_id] == Shape::uniform) {
-    scalar_loop(lowered_[it.operand[0]].part[0], lowered_[it.operand[1]].part[0], lowered_[it.operand[2]].part[0],
-                is_signed_integer(type), [&](Ref index) { loop_block(it.block[0], index, Shape::uniform); });
+    scalar_loop(lowered_[it.operand[0]].part[0], lowered_[it.operand[1]].part[0],
+                lowered_[it.operand[2]].part[0], is_signed_integer(type),
+                [&](Ref index) { loop_block(it.block[0], index, Shape::uniform); });
     return;
   }
   // The lanes count for themselves; each leaves when its own counter reaches its own end.

@@ -2,18 +2,18 @@
 //
 // - A uniform value is a scalar; a linear one is the scalar of lane 0; a varying one is a vector of W lanes.
 // - mask_ tells the active lanes where control diverged; null means all of them, and costs nothing.
-// - live_ tells the lanes that exist at all, in the last vector of a dispatch. Lanes beyond it may compute what they
+// - live_ tells the lanes that exist at all, in the last vector of a dispatch. Lanes beyond it may compute
+// what they
 //   like: only memory and loops that wait for lanes look at it.
 // - Variables are allocas that LLVM promotes; a store under a mask is a blend.
 // - Memory under a mask: inactive lanes are pointed at a scratch cell, so no lane branches.
 #pragma once
 
-#include <llvm-c/Core.h>
-
 #include <array>
 #include <functional>
-#include <utility>
+#include <llvm-c/Core.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <adit/kernel/program.hpp>
@@ -41,8 +41,8 @@ class Emitter {
   using TypeRef = LLVMTypeRef;
 
   // types.cpp: types, constants, shapes of values
-  TypeRef scalar_type(Type type) const;   // in registers; bool is i1
-  TypeRef memory_type(Type type) const;   // in memory; bool is i8
+  TypeRef scalar_type(Type type) const;  // in registers; bool is i1
+  TypeRef memory_type(Type type) const;  // in memory; bool is i8
   TypeRef vector_of(TypeRef type) const { return LLVMVectorType(type, lanes_); }
   Ref integer(TypeRef type, uint64_t value) const { return LLVMConstInt(type, value, 0); }
   Ref i64(uint64_t value) const { return integer(LLVMInt64TypeInContext(context_), value); }
@@ -51,7 +51,8 @@ class Emitter {
   Ref iota(TypeRef integer_type) const;
   Ref as_vector(const Lowered& value, int part = 0);
   Ref value_as(Id id, bool vector, int part = 0);
-  Ref intrinsic(const char* name, std::initializer_list<TypeRef> overloads, std::initializer_list<Ref> arguments);
+  Ref intrinsic(const char* name, std::initializer_list<TypeRef> overloads,
+                std::initializer_list<Ref> arguments);
   Ref any(Ref mask);
   Ref all(Ref mask);
   Ref full_mask() const;
@@ -101,7 +102,8 @@ class Emitter {
 
   // team.cpp
   void program_body();
-  void lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll, const std::function<void(Ref base, unsigned copy)>& body);
+  void lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
+                  const std::function<void(Ref base, unsigned copy)>& body);
   void each(const Instruction& it);
   void reduce(Id id, const Instruction& it);
   Ref horizontal(Reduction op, Type type, Ref vector);
@@ -119,13 +121,13 @@ class Emitter {
   const Program& program_;
   const unsigned lanes_;
   Shapes shapes_;
-  std::vector<Lowered> lowered_;       // by Id; of a memory object: its address
+  std::vector<Lowered> lowered_;  // by Id; of a memory object: its address
   Ref function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;  // holds the allocas and the loaded arguments
   Ref mask_ = nullptr, live_ = nullptr;
   bool in_lanes_ = false;
-  Ref team_ = nullptr;     // i64
-  Ref scratch_ = nullptr;  // where inactive lanes read and write
+  Ref team_ = nullptr;             // i64
+  Ref scratch_ = nullptr;          // where inactive lanes read and write
   std::vector<Ref> accumulators_;  // of the reduce being written: one a yield
   Ref condition_ = nullptr;        // what the while condition just yielded
   size_t yields_ = 0;

@@ -1,10 +1,8 @@
-// What this host's CPU can do, as the operating system reports it. A CPU's name can promise more than a virtual
-// machine gives (Neoverse V1 without SVE), so names choose nothing here.
+// What this host's CPU can do, as the operating system reports it. A CPU's name can promise more than a
+// virtual machine gives (Neoverse V1 without SVE), so names choose nothing here.
+#include <fmt/format.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
-
-#include <fmt/format.h>
-
 #include <mutex>
 #include <string>
 
@@ -39,8 +37,10 @@ unsigned long hardware_bits() {
 
 Host detect() {
   // Bits of AT_HWCAP on aarch64; the same on Linux and FreeBSD.
-  static constexpr struct { int bit; const char* feature; } known[] = {
-      {1, "+neon"}, {8, "+lse"}, {10, "+fullfp16"}, {12, "+rdm"}, {20, "+dotprod"}};
+  static constexpr struct {
+    int bit;
+    const char* feature;
+  } known[] = {{1, "+neon"}, {8, "+lse"}, {10, "+fullfp16"}, {12, "+rdm"}, {20, "+dotprod"}};
   Host host;
   host.cpu = "generic";
   const unsigned long bits = hardware_bits();

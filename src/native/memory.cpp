@@ -9,23 +9,30 @@ void Emitter::declare(Id id, const Instruction& it) {
   switch (it.op) {
     case Op::variable: {
       const TypeRef scalar = scalar_type(it.type);
-      set(id, alloca_at_entry(shapes_.of[id] == Shape::varying ? vector_of(scalar) : scalar, name.c_str()), Shape::uniform);
+      set(id, alloca_at_entry(shapes_.of[id] == Shape::varying ? vector_of(scalar) : scalar, name.c_str()),
+          Shape::uniform);
       return;
     }
     case Op::array: {
       const TypeRef element = per_lane ? vector_of(memory_type(it.type)) : memory_type(it.type);
-      set(id, alloca_at_entry(LLVMArrayType(element, static_cast<unsigned>(it.constant)), name.c_str()), Shape::uniform);
+      set(id, alloca_at_entry(LLVMArrayType(element, static_cast<unsigned>(it.constant)), name.c_str()),
+          Shape::uniform);
       return;
     }
     default:  // shared memory is the thread's own: one thread runs the whole team
-      set(id, alloca_at_entry(LLVMArrayType(memory_type(it.type), static_cast<unsigned>(it.constant)), name.c_str()), Shape::uniform);
+      set(id,
+          alloca_at_entry(LLVMArrayType(memory_type(it.type), static_cast<unsigned>(it.constant)),
+                          name.c_str()),
+          Shape::uniform);
   }
 }
 
 LLVMValueRef Emitter::index_as_i64(Ref index, Type type, bool vector) {
-  const TypeRef wide = vector ? vector_of(LLVMInt64TypeInContext(context_)) : LLVMInt64TypeInContext(context_);
+  const TypeRef wide =
+      vector ? vector_of(LLVMInt64TypeInContext(context_)) : LLVMInt64TypeInContext(context_);
   if (bits_of(type) == 64) return index;
-  return is_unsigned(type) ? LLVMBuildZExt(builder_, index, wide, "") : LLVMBuildSExt(builder_, index, wide, "");
+  return is_unsigned(type) ? LLVMBuildZExt(builder_, index, wide, "")
+                           : LLVMBuildSExt(builder_, index, wide, "");
 }
 
 LLVMValueRef Emitter::element(Ref base, Type type, Ref index) {
@@ -33,7 +40,9 @@ LLVMValueRef Emitter::element(Ref base, Type type, Ref index) {
 }
 
 LLVMValueRef Emitter::from_memory(Ref value, Type type) {
-  return type == Type::boolean ? LLVMBuildICmp(builder_, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "") : value;
+  return type == Type::boolean
+             ? LLVMBuildICmp(builder_, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "")
+             : value;
 }
 
 LLVMValueRef Emitter::to_memory(Ref value, Type type) {
@@ -94,7 +103,8 @@ void Emitter::load(Id id, const Instruction& it) {
   if (object.op == Op::variable) {
     const TypeRef scalar = scalar_type(it.type);
     const bool vector = shapes_.of[it.operand[0]] == Shape::varying;
-    set(id, LLVMBuildLoad2(builder_, vector ? vector_of(scalar) : scalar, base, ""), shapes_.of[it.operand[0]]);
+    set(id, LLVMBuildLoad2(builder_, vector ? vector_of(scalar) : scalar, base, ""),
+        shapes_.of[it.operand[0]]);
     return;
   }
   if (object.op == Op::array && shapes_.per_lane[it.operand[0]]) return lane_array_access(id, it);
@@ -112,13 +122,15 @@ void Emitter::load(Id id, const Instruction& it) {
   if (shape == Shape::uniform) {
     const Ref index = index_as_i64(lowered_[index_id].part[0], index_type, false);
     for (unsigned k = 0; k < it.width; ++k)
-      result.part[k] = plain_load(element(base, it.type, part_index(index, k, false)), memory_type(it.type), it.type);
+      result.part[k] =
+          plain_load(element(base, it.type, part_index(index, k, false)), memory_type(it.type), it.type);
     lowered_[id] = result;
     return;
   }
   const auto slow = [&](std::array<Ref, 4>& part) {
     const Ref indices = index_as_i64(as_vector(lowered_[index_id]), index_type, true);
-    for (unsigned k = 0; k < it.width; ++k) part[k] = gather(base, it.type, part_index(indices, k, true), effective());
+    for (unsigned k = 0; k < it.width; ++k)
+      part[k] = gather(base, it.type, part_index(indices, k, true), effective());
   };
   if (shape == Shape::varying) {
     slow(result.part);
@@ -130,10 +142,14 @@ void Emitter::load(Id id, const Instruction& it) {
     const TypeRef whole = LLVMVectorType(memory_type(it.type), lanes_ * it.width);
     const Ref all_parts = plain_load(element(base, it.type, part_index(index, 0, false)), whole, it.type);
     for (unsigned k = 0; k < it.width; ++k) {
-      if (it.width == 1) { part[0] = all_parts; break; }
+      if (it.width == 1) {
+        part[0] = all_parts;
+        break;
+      }
       std::vector<Ref> picks;
       for (unsigned l = 0; l < lanes_; ++l) picks.push_back(i32(l * it.width + k));
-      part[k] = LLVMBuildShuffleVector(builder_, all_parts, LLVMGetPoison(LLVMTypeOf(all_parts)), LLVMConstVector(picks.data(), lanes_), "");
+      part[k] = LLVMBuildShuffleVector(builder_, all_parts, LLVMGetPoison(LLVMTypeOf(all_parts)),
+                                       LLVMConstVector(picks.data(), lanes_), "");
     }
   };
   const Ref condition = linear_condition(it);
@@ -141,7 +157,8 @@ void Emitter::load(Id id, const Instruction& it) {
     fast(result.part);
   } else {
     std::array<Ref, 4> quick{}, careful{};
-    const auto fast_block = new_block("neighbours"), slow_block = new_block("apart"), join = new_block("loaded");
+    const auto fast_block = new_block("neighbours"), slow_block = new_block("apart"),
+               join = new_block("loaded");
     LLVMBuildCondBr(builder_, condition, fast_block, slow_block);
     enter(fast_block);
     fast(quick);
@@ -169,7 +186,8 @@ void Emitter::store(const Instruction& it) {
     const bool vector = shapes_.of[it.operand[0]] == Shape::varying;
     Ref value = value_as(it.operand[1], vector);
     if (vector && mask_)
-      value = LLVMBuildSelect(builder_, mask_, value, LLVMBuildLoad2(builder_, LLVMTypeOf(value), base, ""), "");
+      value =
+          LLVMBuildSelect(builder_, mask_, value, LLVMBuildLoad2(builder_, LLVMTypeOf(value), base, ""), "");
     LLVMBuildStore(builder_, value, base);
     return;
   }
@@ -192,7 +210,8 @@ void Emitter::store(const Instruction& it) {
   const auto slow = [&] {
     const Ref indices = index_as_i64(as_vector(lowered_[index_id]), index_type, true);
     for (unsigned k = 0; k < it.width; ++k)
-      scatter(base, type, part_index(indices, k, true), value_as(value_id, true, static_cast<int>(k)), effective());
+      scatter(base, type, part_index(indices, k, true), value_as(value_id, true, static_cast<int>(k)),
+              effective());
   };
   if (shape != Shape::linear) return slow();
   const auto fast = [&] {
@@ -207,7 +226,8 @@ void Emitter::store(const Instruction& it) {
           const unsigned length = LLVMGetVectorSize(LLVMTypeOf(parts[k]));
           std::vector<Ref> picks;
           for (unsigned l = 0; l < 2 * length; ++l) picks.push_back(i32(l));
-          joined.push_back(LLVMBuildShuffleVector(builder_, parts[k], parts[k + 1], LLVMConstVector(picks.data(), 2 * length), ""));
+          joined.push_back(LLVMBuildShuffleVector(builder_, parts[k], parts[k + 1],
+                                                  LLVMConstVector(picks.data(), 2 * length), ""));
         }
         parts = joined;
       }
@@ -221,7 +241,8 @@ void Emitter::store(const Instruction& it) {
   };
   const Ref condition = linear_condition(it);
   if (!condition) return fast();
-  const auto fast_block = new_block("neighbours"), slow_block = new_block("apart"), join = new_block("stored");
+  const auto fast_block = new_block("neighbours"), slow_block = new_block("apart"),
+             join = new_block("stored");
   LLVMBuildCondBr(builder_, condition, fast_block, slow_block);
   enter(fast_block);
   fast();
@@ -255,8 +276,10 @@ void Emitter::lane_array_access(Id id, const Instruction& it) {
   const Ref indices = index_as_i64(as_vector(lowered_[index_id]), index_type, true);
   const Ref places = LLVMBuildAdd(builder_, LLVMBuildMul(builder_, indices, splat(i64(lanes_)), ""),
                                   iota(LLVMInt64TypeInContext(context_)), "");
-  if (it.op == Op::load) set(id, gather(base, type, places, effective()), Shape::varying);
-  else scatter(base, type, places, value_as(it.operand[2], true), effective());
+  if (it.op == Op::load)
+    set(id, gather(base, type, places, effective()), Shape::varying);
+  else
+    scatter(base, type, places, value_as(it.operand[2], true), effective());
 }
 
 }  // namespace adit::native

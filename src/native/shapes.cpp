@@ -1,5 +1,5 @@
-// A fixpoint: everything starts uniform and is raised where a lane's number, a varying value or varying control
-// reaches it.
+// A fixpoint: everything starts uniform and is raised where a lane's number, a varying value or varying
+// control reaches it.
 #include "native/shapes.hpp"
 
 #include <algorithm>
@@ -43,12 +43,15 @@ class Analysis {
     }
   }
 
-  // `lanes`: SIMD lanes run here. `diverged`: they may not all be active. `index`: shape of the block's counter.
+  // `lanes`: SIMD lanes run here. `diverged`: they may not all be active. `index`: shape of the block's
+  // counter.
   void block(uint32_t number, bool lanes, bool diverged, Shape index) {
     for (Id id : program_.blocks[number]) {
       const Instruction& it = program_[id];
-      if (it.op == Op::index) raise(id, index);
-      else instruction(id, it, lanes, diverged);
+      if (it.op == Op::index)
+        raise(id, index);
+      else
+        instruction(id, it, lanes, diverged);
     }
   }
 
@@ -57,21 +60,34 @@ class Analysis {
       case Op::team:
         if (lanes) raise(id, Shape::linear);
         return;
-      case Op::variable: case Op::array: shapes_.per_lane[id] = lanes; return;
+      case Op::variable:
+      case Op::array: shapes_.per_lane[id] = lanes; return;
       case Op::load: return load(id, it);
       case Op::store: return store(it, diverged);
-      case Op::add: case Op::sub: return sum(id, it);
+      case Op::add:
+      case Op::sub: return sum(id, it);
       case Op::convert: return conversion(id, it);
       case Op::subgroup_lane: return raise(id, Shape::linear);
-      case Op::subgroup_inclusive: case Op::subgroup_exclusive: case Op::subgroup_shuffle: case Op::subgroup_shuffle_xor:
-        return raise(id, Shape::varying);
-      case Op::subgroup_reduce: case Op::subgroup_any: case Op::subgroup_all: case Op::subgroup_first: return;
-      case Op::if_: case Op::for_: case Op::while_: case Op::each: case Op::reduce: case Op::once:
-        return control(it, lanes, diverged);
-      case Op::reduced: case Op::yield: return;
+      case Op::subgroup_inclusive:
+      case Op::subgroup_exclusive:
+      case Op::subgroup_shuffle:
+      case Op::subgroup_shuffle_xor: return raise(id, Shape::varying);
+      case Op::subgroup_reduce:
+      case Op::subgroup_any:
+      case Op::subgroup_all:
+      case Op::subgroup_first: return;
+      case Op::if_:
+      case Op::for_:
+      case Op::while_:
+      case Op::each:
+      case Op::reduce:
+      case Op::once: return control(it, lanes, diverged);
+      case Op::reduced:
+      case Op::yield: return;
       default:
         if (is_atomic(it.op)) return lanes ? raise(id, Shape::varying) : void();
-        if (std::any_of(it.operand.begin(), it.operand.begin() + it.operand_count, [&](Id o) { return varies(o); }))
+        if (std::any_of(it.operand.begin(), it.operand.begin() + it.operand_count,
+                        [&](Id o) { return varies(o); }))
           raise(id, Shape::varying);
     }
   }
@@ -85,23 +101,27 @@ class Analysis {
 
   void store(const Instruction& it, bool diverged) {
     const Id object = it.operand[0];
-    if (program_[object].op == Op::variable && (diverged || varies(it.operand[1]))) raise(object, Shape::varying);
+    if (program_[object].op == Op::variable && (diverged || varies(it.operand[1])))
+      raise(object, Shape::varying);
   }
 
   // base + lane stays linear when a uniform value is added to it.
   void sum(Id id, const Instruction& it) {
     const Shape a = of(it.operand[0]), b = of(it.operand[1]);
-    const bool linear = is_integer(it.type) && size_of(it.type) >= 4 && b != Shape::varying && a != Shape::varying &&
-                        ((a == Shape::linear) != (b == Shape::linear)) && (it.op == Op::add || a == Shape::linear);
+    const bool linear = is_integer(it.type) && size_of(it.type) >= 4 && b != Shape::varying &&
+                        a != Shape::varying && ((a == Shape::linear) != (b == Shape::linear)) &&
+                        (it.op == Op::add || a == Shape::linear);
     if (linear) return raise(id, Shape::linear, it.type == Type::u32);
     if (a != Shape::uniform || b != Shape::uniform) raise(id, Shape::varying);
   }
 
   void conversion(Id id, const Instruction& it) {
     const Type from = program_[it.operand[0]].type;
-    const bool integers = is_integer(from) && is_integer(it.type) && size_of(from) >= 4 && size_of(it.type) >= 4;
+    const bool integers =
+        is_integer(from) && is_integer(it.type) && size_of(from) >= 4 && size_of(it.type) >= 4;
     const Shape shape = of(it.operand[0]);
-    if (shape == Shape::linear && integers && size_of(it.type) >= size_of(from) && !shapes_.may_wrap[it.operand[0]])
+    if (shape == Shape::linear && integers && size_of(it.type) >= size_of(from) &&
+        !shapes_.may_wrap[it.operand[0]])
       return raise(id, Shape::linear, it.type == Type::u32);
     if (shape != Shape::uniform) raise(id, Shape::varying);
   }

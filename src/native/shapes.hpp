@@ -15,9 +15,9 @@ enum class Shape : uint8_t {
 };
 
 struct Shapes {
-  std::vector<Shape> of;           // by Id; of a variable: of what it holds
-  std::vector<uint8_t> may_wrap;   // a linear value that could pass the end of its 32 bits inside a vector
-  std::vector<uint8_t> per_lane;   // of a private array or variable: declared where lanes run
+  std::vector<Shape> of;          // by Id; of a variable: of what it holds
+  std::vector<uint8_t> may_wrap;  // a linear value that could pass the end of its 32 bits inside a vector
+  std::vector<uint8_t> per_lane;  // of a private array or variable: declared where lanes run
 };
 
 Shapes find_shapes(const kernel::Program& program);

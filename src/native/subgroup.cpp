@@ -21,16 +21,20 @@ void Emitter::subgroup(Id id, const Instruction& it) {
   const auto operand = [&](int k) { return value_as(it.operand[k], true); };
   // Inactive lanes take no part: they hold what changes nothing.
   const auto masked = [&](Ref value, uint64_t bits) {
-    return effective() ? LLVMBuildSelect(builder_, effective(), value, splat(constant(type, bits)), "") : value;
+    return effective() ? LLVMBuildSelect(builder_, effective(), value, splat(constant(type, bits)), "")
+                       : value;
   };
   const auto op = static_cast<Reduction>(it.constant);
   switch (it.op) {
     case Op::subgroup_size: set(id, i32(lanes_), Shape::uniform); return;
     case Op::subgroup_lane: set(id, i32(0), Shape::linear); return;
-    case Op::subgroup_reduce: set(id, horizontal(op, type, masked(operand(0), identity_of(op, type))), Shape::uniform); return;
+    case Op::subgroup_reduce:
+      set(id, horizontal(op, type, masked(operand(0), identity_of(op, type))), Shape::uniform);
+      return;
     case Op::subgroup_inclusive:
     case Op::subgroup_exclusive:
-      set(id, scan(op, type, masked(operand(0), identity_of(op, type)), it.op == Op::subgroup_inclusive), Shape::varying);
+      set(id, scan(op, type, masked(operand(0), identity_of(op, type)), it.op == Op::subgroup_inclusive),
+          Shape::varying);
       return;
     case Op::subgroup_any: set(id, any(masked(operand(0), 0)), Shape::uniform); return;
     case Op::subgroup_all: set(id, all(masked(operand(0), 1)), Shape::uniform); return;
@@ -39,9 +43,14 @@ void Emitter::subgroup(Id id, const Instruction& it) {
       if (effective()) {
         const TypeRef bits = LLVMIntTypeInContext(context_, lanes_);
         const Ref number = LLVMBuildBitCast(builder_, effective(), bits, "");
-        const Ref first = intrinsic("llvm.cttz", {bits}, {number, integer(LLVMInt1TypeInContext(context_), 0)});
-        lane = LLVMBuildAnd(builder_, LLVMBuildZExtOrBitCast(builder_, LLVMBuildIntCast2(builder_, first, LLVMInt32TypeInContext(context_), 0, ""),
-                                                             LLVMInt32TypeInContext(context_), ""), i32(lanes_ - 1), "");
+        const Ref first =
+            intrinsic("llvm.cttz", {bits}, {number, integer(LLVMInt1TypeInContext(context_), 0)});
+        lane = LLVMBuildAnd(
+            builder_,
+            LLVMBuildZExtOrBitCast(
+                builder_, LLVMBuildIntCast2(builder_, first, LLVMInt32TypeInContext(context_), 0, ""),
+                LLVMInt32TypeInContext(context_), ""),
+            i32(lanes_ - 1), "");
       }
       set(id, LLVMBuildExtractElement(builder_, operand(0), lane, ""), Shape::uniform);
       return;
@@ -49,11 +58,13 @@ void Emitter::subgroup(Id id, const Instruction& it) {
     default: {  // shuffles
       const Ref value = operand(0);
       Ref from = operand(1);
-      if (it.op == Op::subgroup_shuffle_xor) from = LLVMBuildXor(builder_, from, iota(LLVMInt32TypeInContext(context_)), "");
+      if (it.op == Op::subgroup_shuffle_xor)
+        from = LLVMBuildXor(builder_, from, iota(LLVMInt32TypeInContext(context_)), "");
       from = LLVMBuildAnd(builder_, from, splat(i32(lanes_ - 1)), "");
       Ref result = LLVMGetPoison(LLVMTypeOf(value));
       for (unsigned l = 0; l < lanes_; ++l)
-        result = LLVMBuildInsertElement(builder_, result, LLVMBuildExtractElement(builder_, value, lane_of(from, l), ""), i32(l), "");
+        result = LLVMBuildInsertElement(
+            builder_, result, LLVMBuildExtractElement(builder_, value, lane_of(from, l), ""), i32(l), "");
       set(id, result, Shape::varying);
     }
   }

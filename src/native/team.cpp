@@ -5,8 +5,8 @@ namespace adit::native {
 
 namespace {
 
-// Longer bodies are written once, with a look at the live lanes at each access to memory, instead of once for full
-// vectors and once for the rest: most of what a kernel costs to compile is machine code.
+// Longer bodies are written once, with a look at the live lanes at each access to memory, instead of once for
+// full vectors and once for the rest: most of what a kernel costs to compile is machine code.
 constexpr size_t twice_limit = 100;
 
 bool body_is_short(const Program& program, uint32_t block, size_t limit) {
@@ -26,8 +26,13 @@ bool body_is_short(const Program& program, uint32_t block, size_t limit) {
 }  // namespace
 
 Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& program, unsigned lanes)
-    : context_(context), module_(module), builder_(LLVMCreateBuilderInContext(context)), program_(program), lanes_(lanes),
-      shapes_(find_shapes(program)), lowered_(program.instructions.size()) {}
+    : context_(context),
+      module_(module),
+      builder_(LLVMCreateBuilderInContext(context)),
+      program_(program),
+      lanes_(lanes),
+      shapes_(find_shapes(program)),
+      lowered_(program.instructions.size()) {}
 
 Emitter::~Emitter() { LLVMDisposeBuilder(builder_); }
 
@@ -44,8 +49,10 @@ void Emitter::run() {
     const Instruction& it = program_[id];
     if (it.op != Op::argument && it.op != Op::buffer) continue;
     Ref offset = i64(program_.parameters[it.constant].offset);
-    const Ref place = LLVMBuildGEP2(builder_, LLVMInt8TypeInContext(context_), LLVMGetParam(function_, 0), &offset, 1, "");
-    const Ref value = LLVMBuildLoad2(builder_, it.op == Op::buffer ? pointer : memory_type(it.type), place, "");
+    const Ref place =
+        LLVMBuildGEP2(builder_, LLVMInt8TypeInContext(context_), LLVMGetParam(function_, 0), &offset, 1, "");
+    const Ref value =
+        LLVMBuildLoad2(builder_, it.op == Op::buffer ? pointer : memory_type(it.type), place, "");
     set(id, it.op == Op::buffer ? value : from_memory(value, it.type), Shape::uniform);
   }
   LLVMBuildBr(builder_, start);
@@ -82,7 +89,8 @@ void Emitter::program_body() {
 }
 
 // Full vectors first, `unroll` of them at a time, then single ones, then the rest under a mask.
-void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll, const std::function<void(Ref, unsigned)>& body) {
+void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
+                         const std::function<void(Ref, unsigned)>& body) {
   const Ref count = LLVMBuildSub(builder_, end, begin, "");
   const auto rounded = [&](unsigned step) {
     const Ref rest = LLVMBuildURem(builder_, count, integer(type, step), "");
@@ -122,20 +130,28 @@ LLVMValueRef Emitter::horizontal(Reduction op, Type type, Ref vector) {
   for (unsigned half = lanes_ / 2; half > 0; half /= 2) {
     std::vector<Ref> picks;
     for (unsigned l = 0; l < lanes_; ++l) picks.push_back(i32(l < half ? l + half : l));
-    const Ref upper = LLVMBuildShuffleVector(builder_, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(picks.data(), lanes_), "");
+    const Ref upper = LLVMBuildShuffleVector(builder_, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                             LLVMConstVector(picks.data(), lanes_), "");
     vector = combine(op, type, vector, upper);
   }
   return lane_of(vector, 0);
 }
 
 void Emitter::reduce(Id id, const Instruction& it) {
-  struct Result { Reduction op; Type type; };
+  struct Result {
+    Reduction op;
+    Type type;
+  };
   std::vector<Result> results;
   for (Id member : program_.blocks[it.block[0]])
     if (program_[member].op == Op::yield)
-      results.push_back({static_cast<Reduction>(program_[member].constant), program_[program_[member].operand[0]].type});
-  // Several partial results side by side hide the latency of one addition; their number is fixed, so is the result.
-  const unsigned unroll = body_is_short(program_, it.block[0], 24) ? 8 : body_is_short(program_, it.block[0], 80) ? 4 : 1;
+      results.push_back(
+          {static_cast<Reduction>(program_[member].constant), program_[program_[member].operand[0]].type});
+  // Several partial results side by side hide the latency of one addition; their number is fixed, so is the
+  // result.
+  const unsigned unroll = body_is_short(program_, it.block[0], 24)   ? 8
+                          : body_is_short(program_, it.block[0], 80) ? 4
+                                                                     : 1;
   std::vector<std::vector<Ref>> cells(unroll);
   for (auto& copy : cells)
     for (const Result& r : results) {
@@ -145,22 +161,25 @@ void Emitter::reduce(Id id, const Instruction& it) {
     }
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
-  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), unroll, [&](Ref base, unsigned copy) {
-    accumulators_ = cells[copy];
-    yields_ = 0;
-    loop_block(it.block[0], base, Shape::linear);
-    accumulators_.clear();
-  });
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), unroll,
+             [&](Ref base, unsigned copy) {
+               accumulators_ = cells[copy];
+               yields_ = 0;
+               loop_block(it.block[0], base, Shape::linear);
+               accumulators_.clear();
+             });
   in_lanes_ = false;
   for (size_t k = 0; k < results.size(); ++k) {
     const TypeRef row = vector_of(scalar_type(results[k].type));
     std::vector<Ref> sums;
     for (const auto& copy : cells) sums.push_back(LLVMBuildLoad2(builder_, row, copy[k], ""));
     for (size_t step = 1; step < sums.size(); step *= 2)
-      for (size_t c = 0; c + step < sums.size(); c += 2 * step) sums[c] = combine(results[k].op, results[k].type, sums[c], sums[c + step]);
+      for (size_t c = 0; c + step < sums.size(); c += 2 * step)
+        sums[c] = combine(results[k].op, results[k].type, sums[c], sums[c + step]);
     const Ref total = horizontal(results[k].op, results[k].type, sums[0]);
     for (Id reader = 0; reader < program_.instructions.size(); ++reader)
-      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id && program_[reader].constant == k)
+      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id &&
+          program_[reader].constant == k)
         set(reader, total, Shape::uniform);
   }
 }

@@ -56,7 +56,8 @@ LLVMValueRef Emitter::value_as(Id id, bool vector, int part) {
   return vector ? as_vector(lowered_[id], part) : lowered_[id].part[part];
 }
 
-LLVMValueRef Emitter::intrinsic(const char* name, std::initializer_list<TypeRef> overloads, std::initializer_list<Ref> arguments) {
+LLVMValueRef Emitter::intrinsic(const char* name, std::initializer_list<TypeRef> overloads,
+                                std::initializer_list<Ref> arguments) {
   std::vector<TypeRef> types(overloads);
   std::vector<Ref> values(arguments);
   const unsigned number = LLVMLookupIntrinsicID(name, std::char_traits<char>::length(name));
@@ -66,25 +67,33 @@ LLVMValueRef Emitter::intrinsic(const char* name, std::initializer_list<TypeRef>
 }
 
 LLVMValueRef Emitter::any(Ref mask) { return intrinsic("llvm.vector.reduce.or", {LLVMTypeOf(mask)}, {mask}); }
-LLVMValueRef Emitter::all(Ref mask) { return intrinsic("llvm.vector.reduce.and", {LLVMTypeOf(mask)}, {mask}); }
+LLVMValueRef Emitter::all(Ref mask) {
+  return intrinsic("llvm.vector.reduce.and", {LLVMTypeOf(mask)}, {mask});
+}
 
 LLVMValueRef Emitter::full_mask() const {
   return LLVMConstAllOnes(vector_of(LLVMInt1TypeInContext(context_)));
 }
 
-LLVMValueRef Emitter::lane_of(Ref vector, unsigned lane) { return LLVMBuildExtractElement(builder_, vector, i32(lane), ""); }
+LLVMValueRef Emitter::lane_of(Ref vector, unsigned lane) {
+  return LLVMBuildExtractElement(builder_, vector, i32(lane), "");
+}
 
 LLVMValueRef Emitter::alloca_at_entry(TypeRef type, const char* name) {
   const LLVMBasicBlockRef here = LLVMGetInsertBlock(builder_);
   const Ref first = LLVMGetFirstInstruction(entry_);
-  if (first) LLVMPositionBuilderBefore(builder_, first);
-  else enter(entry_);
+  if (first)
+    LLVMPositionBuilderBefore(builder_, first);
+  else
+    enter(entry_);
   const Ref cell = LLVMBuildAlloca(builder_, type, name);
   enter(here);
   return cell;
 }
 
-LLVMBasicBlockRef Emitter::new_block(const char* name) { return LLVMAppendBasicBlockInContext(context_, function_, name); }
+LLVMBasicBlockRef Emitter::new_block(const char* name) {
+  return LLVMAppendBasicBlockInContext(context_, function_, name);
+}
 
 Lowered& Emitter::set(Id id, Ref value, Shape shape) {
   lowered_[id] = Lowered{{value}, shape};

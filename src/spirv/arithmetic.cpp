@@ -117,8 +117,12 @@ Word compare_with_zero(Code& code, KernelOp op, Word value, bool zero_is_right) 
   constexpr uint32_t sign = 0x80000000, infinity = 0x7f800000;
   const Word u32 = code.type(Type::u32), bits = code.op(Op::OpBitcast, u32, {value});
   const auto minus = [&](uint32_t by) { return code.op(Op::OpISub, u32, {bits, code.u32(by)}); };
-  const auto at_most = [&](Word x, uint32_t most) { return code.compare(Op::OpULessThanEqual, x, code.u32(most)); };
-  const auto either = [&](Word a, Word b) { return code.op(Op::OpLogicalOr, code.type(Type::boolean), {a, b}); };
+  const auto at_most = [&](Word x, uint32_t most) {
+    return code.compare(Op::OpULessThanEqual, x, code.u32(most));
+  };
+  const auto either = [&](Word a, Word b) {
+    return code.op(Op::OpLogicalOr, code.type(Type::boolean), {a, b});
+  };
   const auto equals = [&](uint32_t what) { return code.compare(Op::OpIEqual, bits, code.u32(what)); };
   const Word magnitude = code.op(Op::OpBitwiseAnd, u32, {bits, code.u32(~sign)});
   switch (op) {

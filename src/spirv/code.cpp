@@ -171,7 +171,8 @@ uint32_t Code::barrier_semantics(bool shared_memory) const {
   using Mask = spv::MemorySemanticsMask;
   auto bits = static_cast<uint32_t>(Mask::AcquireRelease) | static_cast<uint32_t>(Mask::UniformMemory);
   if (shared_memory) bits |= static_cast<uint32_t>(Mask::WorkgroupMemory);
-  if (has_fences) bits |= static_cast<uint32_t>(Mask::MakeAvailable) | static_cast<uint32_t>(Mask::MakeVisible);
+  if (has_fences)
+    bits |= static_cast<uint32_t>(Mask::MakeAvailable) | static_cast<uint32_t>(Mask::MakeVisible);
   return bits;
 }
 
@@ -197,8 +198,8 @@ void Code::float_modes() {
   float_mode(Mode::SignedZeroInfNanPreserve, nan, 32, single && t.signed_zero_inf_nan32);
   float_mode(Mode::SignedZeroInfNanPreserve, nan, 64, twice && t.signed_zero_inf_nan64);
   float_mode(Mode::RoundingModeRTE, Capability::RoundingModeRTE, 16, half && t.rounding_rte16);
-  // Not for f32 and f64, which round to nearest anyway: NVIDIA's driver then divides by a slow, exact routine, and the
-  // leapfrog benchmark falls to 0.6 of its speed.
+  // Not for f32 and f64, which round to nearest anyway: NVIDIA's driver then divides by a slow, exact
+  // routine, and the leapfrog benchmark falls to 0.6 of its speed.
 }
 
 Words Code::finish() {

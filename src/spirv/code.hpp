@@ -81,8 +81,9 @@ class Code {
 
   Words finish();
 
-  // Halves made here, and the f32 each one was made of. Widening one again rounds that f32 by hand: drivers get the
-  // way there and back wrong (NVIDIA's leaves both out, Mesa's software device yields the half's bits).
+  // Halves made here, and the f32 each one was made of. Widening one again rounds that f32 by hand: drivers
+  // get the way there and back wrong (NVIDIA's leaves both out, Mesa's software device yields the half's
+  // bits).
   std::unordered_map<Word, Word> halves;
 
   // Frequent instructions, by their kernel type

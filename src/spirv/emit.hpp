@@ -18,8 +18,8 @@ struct Target {
   // then. Mesa's software device is such a one on a CPU whose name promises vector instructions that it does
   // not have.
   bool native_integers = true;
-  // True where comparisons take subnormal f32 operands for zero although the driver claims to keep them; with a
-  // constant zero they are then made of the bits. NVIDIA's driver is such a one.
+  // True where comparisons take subnormal f32 operands for zero although the driver claims to keep them; with
+  // a constant zero they are then made of the bits. NVIDIA's driver is such a one.
   bool comparisons_flush = false;
   bool fused_fma = true;  // where false, fma is composed of exact pieces
   bool denorm_preserve32 = false, denorm_preserve64 = false, denorm_preserve16 = false;
@@ -27,18 +27,20 @@ struct Target {
   bool rounding_rte16 = false;
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false, subgroup_ballot = false;
   bool int64_atomics = false;
-  bool float_atomics = false;  // f32 add on buffers, VK_EXT_shader_atomic_float
+  bool float_atomics = false;        // f32 add on buffers, VK_EXT_shader_atomic_float
   bool vulkan_memory_model = false;  // with device scope
-  uint32_t smallest_subgroup = 4;  // lanes; sizes the scratch memory of reductions
+  uint32_t smallest_subgroup = 4;    // lanes; sizes the scratch memory of reductions
   uint32_t max_lanes = 128, shared_bytes = 16384;
 };
 
-// True where the push constants are the argument block itself, false where they are the 64-bit address of one. A
-// block that fits saves the kernel a trip to memory before it can start: 0.4 us of 2.6 between dependent kernels.
+// True where the push constants are the argument block itself, false where they are the 64-bit address of
+// one. A block that fits saves the kernel a trip to memory before it can start: 0.4 us of 2.6 between
+// dependent kernels.
 bool arguments_inline(const kernel::Program& program);
 
-// A compute shader "main" of SPIR-V 1.5 for Vulkan 1.2. Workgroups are counted x first, then y; those past the number of teams do nothing. Throws
-// Error(unsupported) naming the first thing that the program needs and the target lacks.
+// A compute shader "main" of SPIR-V 1.5 for Vulkan 1.2. Workgroups are counted x first, then y; those past
+// the number of teams do nothing. Throws Error(unsupported) naming the first thing that the program needs and
+// the target lacks.
 std::vector<uint32_t> emit(const kernel::Program& program, const Target& target);
 
 // Everything of the target that changes the words, for a cache key.

@@ -198,12 +198,13 @@ Word Memory::to_byte(Word value, uint32_t width) {
   return narrow(code_, code_.op(Op::OpSelect, type, {value, one, zero}), Type::u8, width);
 }
 
-// In a program with fences every access to what others may change says so: the fences and barriers then carry it
-// through the caches. Without fences nothing of it is needed, and drivers optimise more.
+// In a program with fences every access to what others may change says so: the fences and barriers then carry
+// it through the caches. Without fences nothing of it is needed, and drivers optimise more.
 Words Memory::loading(Id object, Word from, uint32_t bytes) {
   if (!is_watched(object)) return bytes == 0 ? Words{from} : Words{from, aligned, bytes};
   if (bytes == 0) return {from, shared_access};
-  return {from, aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerVisible), bytes, device_scope()};
+  return {from, aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerVisible), bytes,
+          device_scope()};
 }
 
 Words Memory::storing(Id object, Word to, Word value, uint32_t bytes) {
@@ -225,8 +226,8 @@ Word Memory::load(const Instruction& it, Word index) {
   const Id object = it.operand[0];
   if (program_[object].op == KernelOp::buffer) {
     const Word from = buffer_element(object, index, it.type, it.width);
-    const Word value =
-        code_.op(Op::OpLoad, memory_type(it.type, it.width), loading(object, from, size_of(it.type) * it.width));
+    const Word value = code_.op(Op::OpLoad, memory_type(it.type, it.width),
+                                loading(object, from, size_of(it.type) * it.width));
     return it.type == Type::boolean ? from_byte(value, it.width) : value;
   }
   const Type cell = locals_[object].cell;

@@ -206,7 +206,9 @@ Words Module::assemble(Word function, std::string_view entry_name, const Words& 
     append(out, spv::Op::OpExtInstImport, import);
   }
   append(out, spv::Op::OpMemoryModel,
-         {code_of(spv::AddressingModel::PhysicalStorageBuffer64), code_of(has(spv::Capability::VulkanMemoryModel) ? spv::MemoryModel::Vulkan : spv::MemoryModel::GLSL450)});
+         {code_of(spv::AddressingModel::PhysicalStorageBuffer64),
+          code_of(has(spv::Capability::VulkanMemoryModel) ? spv::MemoryModel::Vulkan
+                                                          : spv::MemoryModel::GLSL450)});
   Words entry{code_of(spv::ExecutionModel::GLCompute), function};
   append_text(entry, entry_name);
   entry.insert(entry.end(), interface_.begin(), interface_.end());

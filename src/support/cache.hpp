@@ -1,8 +1,10 @@
 // The cache directory: content-addressed files that any number of processes may share.
 //
-// - ADIT_CACHE names it; else $XDG_CACHE_HOME/adit, else ~/.cache/adit. ADIT_CACHE="" (set, empty) turns it off.
+// - ADIT_CACHE names it; else $XDG_CACHE_HOME/adit, else ~/.cache/adit. ADIT_CACHE="" (set, empty) turns it
+// off.
 // - A file is a header (magic, format version, payload length, xxh3-128 of the payload) and the payload.
-// - Writing: a temporary name in the same folder, then rename. A process killed in between leaves only a temporary.
+// - Writing: a temporary name in the same folder, then rename. A process killed in between leaves only a
+// temporary.
 // - Reading: anything that does not check out (short, flipped, foreign) is said at debug level, deleted, and
 //   reported as absent, so that the caller rebuilds it.
 // - A directory that cannot be written is said once at info level; nothing fails for it.
@@ -18,7 +20,8 @@
 
 namespace adit::cache {
 
-// The kinds of entry, each a folder: "kernels" (SPIR-V), "objects" (machine code), "pipelines" (driver), "profiles".
+// The kinds of entry, each a folder: "kernels" (SPIR-V), "objects" (machine code), "pipelines" (driver),
+// "profiles".
 std::optional<std::filesystem::path> directory();
 
 std::optional<std::vector<std::byte>> load(const std::string& kind, const std::string& key);

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <xxhash.h>
-
 #include <string>
 #include <string_view>
+#include <xxhash.h>
 
 namespace adit {
 

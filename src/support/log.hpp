@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-
 #include <string_view>
 
 namespace adit {
@@ -14,11 +13,13 @@ void log_line(LogLevel level, std::string_view line);
 
 template <class... T>
 void log_debug(fmt::format_string<T...> format, T&&... values) {
-  if (log_level() >= LogLevel::debug) log_line(LogLevel::debug, fmt::format(format, std::forward<T>(values)...));
+  if (log_level() >= LogLevel::debug)
+    log_line(LogLevel::debug, fmt::format(format, std::forward<T>(values)...));
 }
 template <class... T>
 void log_info(fmt::format_string<T...> format, T&&... values) {
-  if (log_level() >= LogLevel::info) log_line(LogLevel::info, fmt::format(format, std::forward<T>(values)...));
+  if (log_level() >= LogLevel::info)
+    log_line(LogLevel::info, fmt::format(format, std::forward<T>(values)...));
 }
 
 }  // namespace adit

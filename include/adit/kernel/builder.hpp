@@ -7,8 +7,9 @@
 //   y[i] = fma(a, x[i], y[i]);
 //   Program program = k.finish();
 //
-// A Value is a typed handle to one instruction's result. C++ control flow is metaprogramming (unrolling, tiles,
-// types); if_, for_ and while_ are control flow in the kernel. A number beside a Value takes the Value's type.
+// A Value is a typed handle to one instruction's result. C++ control flow is metaprogramming (unrolling,
+// tiles, types); if_, for_ and while_ are control flow in the kernel. A number beside a Value takes the
+// Value's type.
 #pragma once
 
 #include <concepts>
@@ -70,7 +71,8 @@ class Array {
   Value load(Value index) const;
   // `width` consecutive elements from width * index on, in one access of width * size bytes, aligned so.
   Value load_vector(Value index, int width) const;
-  void store(Value index, Value value) const;  // a vector value stores all its scalars, index counted in vectors
+  void store(Value index,
+             Value value) const;  // a vector value stores all its scalars, index counted in vectors
 
   // Each yields the old value.
   Value atomic_add(Value index, Value value) const;
@@ -170,8 +172,8 @@ class Builder {
   Value lane();
   void barrier();
 
-  // Orders this invocation's accesses to buffers before it and after it, for every team of the device. Between teams it
-  // is worth something only where Limits::ordered_between_teams was measured.
+  // Orders this invocation's accesses to buffers before it and after it, for every team of the device.
+  // Between teams it is worth something only where Limits::ordered_between_teams was measured.
   void fence();
 
   // Over the lanes that run together. On a CPU these are SIMD lanes.
@@ -188,7 +190,8 @@ class Builder {
 
   Value pack(std::initializer_list<Value> scalars);
 
-  // Adds one instruction to the current block, checked as verify() checks it; equal pure instructions are shared.
+  // Adds one instruction to the current block, checked as verify() checks it; equal pure instructions are
+  // shared.
   Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
 
   const Program& program() const { return program_; }
@@ -205,7 +208,8 @@ class Builder {
 
   Program program_;
   std::vector<uint32_t> open_;  // blocks being written, innermost last
-  std::vector<std::unordered_multimap<uint64_t, Id>> known_;  // pure instructions by hash, for each open block
+  std::vector<std::unordered_multimap<uint64_t, Id>>
+      known_;  // pure instructions by hash, for each open block
 };
 
 // Arithmetic. Both operands have one type; integers wrap; x / 0 is all ones and x % 0 is x for integers.
@@ -219,7 +223,7 @@ Value operator&(Value a, Value b);
 Value operator|(Value a, Value b);
 Value operator^(Value a, Value b);
 Value operator~(Value a);
-Value operator!(Value a);  // booleans
+Value operator!(Value a);            // booleans
 Value operator&&(Value a, Value b);  // booleans; both sides are computed
 Value operator||(Value a, Value b);
 Value operator<<(Value a, Value bits);  // the amount is taken modulo the width
@@ -243,43 +247,130 @@ Value mul_high(Value a, Value b);  // the upper half of the product, u32 and u64
 Value count_ones(Value a);
 Value leading_zeros(Value a);
 Value trailing_zeros(Value a);
-Value min(Value a, Value b);  // b < a ? b : a
-Value max(Value a, Value b);  // a < b ? b : a
-Value is_nan(Value a);        // looks at the bits, so no fast arithmetic of a driver can fool it
-Value convert(Value a, Type type);           // to integers: saturates, NaN gives 0
+Value min(Value a, Value b);        // b < a ? b : a
+Value max(Value a, Value b);        // a < b ? b : a
+Value is_nan(Value a);              // looks at the bits, so no fast arithmetic of a driver can fool it
+Value convert(Value a, Type type);  // to integers: saturates, NaN gives 0
 Value convert_in_range(Value a, Type type);  // to integers: the caller knows that it fits
 Value bitcast(Value a, Type type);
 
 // A number beside a Value takes its type.
-template <Number T> Value operator+(Value a, T b) { return a + a.like(b); }
-template <Number T> Value operator+(T a, Value b) { return b.like(a) + b; }
-template <Number T> Value operator-(Value a, T b) { return a - a.like(b); }
-template <Number T> Value operator-(T a, Value b) { return b.like(a) - b; }
-template <Number T> Value operator*(Value a, T b) { return a * a.like(b); }
-template <Number T> Value operator*(T a, Value b) { return b.like(a) * b; }
-template <Number T> Value operator/(Value a, T b) { return a / a.like(b); }
-template <Number T> Value operator/(T a, Value b) { return b.like(a) / b; }
-template <Number T> Value operator%(Value a, T b) { return a % a.like(b); }
-template <Number T> Value operator&(Value a, T b) { return a & a.like(b); }
-template <Number T> Value operator|(Value a, T b) { return a | a.like(b); }
-template <Number T> Value operator^(Value a, T b) { return a ^ a.like(b); }
-template <Number T> Value operator<<(Value a, T b) { return a << a.like(b); }
-template <Number T> Value operator>>(Value a, T b) { return a >> a.like(b); }
-template <Number T> Value operator==(Value a, T b) { return a == a.like(b); }
-template <Number T> Value operator!=(Value a, T b) { return a != a.like(b); }
-template <Number T> Value operator<(Value a, T b) { return a < a.like(b); }
-template <Number T> Value operator<(T a, Value b) { return b.like(a) < b; }
-template <Number T> Value operator<=(Value a, T b) { return a <= a.like(b); }
-template <Number T> Value operator<=(T a, Value b) { return b.like(a) <= b; }
-template <Number T> Value operator>(Value a, T b) { return a > a.like(b); }
-template <Number T> Value operator>=(Value a, T b) { return a >= a.like(b); }
-template <Number T> Value select(Value c, Value a, T b) { return select(c, a, a.like(b)); }
-template <Number T> Value select(Value c, T a, Value b) { return select(c, b.like(a), b); }
-template <Number T> Value min(Value a, T b) { return min(a, a.like(b)); }
-template <Number T> Value max(Value a, T b) { return max(a, a.like(b)); }
-template <Number T> Value fma(Value a, Value b, T c) { return fma(a, b, a.like(c)); }
-template <Number T> Value fma(Value a, T b, Value c) { return fma(a, a.like(b), c); }
-template <Number T, Number U> Value fma(Value a, T b, U c) { return fma(a, a.like(b), a.like(c)); }
+template <Number T>
+Value operator+(Value a, T b) {
+  return a + a.like(b);
+}
+template <Number T>
+Value operator+(T a, Value b) {
+  return b.like(a) + b;
+}
+template <Number T>
+Value operator-(Value a, T b) {
+  return a - a.like(b);
+}
+template <Number T>
+Value operator-(T a, Value b) {
+  return b.like(a) - b;
+}
+template <Number T>
+Value operator*(Value a, T b) {
+  return a * a.like(b);
+}
+template <Number T>
+Value operator*(T a, Value b) {
+  return b.like(a) * b;
+}
+template <Number T>
+Value operator/(Value a, T b) {
+  return a / a.like(b);
+}
+template <Number T>
+Value operator/(T a, Value b) {
+  return b.like(a) / b;
+}
+template <Number T>
+Value operator%(Value a, T b) {
+  return a % a.like(b);
+}
+template <Number T>
+Value operator&(Value a, T b) {
+  return a & a.like(b);
+}
+template <Number T>
+Value operator|(Value a, T b) {
+  return a | a.like(b);
+}
+template <Number T>
+Value operator^(Value a, T b) {
+  return a ^ a.like(b);
+}
+template <Number T>
+Value operator<<(Value a, T b) {
+  return a << a.like(b);
+}
+template <Number T>
+Value operator>>(Value a, T b) {
+  return a >> a.like(b);
+}
+template <Number T>
+Value operator==(Value a, T b) {
+  return a == a.like(b);
+}
+template <Number T>
+Value operator!=(Value a, T b) {
+  return a != a.like(b);
+}
+template <Number T>
+Value operator<(Value a, T b) {
+  return a < a.like(b);
+}
+template <Number T>
+Value operator<(T a, Value b) {
+  return b.like(a) < b;
+}
+template <Number T>
+Value operator<=(Value a, T b) {
+  return a <= a.like(b);
+}
+template <Number T>
+Value operator<=(T a, Value b) {
+  return b.like(a) <= b;
+}
+template <Number T>
+Value operator>(Value a, T b) {
+  return a > a.like(b);
+}
+template <Number T>
+Value operator>=(Value a, T b) {
+  return a >= a.like(b);
+}
+template <Number T>
+Value select(Value c, Value a, T b) {
+  return select(c, a, a.like(b));
+}
+template <Number T>
+Value select(Value c, T a, Value b) {
+  return select(c, b.like(a), b);
+}
+template <Number T>
+Value min(Value a, T b) {
+  return min(a, a.like(b));
+}
+template <Number T>
+Value max(Value a, T b) {
+  return max(a, a.like(b));
+}
+template <Number T>
+Value fma(Value a, Value b, T c) {
+  return fma(a, b, a.like(c));
+}
+template <Number T>
+Value fma(Value a, T b, Value c) {
+  return fma(a, a.like(b), c);
+}
+template <Number T, Number U>
+Value fma(Value a, T b, U c) {
+  return fma(a, a.like(b), a.like(c));
+}
 
 // The bits of a number in a type; halves and bfloats are rounded to nearest even.
 uint64_t bits_of_number(Type type, double number);

@@ -1,5 +1,6 @@
-// The math library of the kernel language: f32 and f64, the same on every device, to the bounds in docs/numerics.md.
-// No device's own transcendental functions are used: their bounds are too loose or, in f64, they do not exist.
+// The math library of the kernel language: f32 and f64, the same on every device, to the bounds in
+// docs/numerics.md. No device's own transcendental functions are used: their bounds are too loose or, in f64,
+// they do not exist.
 #pragma once
 
 #include <adit/kernel/builder.hpp>
@@ -41,18 +42,18 @@ Value atanh(Value x);
 Value erf(Value x);
 Value erfc(Value x);
 Value erf_inv(Value x);
-Value lgamma(Value x);   // log |gamma(x)|
+Value lgamma(Value x);  // log |gamma(x)|
 Value digamma(Value x);
 Value sigmoid(Value x);      // 1 / (1 + exp(-x))
 Value softplus(Value x);     // log(1 + exp(x))
 Value log_sigmoid(Value x);  // -softplus(-x)
 // Remainders and rounding
-Value divide(Value x, Value y);        // x / y to 1 ULP on every device
-Value fmod(Value x, Value y);          // exact; the sign of x
-Value remainder(Value x, Value y);     // exact; x - n y with n the integer nearest to x / y, as C's remainder
-Value floor_mod(Value x, Value y);     // exact up to one rounding; the sign of y
-Value round(Value x);                  // halves away from zero
-Value sign(Value x);                   // -1, 0 (signed), 1; NaN stays
+Value divide(Value x, Value y);     // x / y to 1 ULP on every device
+Value fmod(Value x, Value y);       // exact; the sign of x
+Value remainder(Value x, Value y);  // exact; x - n y with n the integer nearest to x / y, as C's remainder
+Value floor_mod(Value x, Value y);  // exact up to one rounding; the sign of y
+Value round(Value x);               // halves away from zero
+Value sign(Value x);                // -1, 0 (signed), 1; NaN stays
 Value copysign(Value magnitude, Value sign);
 
 }  // namespace adit::kernel

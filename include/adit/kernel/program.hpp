@@ -1,7 +1,8 @@
 // A kernel as data: instructions in nested blocks. Builders write it, code generators read it.
 //
 // The grammar, which verify() holds:
-// - An instruction's Id is its index; operands are Ids of earlier instructions that are visible where it stands
+// - An instruction's Id is its index; operands are Ids of earlier instructions that are visible where it
+// stands
 //   (in the same block before it, or in a block around it).
 // - Control flow is structured: if_, for_, while_, each, reduce and once own blocks.
 // - The first instruction of a for_, each or reduce block is its `index`.
@@ -33,10 +34,33 @@ enum class Op : uint8_t {
   array,     // private; constant: length
   shared,    // of the team; constant: length
   // Arithmetic, elementwise
-  add, sub, mul, div, rem, neg, abs, fma, mul_high,
-  sqrt, floor, ceil, trunc, round_even,
-  bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right, count_ones, leading_zeros, trailing_zeros,
-  equal, not_equal, less, less_equal,
+  add,
+  sub,
+  mul,
+  div,
+  rem,
+  neg,
+  abs,
+  fma,
+  mul_high,
+  sqrt,
+  floor,
+  ceil,
+  trunc,
+  round_even,
+  bit_and,
+  bit_or,
+  bit_xor,
+  bit_not,
+  shift_left,
+  shift_right,
+  count_ones,
+  leading_zeros,
+  trailing_zeros,
+  equal,
+  not_equal,
+  less,
+  less_equal,
   select,
   convert,           // saturating to integers, NaN gives 0
   convert_in_range,  // the same where the caller knows that the value fits
@@ -45,25 +69,40 @@ enum class Op : uint8_t {
   pack,     // 2 or 4 scalars
   extract,  // constant: which
   // Memory: operands object, [index], [value]. A vector load counts its index in vectors.
-  load, store,
-  atomic_add, atomic_min, atomic_max, atomic_and, atomic_or, atomic_xor, atomic_exchange,
+  load,
+  store,
+  atomic_add,
+  atomic_min,
+  atomic_max,
+  atomic_and,
+  atomic_or,
+  atomic_xor,
+  atomic_exchange,
   atomic_compare_exchange,  // operands object, index, expected, value; all atomics yield the old value
   // Control
-  if_,     // operand condition; blocks then, else
-  for_,    // operands begin, end, step; block body
-  while_,  // blocks condition (its last instruction is a yield), body
-  each,    // operand count; block body: the team's lanes share the indices, a barrier is implied at the end
-  reduce,  // operand count; block body with one yield a result; `reduced` reads a result
-  reduced, // operand the reduce; constant: which
-  once,    // block: one lane of the team does it, a barrier is implied at the end
-  yield,   // operand a value; constant: a Reduction, in a reduce
+  if_,      // operand condition; blocks then, else
+  for_,     // operands begin, end, step; block body
+  while_,   // blocks condition (its last instruction is a yield), body
+  each,     // operand count; block body: the team's lanes share the indices, a barrier is implied at the end
+  reduce,   // operand count; block body with one yield a result; `reduced` reads a result
+  reduced,  // operand the reduce; constant: which
+  once,     // block: one lane of the team does it, a barrier is implied at the end
+  yield,    // operand a value; constant: a Reduction, in a reduce
   // Lanes by hand: for kernels that are written for a GPU only
-  lane, barrier,
+  lane,
+  barrier,
   fence,  // what this invocation wrote before it is seen, and what it reads after it is read, in that order
   // Subgroups: the lanes that run together
-  subgroup_size, subgroup_lane,
-  subgroup_reduce, subgroup_inclusive, subgroup_exclusive,  // constant: a Reduction
-  subgroup_any, subgroup_all, subgroup_first, subgroup_shuffle, subgroup_shuffle_xor,
+  subgroup_size,
+  subgroup_lane,
+  subgroup_reduce,
+  subgroup_inclusive,
+  subgroup_exclusive,  // constant: a Reduction
+  subgroup_any,
+  subgroup_all,
+  subgroup_first,
+  subgroup_shuffle,
+  subgroup_shuffle_xor,
   op_count
 };
 

@@ -11,9 +11,18 @@ namespace adit::kernel {
 enum class Type : uint8_t {
   none,  // what a store or a loop yields
   boolean,
-  i8, i16, i32, i64,
-  u8, u16, u32, u64,
-  f16, bf16, f32, f64
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  f16,
+  bf16,
+  f32,
+  f64
 };
 
 constexpr bool is_float(Type t) { return t >= Type::f16; }
@@ -25,10 +34,19 @@ constexpr bool is_integer(Type t) { return t >= Type::i8 && t <= Type::u64; }
 constexpr uint32_t size_of(Type t) {
   switch (t) {
     case Type::none: return 0;
-    case Type::boolean: case Type::i8: case Type::u8: return 1;
-    case Type::i16: case Type::u16: case Type::f16: case Type::bf16: return 2;
-    case Type::i32: case Type::u32: case Type::f32: return 4;
-    case Type::i64: case Type::u64: case Type::f64: return 8;
+    case Type::boolean:
+    case Type::i8:
+    case Type::u8: return 1;
+    case Type::i16:
+    case Type::u16:
+    case Type::f16:
+    case Type::bf16: return 2;
+    case Type::i32:
+    case Type::u32:
+    case Type::f32: return 4;
+    case Type::i64:
+    case Type::u64:
+    case Type::f64: return 8;
   }
   return 0;
 }
@@ -61,14 +79,18 @@ constexpr std::string_view name_of(Type t) {
 // The kernel type of a C++ type.
 template <class T>
 constexpr Type type_of() {
-  if constexpr (std::is_same_v<T, bool>) return Type::boolean;
-  else if constexpr (std::is_same_v<T, float>) return Type::f32;
-  else if constexpr (std::is_same_v<T, double>) return Type::f64;
+  if constexpr (std::is_same_v<T, bool>)
+    return Type::boolean;
+  else if constexpr (std::is_same_v<T, float>)
+    return Type::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return Type::f64;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
     return sizeof(T) == 1 ? Type::i8 : sizeof(T) == 2 ? Type::i16 : sizeof(T) == 4 ? Type::i32 : Type::i64;
   else if constexpr (std::is_integral_v<T>)
     return sizeof(T) == 1 ? Type::u8 : sizeof(T) == 2 ? Type::u16 : sizeof(T) == 4 ? Type::u32 : Type::u64;
-  else static_assert(sizeof(T) == 0, "no kernel type for this C++ type");
+  else
+    static_assert(sizeof(T) == 0, "no kernel type for this C++ type");
 }
 
 }  // namespace adit::kernel

@@ -1,16 +1,15 @@
 #include "device/cpu/cpu.hpp"
 
-#include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "device/cpu/threads.hpp"
 #include "device/memory.hpp"
@@ -35,7 +34,8 @@ unsigned thread_count() {
   char* end = nullptr;
   const long wanted = std::strtol(text, &end, 10);
   if (*end != 0 || wanted < 1 || wanted > 1024)
-    throw Error(ErrorKind::bad_argument, fmt::format("[cpu] ADIT_THREADS: expected 1 to 1024, got \"{}\"", text));
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[cpu] ADIT_THREADS: expected 1 to 1024, got \"{}\"", text));
   return static_cast<unsigned>(wanted);
 }
 
@@ -53,7 +53,8 @@ std::string processor_name() {
   return machine;
 }
 
-// Blocks straight from the system, never more than the machine has: an overcommitted page would end the process.
+// Blocks straight from the system, never more than the machine has: an overcommitted page would end the
+// process.
 class SystemBlocks final : public BlockSource {
  public:
   std::optional<Block> obtain(uint64_t bytes) override {
@@ -109,7 +110,8 @@ class CpuDevice final : public Device {
     limits_.max_buffer_bytes = physical_memory();
     limits_.max_lanes = 1024;
     limits_.shared_bytes = 256 * 1024;  // on the stack of the thread that runs the team
-    limits_.subgroup_size = native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
+    limits_.subgroup_size =
+        native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
     limits_.float16 = limits_.float64 = limits_.int8 = limits_.int16 = limits_.int64 = true;
     limits_.storage8 = limits_.storage16 = limits_.fused_fma = limits_.keeps_denormals = true;
     limits_.subgroup_arithmetic = limits_.subgroup_shuffle = limits_.subgroup_vote = true;
@@ -119,8 +121,9 @@ class CpuDevice final : public Device {
 
   Statistics statistics() const override {
     const PoolStatistics p = pool_->statistics();
-    return {kernels_run_, kernels_run_, 0, kernels_compiled_, kernels_loaded_, p.allocations, p.blocks,
-            p.bytes_in_use, p.bytes_held, p.bytes_peak};
+    return {kernels_run_,    kernels_run_,  0,        kernels_compiled_,
+            kernels_loaded_, p.allocations, p.blocks, p.bytes_in_use,
+            p.bytes_held,    p.bytes_peak};
   }
 
  protected:
@@ -129,7 +132,8 @@ class CpuDevice final : public Device {
   }
 
   std::shared_ptr<const Kernel> do_compile(const kernel::Program& program) override;
-  void do_run(const Kernel& kernel, uint64_t teams, std::span<const std::byte> block, std::span<const Argument>) override;
+  void do_run(const Kernel& kernel, uint64_t teams, std::span<const std::byte> block,
+              std::span<const Argument>) override;
 
   void do_write(const Buffer& buffer, const void* data, uint64_t bytes, uint64_t offset) override {
     std::memcpy(host(buffer) + offset, data, bytes);
@@ -137,7 +141,9 @@ class CpuDevice final : public Device {
   void do_read(const Buffer& buffer, void* data, uint64_t bytes, uint64_t offset) override {
     std::memcpy(data, host(buffer) + offset, bytes);
   }
-  void do_copy(const Buffer& from, const Buffer& to, uint64_t bytes) override { std::memcpy(host(to), host(from), bytes); }
+  void do_copy(const Buffer& from, const Buffer& to, uint64_t bytes) override {
+    std::memcpy(host(to), host(from), bytes);
+  }
   void do_fill(const Buffer& buffer, uint32_t pattern) override {
     auto* words = reinterpret_cast<uint32_t*>(host(buffer));
     std::fill(words, words + buffer.bytes() / 4, pattern);
@@ -157,8 +163,9 @@ class CpuDevice final : public Device {
 
 std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& program) {
   if (program.shared_bytes() > limits_.shared_bytes)
-    throw Error(ErrorKind::unsupported, fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}", program.name,
-                                                    program.shared_bytes(), limits_.shared_bytes));
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}",
+                            program.name, program.shared_bytes(), limits_.shared_bytes));
   const std::string key = kernel::content_hash(program);
   {
     const std::lock_guard lock(mutex_);
@@ -186,7 +193,8 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
 }
 
 // Small work stays on the caller's thread: waking another costs more than it saves.
-void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::byte> block, std::span<const Argument>) {
+void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::byte> block,
+                       std::span<const Argument>) {
   using Clock = std::chrono::steady_clock;
   constexpr double worth_sharing = 30e3, chunk_time = 20e3;  // nanoseconds
   const auto& kernel = static_cast<const CpuKernel&>(base);
@@ -219,7 +227,8 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   if (left >= granule * threads_.size()) chunk = (chunk + granule - 1) / granule * granule;
   chunk = std::min(chunk, std::max<uint64_t>(1, (left + threads_.size() - 1) / threads_.size()));
   const uint64_t shift = begin;
-  threads_.parallel(left, chunk, [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
+  threads_.parallel(left, chunk,
+                    [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
 }
 
 }  // namespace
@@ -228,13 +237,16 @@ DeviceInfo describe() {
   DeviceInfo info;
   info.id = "cpu";
   info.kind = DeviceKind::cpu;
-  info.name = fmt::format("{}, {} threads", processor_name(), std::max(1u, std::thread::hardware_concurrency()));
+  info.name =
+      fmt::format("{}, {} threads", processor_name(), std::max(1u, std::thread::hardware_concurrency()));
   info.driver = native::generator();
   info.memory_bytes = physical_memory();
   if (!native::available()) info.reason = "this build has no LLVM, which makes its code";
   return info;
 }
 
-std::shared_ptr<Device> open(const std::function<void(Limits&)>& adjust) { return std::make_shared<CpuDevice>(adjust); }
+std::shared_ptr<Device> open(const std::function<void(Limits&)>& adjust) {
+  return std::make_shared<CpuDevice>(adjust);
+}
 
 }  // namespace adit::cpu

@@ -51,7 +51,8 @@ void Threads::help(Job& job) {
     if (begin >= job.count) return;
     const uint64_t end = std::min(job.count, begin + job.chunk);
     (*job.work)(begin, end);
-    if (job.done.fetch_add(end - begin, std::memory_order_acq_rel) + (end - begin) == job.count) job.done.notify_all();
+    if (job.done.fetch_add(end - begin, std::memory_order_acq_rel) + (end - begin) == job.count)
+      job.done.notify_all();
   }
 }
 

@@ -1,6 +1,7 @@
 // A pool of threads that share ranges of work with the caller.
 //
-// - parallel() splits [0, count) into chunks; the caller and the workers take them in turn until none is left.
+// - parallel() splits [0, count) into chunks; the caller and the workers take them in turn until none is
+// left.
 // - Any number of callers at once; workers help the oldest job that still has chunks.
 // - Idle workers spin briefly, since the next kernel usually comes at once, and then sleep.
 #pragma once

@@ -78,8 +78,8 @@ const std::vector<Operation> plus_minus_times{[](Value x, Value y) { return x + 
                                               [](Value x, Value y) { return x - y; },
                                               [](Value x, Value y) { return x * y; }};
 
-// Subnormals made, read and kept: half of the smallest normal number, a sum of two, a product that is normal again,
-// through fma, and told apart by a comparison. Some drivers keep them in sums and products alone.
+// Subnormals made, read and kept: half of the smallest normal number, a sum of two, a product that is normal
+// again, through fma, and told apart by a comparison. Some drivers keep them in sums and products alone.
 template <class T>
 size_t lost_subnormals(Device& device, Type type, T smallest_normal, T smallest, T half, T large, T grown,
                        T twice, T halved) {

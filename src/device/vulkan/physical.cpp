@@ -134,8 +134,8 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   limits.int64 = device.features.shaderInt64;
   limits.storage8 = device.features12.storageBuffer8BitAccess;
   limits.storage16 = device.features11.storageBuffer16BitAccess;
-  // NVIDIA's driver claims it, but keeps subnormals in sums and products only; fma, comparisons, roundings and
-  // conversions take them for zero (580.159, measured on an H200).
+  // NVIDIA's driver claims it, but keeps subnormals in sums and products only; fma, comparisons, roundings
+  // and conversions take them for zero (580.159, measured on an H200).
   device.target.comparisons_flush = device.driver_id == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
   limits.keeps_denormals = device.target.denorm_preserve32 && !device.target.comparisons_flush;
   device.target.vulkan_memory_model =
