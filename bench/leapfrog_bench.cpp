@@ -83,8 +83,14 @@ void measure(Device& device, uint32_t count, uint32_t workgroup) {
   device.write(start, chains.start.data(), bytes);
   device.write(momentum, chains.momentum.data(), bytes);
   const double error = worst_error(device, *kernel, chains, start, momentum, end);
+  // A GPU needs a while of work before its clock is up.
+  const auto warm = std::chrono::steady_clock::now();
+  while (gpu && std::chrono::steady_clock::now() - warm < std::chrono::milliseconds(300)) {
+    device.run(*kernel, count, {start, momentum, end, steps, step_size});
+    device.wait();
+  }
   std::vector<double> times;
-  for (int repeat = 0; repeat < 9; ++repeat) {
+  for (int repeat = 0; repeat < 15; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     device.run(*kernel, count, {start, momentum, end, steps, step_size});
     device.wait();

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <adit/kernel/program.hpp>
@@ -107,7 +108,9 @@ class Interpreter {
       case Op::for_: return for_(it);
       case Op::while_:
         for (;;) {
+          const bool in_reduce = std::exchange(reducing_, false);  // this yield is the loop's own
           block(it.block[0], 0);
+          reducing_ = in_reduce;
           if (!yielded_) return;
           block(it.block[1], 0);
         }

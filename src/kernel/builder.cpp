@@ -54,6 +54,9 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
   it.type = type;
   it.width = width;
   it.constant = constant;
+  if (operands.size() > it.operand.size())
+    throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] {}: expected at most 4 operands, got {}",
+                                                     program_.name, name_of(op), operands.size()));
   for (Id id : operands) it.operand[it.operand_count++] = id;
   if (!is_pure(op)) return {this, append(it), type, width};
   const uint64_t words[] = {

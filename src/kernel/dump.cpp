@@ -1,4 +1,5 @@
 // The readable listing and the content hash.
+#include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -29,7 +30,7 @@ std::string constant_text(const Instruction& it) {
 
 class Dumper {
  public:
-  explicit Dumper(const Program& program) : program_(program) {}
+  explicit Dumper(const Program& program) : program_(program), shown_(program.blocks.size()) {}
 
   std::string run() {
     line(fmt::format("kernel {} ({} {})", program_.name,
@@ -38,7 +39,7 @@ class Dumper {
     for (const Parameter& p : program_.parameters) {
       static constexpr std::string_view access[] = {"read", "write", "read_write"};
       line(p.is_buffer ? fmt::format("  buffer {} : {} {}", p.name, name_of(p.type),
-                                     access[static_cast<int>(p.access)])
+                                     access[std::min(static_cast<int>(p.access), 2)])
                        : fmt::format("  scalar {} : {}", p.name, name_of(p.type)));
     }
     block(0, 1);
@@ -48,11 +49,15 @@ class Dumper {
  private:
   void line(const std::string& s) { text_ += s + "\n"; }
 
+  // Also of a program that verify() would reject: each block once, and nothing that is not there.
   void block(uint32_t number, int depth) {
+    if (number >= program_.blocks.size() || shown_[number]) return line("  (a block is missing or used twice)");
+    shown_[number] = true;
     for (Id id : program_.blocks[number]) instruction(id, depth);
   }
 
   void instruction(Id id, int depth) {
+    if (id >= program_.instructions.size()) return line("  (an instruction is missing)");
     const Instruction& it = program_[id];
     const std::string indent(static_cast<size_t>(depth) * 2, ' ');
     std::string s = indent;
@@ -62,7 +67,7 @@ class Dumper {
     else if (it.op == Op::reduce)
       s += fmt::format("%{} = ", id);
     s += name_of(it.op);
-    for (int k = 0; k < it.operand_count; ++k) s += fmt::format("{} %{}", k ? "," : "", it.operand[k]);
+    for (size_t k = 0; k < std::min<size_t>(it.operand_count, 4); ++k) s += fmt::format("{} %{}", k ? "," : "", it.operand[k]);
     s += detail(it);
     line(s);
     for (int k = 0; k < 2; ++k) {
@@ -76,7 +81,8 @@ class Dumper {
     switch (it.op) {
       case Op::constant: return " " + constant_text(it);
       case Op::argument:
-      case Op::buffer: return " " + program_.parameters[it.constant].name;
+      case Op::buffer:
+        return it.constant < program_.parameters.size() ? " " + program_.parameters[it.constant].name : " ?";
       case Op::array:
       case Op::shared: return fmt::format("[{}]", it.constant);
       case Op::extract:
@@ -91,6 +97,7 @@ class Dumper {
 
   const Program& program_;
   std::string text_;
+  std::vector<bool> shown_;  // by block
 };
 
 }  // namespace
@@ -98,15 +105,19 @@ class Dumper {
 std::string dump(const Program& program) { return Dumper(program).run(); }
 
 std::string content_hash(const Program& program) {
-  std::string bytes = program.name;
+  std::string bytes;
   const auto put = [&](uint64_t v) { bytes.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  const auto put_text = [&](const std::string& text) { put(text.size()), bytes += text; };
+  put_text(program.name);
   put(static_cast<uint64_t>(program.team.kind));
   put(program.team.lanes);
+  put(program.parameters.size());
   for (const Parameter& p : program.parameters) {
-    bytes += p.name;
+    put_text(p.name);
     put(static_cast<uint64_t>(p.type) | uint64_t{p.is_buffer} << 8 | static_cast<uint64_t>(p.access) << 16);
     put(p.offset);
   }
+  put(program.instructions.size());
   for (const Instruction& i : program.instructions) {
     put(static_cast<uint64_t>(i.op) | static_cast<uint64_t>(i.type) << 8 | uint64_t{i.width} << 16 |
         uint64_t{i.operand_count} << 24);

@@ -49,7 +49,11 @@ struct Checker {
   void scalar(int k) const {
     if (operand(k).width != 1)
       reject(program, it, "expected a scalar, got a vector: take its parts with [i]");
+    value(k);
+  }
+  void value(int k) const {
     if (is_memory_object(operand(k).op)) reject(program, it, "expected a value, got a memory object");
+    if (type(k) == Type::none) reject(program, it, "expected a value, got an instruction that yields none");
   }
   void index(int k) const {
     scalar(k);
@@ -73,12 +77,13 @@ struct Checker {
     count(1 + indices + values);
     if (indices) index(1);
     for (int k = 0; k < values; ++k) {
-      const Instruction& value = operand(1 + indices + k);
-      if (value.type != object.type)
+      const Instruction& given = operand(1 + indices + k);
+      value(1 + indices + k);
+      if (given.type != object.type)
         reject(
             program, it,
-            fmt::format("expected {}, the element type, got {}", name_of(object.type), name_of(value.type)));
-      if (value.width != it.width) reject(program, it, "the value's width differs");
+            fmt::format("expected {}, the element type, got {}", name_of(object.type), name_of(given.type)));
+      if (given.width != it.width) reject(program, it, "the value's width differs");
     }
     if (it.width != 1 && object.op != Op::buffer)
       reject(program, it, "expected a buffer for a vector access");
@@ -112,23 +117,56 @@ struct Checker {
     scalar(0);
     if (type(0) != it.type) reject(program, it, "the result has the operand's type");
     if (vote) return condition(0);
-    if (shuffle) require(type(1) == Type::u32, "a u32 lane", type(1));
+    if (shuffle) scalar(1), require(type(1) == Type::u32, "a u32 lane", type(1));
     require(size_of(it.type) >= 4, "a type of 32 or 64 bits", it.type);
-    if (it.op <= Op::subgroup_exclusive) reduction(static_cast<Reduction>(it.constant), it.type);
+    if (it.op <= Op::subgroup_exclusive) check_reduction(program, it);
   }
   void reduction(Reduction op, Type t) const {
-    if (op > Reduction::bit_xor) reject(program, it, "unknown reduction");
     if (op >= Reduction::bit_and) require(is_integer(t), "an integer for a bitwise reduction", t);
     require(computes(t), "a number", t);
   }
 
+  // The yield that a `reduced` reads.
+  void reduced() const {
+    count(1);
+    if (operand(0).op != Op::reduce || operand(0).block[0] >= program.blocks.size())
+      reject(program, it, "expected a reduce");
+    uint64_t which = 0;
+    for (Id id : program.blocks[operand(0).block[0]]) {
+      if (id >= program.instructions.size() || program[id].op != Op::yield || which++ != it.constant) continue;
+      return require(program[program[id].operand[0]].type == it.type, "the type of what was yielded", it.type);
+    }
+    reject(program, it, "the reduce yields no such result");
+  }
+
+  void shape() const;
   void arithmetic() const;
   void leaf() const;
   void check() const;
 };
 
+// What an instruction is made of, before anything looks at its meaning.
+void Checker::shape() const {
+  if (it.op >= Op::op_count) reject(program, it, "no such instruction");
+  if (it.type > Type::f64) reject(program, it, "no such type");
+  const bool may_be_vector = it.op == Op::load || it.op == Op::store || it.op == Op::pack;
+  if (it.width != 1 && !(may_be_vector && (it.width == 2 || it.width == 4)))
+    reject(program, it,
+           fmt::format("width: expected 1{}, got {}", may_be_vector ? ", 2 or 4" : "", int{it.width}));
+  const bool yields_none = it.op == Op::store || (it.op >= Op::if_ && it.op <= Op::reduce) ||
+                           it.op == Op::once || it.op == Op::yield || it.op == Op::barrier ||
+                           it.op == Op::fence;
+  if (yields_none != (it.type == Type::none))
+    reject(program, it, yields_none ? "expected no type: it yields nothing" : "expected a type, got none");
+}
+
 void Checker::leaf() const {
+  count(0);
   switch (it.op) {
+    case Op::constant:
+      if (bits_of(it.type) < 64 && it.constant >> bits_of(it.type) != 0)
+        reject(program, it, fmt::format("expected the bits of a {}, got more", name_of(it.type)));
+      break;
     case Op::argument:
     case Op::buffer: {
       if (it.constant >= program.parameters.size()) reject(program, it, "no such parameter");
@@ -141,8 +179,8 @@ void Checker::leaf() const {
     case Op::array:
     case Op::shared:
       if (it.constant == 0 || it.constant > (1u << 24)) reject(program, it, "length: expected 1 to 2^24");
-      [[fallthrough]];
-    default: require(it.type != Type::none, "a type", it.type);
+      break;
+    default: break;
   }
 }
 
@@ -215,6 +253,7 @@ void Checker::arithmetic() const {
       return;
     case Op::extract:
       count(1);
+      value(0);
       if (operand(0).width == 1 || it.constant >= operand(0).width || type(0) != it.type)
         reject(program, it, "expected a part of a vector");
       return;
@@ -223,13 +262,15 @@ void Checker::arithmetic() const {
 }
 
 void Checker::check() const {
+  shape();
   if (it.op <= Op::shared && it.op != Op::index) return leaf();
   if (it.op >= Op::add && it.op <= Op::extract) return arithmetic();
   if (it.op >= Op::load && it.op <= Op::atomic_compare_exchange) return memory();
   if (it.op >= Op::subgroup_reduce) return subgroup();
   switch (it.op) {
     case Op::index:
-      return require(is_integer(it.type) && size_of(it.type) >= 4, "a 32- or 64-bit integer", it.type);
+      return count(0),
+             require(is_integer(it.type) && size_of(it.type) >= 4, "a 32- or 64-bit integer", it.type);
     case Op::if_: return count(1), condition(0);
     case Op::for_:
       count(3);
@@ -239,10 +280,7 @@ void Checker::check() const {
       return;
     case Op::each:
     case Op::reduce: return count(1), scalar(0), require(type(0) == Type::u32, "a u32 count", type(0));
-    case Op::reduced:
-      count(1);
-      if (operand(0).op != Op::reduce) reject(program, it, "expected a reduce");
-      return;
+    case Op::reduced: return reduced();
     case Op::yield: return count(1), scalar(0);
     case Op::lane:
     case Op::subgroup_size:
@@ -259,6 +297,13 @@ void Checker::check() const {
 
 void check_types(const Program& program, const Instruction& instruction) {
   Checker{program, instruction}.check();
+}
+
+void check_reduction(const Program& program, const Instruction& instruction) {
+  if (instruction.constant > static_cast<uint64_t>(Reduction::bit_xor))
+    reject(program, instruction, "unknown reduction");
+  Checker{program, instruction}.reduction(static_cast<Reduction>(instruction.constant),
+                                          program[instruction.operand[0]].type);
 }
 
 }  // namespace adit::kernel

@@ -20,39 +20,69 @@ class Verifier {
     if (program_.team.lanes == 0 || program_.team.lanes > 1024)
       throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] lanes: expected 1 to 1024, got {}",
                                                        program_.name, program_.team.lanes));
+    if (program_.team.kind > TeamKind::many)
+      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] team: no such kind", program_.name));
+    parameters();
     if (program_.blocks.empty())
       throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] has no body", program_.name));
     block_seen_.assign(program_.blocks.size(), false);
-    block(0, Op::constant);
+    block(0, Op::constant, Type::none);
+    for (Id id = 0; id < depth_of_.size(); ++id)
+      if (depth_of_[id] == unseen) reject(program_, program_[id], "stands in no block");
   }
 
  private:
   static constexpr int unseen = -1, closed = -2;
+  static constexpr int deepest = 256;  // blocks in blocks; code generators walk them by recursion
+
+  // Each in its own place of the argument block.
+  void parameters() {
+    constexpr uint32_t largest_block = 1 << 20;
+    uint32_t end = argument_header_bytes;
+    for (const Parameter& p : program_.parameters) {
+      const bool known = p.type > Type::none && p.type <= Type::f64 && p.access <= Access::read_write;
+      const uint32_t bytes = !known || p.is_buffer ? 8 : size_of(p.type);
+      if (!known || p.offset < end || p.offset > largest_block || p.offset % bytes != 0)
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("[kernel {}] parameter {}: expected a type, an access and a free place in the "
+                                "argument block",
+                                program_.name, p.name));
+      end = p.offset + bytes;
+    }
+  }
 
   bool in_lanes() const { return program_.team.kind == TeamKind::one || lanes_depth_ >= 0; }
 
-  // `owner` is the instruction the block belongs to; Op::constant stands for the whole program.
-  void block(uint32_t number, Op owner) {
+  // `owner` is the instruction the block belongs to; Op::constant stands for the whole program. A block that
+  // counts begins with an index of `index_type`; none for others.
+  void block(uint32_t number, Op owner, Type index_type) {
     if (number >= program_.blocks.size() || block_seen_[number])
       throw Error(ErrorKind::bad_argument,
                   fmt::format("[kernel {}] a block is missing or used twice", program_.name));
     block_seen_[number] = true;
-    ++depth_;
+    if (++depth_ > deepest)
+      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] expected at most {} blocks in each other",
+                                                       program_.name, deepest));
     const Block& ids = program_.blocks[number];
+    if (index_type != Type::none && ids.empty())
+      throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] {}: expected an index first in its block",
+                                                       program_.name, name_of(owner)));
     for (size_t at = 0; at < ids.size(); ++at) {
       const Id id = ids[at];
       if (id >= program_.instructions.size() || depth_of_[id] != unseen)
         throw Error(ErrorKind::bad_argument,
                     fmt::format("[kernel {}] an instruction stands twice", program_.name));
-      instruction(id, at, ids.size(), owner);
+      if (at > 0) index_type = Type::none;
+      instruction(id, at + 1 == ids.size(), owner, index_type);
       depth_of_[id] = depth_;
     }
     for (Id id : ids) depth_of_[id] = closed;
     --depth_;
   }
 
-  void instruction(Id id, size_t at, size_t size, Op owner) {
+  void instruction(Id id, bool is_last, Op owner, Type index_type) {
     const Instruction& it = program_[id];
+    if (it.operand_count > it.operand.size()) reject(program_, it, "expected at most 4 operands");
     for (int k = 0; k < it.operand_count; ++k) {
       const Id operand = it.operand[k];
       if (operand >= program_.instructions.size() || depth_of_[operand] < 0)
@@ -60,13 +90,16 @@ class Verifier {
                fmt::format("operand {} is not visible here: it belongs to another block or comes later", k));
     }
     check_types(program_, it);
-    const bool counts = owner == Op::for_ || owner == Op::each || owner == Op::reduce;
-    if ((it.op == Op::index) != (counts && at == 0))
+    if ((it.op == Op::index) != (index_type != Type::none))
       reject(program_, it, "expected first in a counted loop and nowhere else");
+    if (it.op == Op::index && it.type != index_type)
+      reject(program_, it, "expected the type that its loop counts in");
     if (it.op == Op::yield) {
       const bool ends_condition =
-          owner == Op::while_ && at + 1 == size && program_[it.operand[0]].type == Type::boolean;
-      if (owner != Op::reduce && !ends_condition)
+          owner == Op::while_ && is_last && program_[it.operand[0]].type == Type::boolean;
+      if (owner == Op::reduce)
+        check_reduction(program_, it);
+      else if (!ends_condition)
         reject(program_, it, "expected in a reduce, or a bool that ends a while's condition");
     }
     place(it);
@@ -117,12 +150,17 @@ class Verifier {
                        : it.op == Op::for_ || it.op == Op::each || it.op == Op::reduce || it.op == Op::once
                            ? 1
                            : 0;
+    for (int k = blocks; k < 2; ++k)
+      if (it.block[k] != no_id) reject(program_, it, "has a block too many");
     const bool enters_lanes = it.op == Op::each || it.op == Op::reduce || it.op == Op::once;
+    const Type index_type = it.op == Op::for_                            ? program_[it.operand[0]].type
+                            : it.op == Op::each || it.op == Op::reduce ? Type::u32
+                                                                       : Type::none;
     if (enters_lanes) lanes_depth_ = depth_;
     for (int k = 0; k < blocks; ++k) {
       if (k == 1 && it.op == Op::if_ && it.block[1] == no_id) continue;
       if (it.op == Op::while_ && k == 0) condition_ends_in_yield(it);
-      block(it.block[k], it.op == Op::while_ && k == 1 ? Op::constant : it.op);
+      block(it.block[k], it.op == Op::while_ && k == 1 ? Op::constant : it.op, index_type);
     }
     if (enters_lanes) lanes_depth_ = -1;
   }

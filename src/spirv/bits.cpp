@@ -27,7 +27,7 @@ Halves halves(Code& code, Word value) {
 Word as(Code& code, Type t, Word count) { return convert(code, count, Type::u32, t, false); }
 
 Word zero_extended(Code& code, Type t, Word value) {
-  return size_of(t) == 4 ? value : code.op(Op::OpUConvert, code.type(Type::u32), {value});
+  return size_of(t) == 4 ? value : widen(code, value, kernel::unsigned_like(t));
 }
 
 Word leading32(Code& code, Word value) {  // the highest bit of 0 is -1, which gives 32

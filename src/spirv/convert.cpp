@@ -21,7 +21,15 @@ Type widened(Type t) {
 Word widen(Code& code, Word value, Type t, uint32_t width) {
   if (widened(t) == t) return value;
   const Op op = t == Type::f16 ? Op::OpFConvert : is_signed_integer(t) ? Op::OpSConvert : Op::OpUConvert;
-  return code.op(op, code.type(widened(t), width), {value});
+  const Word wide = code.op(op, code.type(widened(t), width), {value});
+  // NVIDIA's driver may leave more than the low bits in a small integer that was computed; what is only moved
+  // is clean.
+  if (t == Type::f16 || width > 1 || code.is_storage_only(t)) return wide;
+  const Word u32 = code.type(Type::u32);
+  if (!is_signed_integer(t)) return code.op(Op::OpBitwiseAnd, u32, {wide, code.u32((1u << bits_of(t)) - 1)});
+  const Word shift = code.u32(32 - bits_of(t));
+  return code.op(Op::OpShiftRightArithmetic, u32,
+                 {code.op(Op::OpShiftLeftLogical, u32, {wide, shift}), shift});
 }
 
 Word narrow(Code& code, Word value, Type t, uint32_t width) {
@@ -99,6 +107,10 @@ Word convert(Code& code, Word value, Type from, Type to, bool in_range) {
   if (is_float(from)) return float_to_integer(code, value, from, to, in_range);
   if (is_float(to)) return integer_to_float(code, value, from, to);
   if (size_of(from) == size_of(to)) return value;
+  if (size_of(from) < 4 && size_of(to) > size_of(from)) {
+    value = widen(code, value, from);
+    if (size_of(to) == 4) return value;
+  }
   const bool extends_sign = is_signed_integer(from) && size_of(to) > size_of(from);
   return code.op(extends_sign ? Op::OpSConvert : Op::OpUConvert, code.type(to), {value});
 }

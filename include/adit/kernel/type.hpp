@@ -73,7 +73,7 @@ constexpr Type signed_like(Type t) {
 constexpr std::string_view name_of(Type t) {
   constexpr std::string_view names[] = {"none", "bool", "i8",  "i16", "i32",  "i64", "u8",
                                         "u16",  "u32",  "u64", "f16", "bf16", "f32", "f64"};
-  return names[static_cast<int>(t)];
+  return t <= Type::f64 ? names[static_cast<int>(t)] : "unknown";
 }
 
 // The kernel type of a C++ type.
