@@ -28,12 +28,12 @@ packages:
 	@sh tools/packages build test
 
 build: packages
-	@cmake --preset release $(CMAKE_ARGS) > /dev/null
+	@cmake --preset release -DADIT_TESTS=ON -DADIT_BENCH=ON $(CMAKE_ARGS) > /dev/null
 	cmake --build $(BUILD) -j $(JOBS)
 
 demo:
 	@sh tools/packages build
-	@cmake --preset release $(CMAKE_ARGS) > /dev/null
+	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target adit banana
 	$(BUILD)/adit devices
 	$(BUILD)/examples/banana --everywhere

@@ -51,7 +51,8 @@ class Dumper {
 
   // Also of a program that verify() would reject: each block once, and nothing that is not there.
   void block(uint32_t number, int depth) {
-    if (number >= program_.blocks.size() || shown_[number]) return line("  (a block is missing or used twice)");
+    if (number >= program_.blocks.size() || shown_[number])
+      return line("  (a block is missing or used twice)");
     shown_[number] = true;
     for (Id id : program_.blocks[number]) instruction(id, depth);
   }
@@ -67,7 +68,8 @@ class Dumper {
     else if (it.op == Op::reduce)
       s += fmt::format("%{} = ", id);
     s += name_of(it.op);
-    for (size_t k = 0; k < std::min<size_t>(it.operand_count, 4); ++k) s += fmt::format("{} %{}", k ? "," : "", it.operand[k]);
+    for (size_t k = 0; k < std::min<size_t>(it.operand_count, 4); ++k)
+      s += fmt::format("{} %{}", k ? "," : "", it.operand[k]);
     s += detail(it);
     line(s);
     for (int k = 0; k < 2; ++k) {

@@ -133,8 +133,10 @@ struct Checker {
       reject(program, it, "expected a reduce");
     uint64_t which = 0;
     for (Id id : program.blocks[operand(0).block[0]]) {
-      if (id >= program.instructions.size() || program[id].op != Op::yield || which++ != it.constant) continue;
-      return require(program[program[id].operand[0]].type == it.type, "the type of what was yielded", it.type);
+      if (id >= program.instructions.size() || program[id].op != Op::yield || which++ != it.constant)
+        continue;
+      return require(program[program[id].operand[0]].type == it.type, "the type of what was yielded",
+                     it.type);
     }
     reject(program, it, "the reduce yields no such result");
   }

@@ -43,10 +43,11 @@ class Verifier {
       const bool known = p.type > Type::none && p.type <= Type::f64 && p.access <= Access::read_write;
       const uint32_t bytes = !known || p.is_buffer ? 8 : size_of(p.type);
       if (!known || p.offset < end || p.offset > largest_block || p.offset % bytes != 0)
-        throw Error(ErrorKind::bad_argument,
-                    fmt::format("[kernel {}] parameter {}: expected a type, an access and a free place in the "
-                                "argument block",
-                                program_.name, p.name));
+        throw Error(
+            ErrorKind::bad_argument,
+            fmt::format("[kernel {}] parameter {}: expected a type, an access and a free place in the "
+                        "argument block",
+                        program_.name, p.name));
       end = p.offset + bytes;
     }
   }
@@ -153,7 +154,7 @@ class Verifier {
     for (int k = blocks; k < 2; ++k)
       if (it.block[k] != no_id) reject(program_, it, "has a block too many");
     const bool enters_lanes = it.op == Op::each || it.op == Op::reduce || it.op == Op::once;
-    const Type index_type = it.op == Op::for_                            ? program_[it.operand[0]].type
+    const Type index_type = it.op == Op::for_                          ? program_[it.operand[0]].type
                             : it.op == Op::each || it.op == Op::reduce ? Type::u32
                                                                        : Type::none;
     if (enters_lanes) lanes_depth_ = depth_;

@@ -102,8 +102,8 @@ class Emitter {
 
   // team.cpp
   void program_body();
-  void lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
-                  const std::function<void(Ref base, unsigned copy)>& body);
+  using LaneBody = std::function<void(Ref base, unsigned copy)>;
+  void lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& body, bool rest_at_once);
   void each(const Instruction& it);
   void reduce(Id id, const Instruction& it);
   Ref horizontal(Reduction op, Type type, Ref vector);
@@ -119,7 +119,7 @@ class Emitter {
   LLVMModuleRef module_;
   LLVMBuilderRef builder_;
   const Program& program_;
-  const unsigned lanes_;
+  unsigned lanes_;  // 1 while the rest of a loop is written
   Shapes shapes_;
   std::vector<Lowered> lowered_;  // by Id; of a memory object: its address
   Ref function_ = nullptr;

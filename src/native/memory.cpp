@@ -15,6 +15,8 @@ void Emitter::declare(Id id, const Instruction& it) {
     }
     case Op::array: {
       const TypeRef element = per_lane ? vector_of(memory_type(it.type)) : memory_type(it.type);
+      // A body that is written several times uses one array again: the stack is small.
+      if (lowered_[id].part[0]) return;
       set(id, alloca_at_entry(LLVMArrayType(element, static_cast<unsigned>(it.constant)), name.c_str()),
           Shape::uniform);
       return;
@@ -88,7 +90,7 @@ void Emitter::scatter(Ref base, Type type, Ref indices, Ref value, Ref mask) {
 // When a linear index may be used as one vector access: null for always, else a condition at run time.
 LLVMValueRef Emitter::linear_condition(const Instruction& it) {
   Ref condition = effective() ? all(effective()) : nullptr;
-  if (shapes_.may_wrap[it.operand[1]]) {
+  if (shapes_.may_wrap[it.operand[1]] && program_[it.operand[1]].type == Type::u32) {
     const Ref base = lowered_[it.operand[1]].part[0];
     const Ref last = LLVMBuildAdd(builder_, base, integer(LLVMTypeOf(base), lanes_ - 1), "");
     const Ref straight = LLVMBuildICmp(builder_, LLVMIntULE, base, last, "");
@@ -140,16 +142,20 @@ void Emitter::load(Id id, const Instruction& it) {
   const auto fast = [&](std::array<Ref, 4>& part) {
     const Ref index = index_as_i64(lowered_[index_id].part[0], index_type, false);
     const TypeRef whole = LLVMVectorType(memory_type(it.type), lanes_ * it.width);
-    const Ref all_parts = plain_load(element(base, it.type, part_index(index, 0, false)), whole, it.type);
+    const Ref place = element(base, it.type, part_index(index, 0, false));
+    if (it.width == 1) {
+      part[0] = plain_load(place, whole, it.type);
+      return;
+    }
+    // Taken apart as they are in memory: shuffles of single bits are more than code generators can do.
+    const Ref all_parts = LLVMBuildLoad2(builder_, whole, place, "");
+    LLVMSetAlignment(all_parts, size_of(it.type));
     for (unsigned k = 0; k < it.width; ++k) {
-      if (it.width == 1) {
-        part[0] = all_parts;
-        break;
-      }
       std::vector<Ref> picks;
       for (unsigned l = 0; l < lanes_; ++l) picks.push_back(i32(l * it.width + k));
-      part[k] = LLVMBuildShuffleVector(builder_, all_parts, LLVMGetPoison(LLVMTypeOf(all_parts)),
-                                       LLVMConstVector(picks.data(), lanes_), "");
+      const Ref picked = LLVMBuildShuffleVector(builder_, all_parts, LLVMGetPoison(LLVMTypeOf(all_parts)),
+                                                LLVMConstVector(picks.data(), lanes_), "");
+      part[k] = from_memory(picked, it.type);
     }
   };
   const Ref condition = linear_condition(it);
@@ -216,10 +222,12 @@ void Emitter::store(const Instruction& it) {
   if (shape != Shape::linear) return slow();
   const auto fast = [&] {
     const Ref index = index_as_i64(lowered_[index_id].part[0], index_type, false);
-    Ref whole = value_as(value_id, true, 0);
-    if (it.width > 1) {  // lane l's parts stand side by side: concatenate, then interleave
+    const Ref place = element(base, type, part_index(index, 0, false));
+    if (it.width == 1) {
+      plain_store(place, value_as(value_id, true, 0), type);
+    } else {  // lane l's parts stand side by side: concatenate, then interleave
       std::vector<Ref> parts;
-      for (int k = 0; k < it.width; ++k) parts.push_back(value_as(value_id, true, k));
+      for (int k = 0; k < it.width; ++k) parts.push_back(to_memory(value_as(value_id, true, k), type));
       while (parts.size() > 1) {
         std::vector<Ref> joined;
         for (size_t k = 0; k < parts.size(); k += 2) {
@@ -234,10 +242,10 @@ void Emitter::store(const Instruction& it) {
       std::vector<Ref> picks;
       for (unsigned l = 0; l < lanes_; ++l)
         for (unsigned k = 0; k < it.width; ++k) picks.push_back(i32(k * lanes_ + l));
-      whole = LLVMBuildShuffleVector(builder_, parts[0], LLVMGetPoison(LLVMTypeOf(parts[0])),
-                                     LLVMConstVector(picks.data(), lanes_ * it.width), "");
+      const Ref whole = LLVMBuildShuffleVector(builder_, parts[0], LLVMGetPoison(LLVMTypeOf(parts[0])),
+                                               LLVMConstVector(picks.data(), lanes_ * it.width), "");
+      LLVMSetAlignment(LLVMBuildStore(builder_, whole, place), size_of(type));
     }
-    plain_store(element(base, type, part_index(index, 0, false)), whole, type);
   };
   const Ref condition = linear_condition(it);
   if (!condition) return fast();

@@ -111,7 +111,7 @@ class Analysis {
     const bool linear = is_integer(it.type) && size_of(it.type) >= 4 && b != Shape::varying &&
                         a != Shape::varying && ((a == Shape::linear) != (b == Shape::linear)) &&
                         (it.op == Op::add || a == Shape::linear);
-    if (linear) return raise(id, Shape::linear, it.type == Type::u32);
+    if (linear) return raise(id, Shape::linear, size_of(it.type) == 4);
     if (a != Shape::uniform || b != Shape::uniform) raise(id, Shape::varying);
   }
 
@@ -120,9 +120,10 @@ class Analysis {
     const bool integers =
         is_integer(from) && is_integer(it.type) && size_of(from) >= 4 && size_of(it.type) >= 4;
     const Shape shape = of(it.operand[0]);
-    if (shape == Shape::linear && integers && size_of(it.type) >= size_of(from) &&
-        !shapes_.may_wrap[it.operand[0]])
-      return raise(id, Shape::linear, it.type == Type::u32);
+    const bool wraps = shapes_.may_wrap[it.operand[0]];
+    if (shape == Shape::linear && integers && (size_of(it.type) == size_of(from) || !wraps) &&
+        size_of(it.type) >= size_of(from))
+      return raise(id, Shape::linear, size_of(it.type) == 4 && (wraps || it.type == Type::u32));
     if (shape != Shape::uniform) raise(id, Shape::varying);
   }
 

@@ -1,4 +1,6 @@
 // The function around the program, and the loops of a team over its lanes.
+#include <algorithm>
+
 #include "native/emitter.hpp"
 
 namespace adit::native {
@@ -73,10 +75,13 @@ void Emitter::program_body() {
   }
   in_lanes_ = true;
   if (body_is_short(program_, 0, twice_limit)) {
-    lanes_over(begin, end, LLVMTypeOf(begin), 1, [&](Ref base, unsigned) {
+    const bool lanes_speak = std::any_of(program_.instructions.begin(), program_.instructions.end(),
+                                         [](const Instruction& it) { return it.op >= Op::subgroup_size; });
+    const auto body = [&](Ref base, unsigned) {
       team_ = base;
       block(0);
-    });
+    };
+    lanes_over(begin, end, 1, body, lanes_speak);
     return;
   }
   scalar_loop(begin, end, i64(lanes_), false, [&](Ref base) {
@@ -88,9 +93,10 @@ void Emitter::program_body() {
   });
 }
 
-// Full vectors first, `unroll` of them at a time, then single ones, then the rest under a mask.
-void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
-                         const std::function<void(Ref, unsigned)>& body) {
+// Full vectors first, `unroll` of them at a time, then single ones, then the rest: at once with a look at
+// the live lanes, or one element after the other with code for a single lane, which is smaller.
+void Emitter::lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& body, bool rest_at_once) {
+  const TypeRef type = LLVMTypeOf(begin);
   const Ref count = LLVMBuildSub(builder_, end, begin, "");
   const auto rounded = [&](unsigned step) {
     const Ref rest = LLVMBuildURem(builder_, count, integer(type, step), "");
@@ -107,6 +113,12 @@ void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
   }
   const Ref whole = rounded(lanes_);
   scalar_loop(from, whole, integer(type, lanes_), false, [&](Ref base) { body(base, 0); });
+  if (!rest_at_once) {
+    const unsigned all = std::exchange(lanes_, 1);
+    scalar_loop(whole, end, integer(type, 1), false, [&](Ref base) { body(base, 0); });
+    lanes_ = all;
+    return;
+  }
   const auto rest = new_block("rest"), next = new_block("next");
   LLVMBuildCondBr(builder_, LLVMBuildICmp(builder_, LLVMIntULT, whole, end, ""), rest, next);
   enter(rest);
@@ -121,8 +133,8 @@ void Emitter::lanes_over(Ref begin, Ref end, TypeRef type, unsigned unroll,
 void Emitter::each(const Instruction& it) {
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
-  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), 1,
-             [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); });
+  const auto body = [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); };
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, 1, body, false);
   in_lanes_ = false;
 }
 
@@ -161,13 +173,13 @@ void Emitter::reduce(Id id, const Instruction& it) {
     }
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
-  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, LLVMTypeOf(count), unroll,
-             [&](Ref base, unsigned copy) {
-               accumulators_ = cells[copy];
-               yields_ = 0;
-               loop_block(it.block[0], base, Shape::linear);
-               accumulators_.clear();
-             });
+  const auto body = [&](Ref base, unsigned copy) {
+    accumulators_ = cells[copy];
+    yields_ = 0;
+    loop_block(it.block[0], base, Shape::linear);
+    accumulators_.clear();
+  };
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, unroll, body, true);
   in_lanes_ = false;
   for (size_t k = 0; k < results.size(); ++k) {
     const TypeRef row = vector_of(scalar_type(results[k].type));

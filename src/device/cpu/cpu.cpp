@@ -90,15 +90,33 @@ class CpuMemory final : public Memory {
 class CpuKernel final : public Kernel {
  public:
   CpuKernel(const kernel::Program& program, std::shared_ptr<const native::Code> code)
-      : Kernel(program), code_(std::move(code)) {}
+      : Kernel(program),
+        together_(program.team.kind == kernel::TeamKind::one ? native::lanes_of(program) : 1),
+        code_(std::move(code)) {}
+  // Teams that run in the lanes of one vector. A chunk holds whole vectors: half of one takes as long, and
+  // which teams form a subgroup must not depend on how the work was shared out.
+  uint64_t together() const { return together_; }
   native::Function function() const { return code_->function(); }
 
   // Nanoseconds a team takes on one thread, as last measured; 0 before the first run.
   mutable std::atomic<double> team_time{0};
 
  private:
+  uint64_t together_;
   std::shared_ptr<const native::Code> code_;
 };
+
+// Private arrays lie on the thread's stack, those of all lanes that run together.
+void check_private_arrays(const kernel::Program& program) {
+  constexpr uint64_t most = 1 << 20;
+  uint64_t bytes = 0;
+  for (const kernel::Instruction& it : program.instructions)
+    if (it.op == kernel::Op::array) bytes += it.constant * kernel::size_of(it.type);
+  if (bytes * native::lanes_of(program) > most)
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[kernel {}] needs {} bytes of private arrays, the cpu device has {}",
+                            program.name, bytes, most / native::lanes_of(program)));
+}
 
 std::byte* host(const Buffer& buffer) { return reinterpret_cast<std::byte*>(buffer.address()); }
 
@@ -166,6 +184,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     throw Error(ErrorKind::unsupported,
                 fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}",
                             program.name, program.shared_bytes(), limits_.shared_bytes));
+  check_private_arrays(program);
   const std::string key = kernel::content_hash(program);
   {
     const std::lock_guard lock(mutex_);
@@ -212,7 +231,7 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   };
   if (threads_.size() == 1) return function(block.data(), 0, teams);
   if (team_time == 0) {  // a first piece tells how long a team takes
-    const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? 1 : granule);
+    const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? kernel.together() : granule);
     team_time = measure(piece);
     begin = piece;
     if (begin == teams) return;
@@ -226,6 +245,7 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   uint64_t chunk = std::max<uint64_t>({fair, timely, 1});
   if (left >= granule * threads_.size()) chunk = (chunk + granule - 1) / granule * granule;
   chunk = std::min(chunk, std::max<uint64_t>(1, (left + threads_.size() - 1) / threads_.size()));
+  chunk = (chunk + kernel.together() - 1) / kernel.together() * kernel.together();
   const uint64_t shift = begin;
   threads_.parallel(left, chunk,
                     [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });

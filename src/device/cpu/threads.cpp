@@ -68,8 +68,8 @@ void Threads::parallel(uint64_t count, uint64_t chunk, const Work& work) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(job);
+    posted_.fetch_add(1, std::memory_order_release);  // under the lock: a worker may be about to sleep
   }
-  posted_.fetch_add(1, std::memory_order_release);
   wake_.notify_all();
   help(*job);
   if (!spin_until([&] { return job->done.load(std::memory_order_acquire) == count; }))
