@@ -3,7 +3,7 @@
 //
 //   banana                    on the chosen device
 //   banana --device cpu       on that one
-//   banana --everywhere       on every device of this machine
+//   banana --everywhere       on every device of this machine that can be used
 //
 // The density: x ~ normal(0, 1), y ~ normal(x^2, 1/2). So x has mean 0 and sd 1, y has mean 1 and sd 1.5.
 #include <algorithm>
@@ -167,8 +167,11 @@ int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
   std::vector<std::string> ids{""};
   if (words.size() == 1 && words[0] == "--everywhere") {
+    const auto usable = [](const DeviceInfo& info) { return !info.reason.starts_with("cannot be used"); };
     ids.clear();
-    for (const DeviceInfo& info : Device::list()) ids.push_back(info.id);
+    for (const DeviceInfo& info : Device::list())
+      if (usable(info)) ids.push_back(info.id);
+    if (ids.empty()) ids = {""};  // the error says why
   } else if (words.size() == 2 && words[0] == "--device") {
     ids = {words[1]};
   } else if (!words.empty()) {

@@ -7,6 +7,7 @@
 
 #include "device/cpu/threads.hpp"
 #include "devices.hpp"
+#include "native/compile.hpp"
 
 namespace adit::test {
 namespace {
@@ -195,12 +196,14 @@ TEST_P(Devices, BuffersMayBeDroppedElsewhere) {
 
 // vulkan_test does the same with a Vulkan device of its own.
 TEST(Registry, ABufferMayOutliveItsDevice) {
-  Buffer survivor;
-  {
-    const auto opened = Device::open("cpu");
-    survivor = opened->allocate(1024);
+  for (const std::string& id : device_ids()) {
+    Buffer survivor;
+    {
+      const auto opened = Device::open(id);
+      survivor = opened->allocate(1024);
+    }
+    survivor = {};
   }
-  survivor = {};
 }
 
 TEST_P(Devices, WorkOfOneThreadKeepsItsOrder) {
@@ -252,8 +255,10 @@ TEST(Registry, AnUnknownDeviceIsAnErrorThatListsWhatExists) {
   setenv("ADIT_DEVICE", "nonsense", 1);
   expect_error(ErrorKind::not_found, "\"nonsense\" (from ADIT_DEVICE)", [] { Device::open(); });
   for (const DeviceInfo& d : Device::list()) EXPECT_FALSE(d.chosen);
-  setenv("ADIT_DEVICE", "cpu", 1);
-  EXPECT_EQ(Device::open()->info().id, "cpu");
+  for (const std::string& id : device_ids()) {
+    setenv("ADIT_DEVICE", id.c_str(), 1);
+    EXPECT_EQ(Device::open()->info().id, id);
+  }
   unsetenv("ADIT_DEVICE");
 }
 
@@ -264,10 +269,12 @@ TEST(Registry, SoftwareVulkanIsNeverChosen) {
     EXPECT_FALSE(d.reason.empty()) << d.id;
     chosen += d.chosen;
   }
-  EXPECT_EQ(chosen, 1);
+  EXPECT_TRUE(chosen == 1 || (chosen == 0 && !native::available())) << chosen;
 }
 
-TEST(Registry, OneDeviceAProcess) { EXPECT_EQ(Device::open("cpu"), Device::open("cpu")); }
+TEST(Registry, OneDeviceAProcess) {
+  for (const std::string& id : device_ids()) EXPECT_EQ(Device::open(id), Device::open(id));
+}
 
 TEST(Threads, EveryIndexIsDoneOnceFromManyCallers) {
   cpu::Threads threads(4);

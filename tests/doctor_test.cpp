@@ -10,6 +10,7 @@
 #include "device/doctor/child.hpp"
 #include "device/doctor/speed.hpp"
 #include "devices.hpp"
+#include "native/compile.hpp"
 #include "support/cache.hpp"
 
 namespace {
@@ -112,12 +113,14 @@ TEST_F(ProfileTest, a_corrupt_one_is_ignored_and_said) {
 }
 
 TEST_F(ProfileTest, opening_a_device_applies_it) {
+  if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
   for (const DeviceInfo& info : Device::list())
     if (info.id == "cpu") save_profile(info, {.max_loop_trips = 4321});
   EXPECT_EQ(Device::open("cpu")->limits().max_loop_trips, 4321u);
 }
 
 TEST_F(ProfileTest, the_doctor_does_not_see_its_own_past) {
+  if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
   for (const DeviceInfo& info : Device::list())
     if (info.id == "cpu") save_profile(info, {.max_loop_trips = 4321});
   override_profiles({});
@@ -151,6 +154,7 @@ TEST_P(DoctorTest, examines_the_device) {
 INSTANTIATE_TEST_SUITE_P(Devices, DoctorTest, testing::ValuesIn(test::device_ids()), test::test_name);
 
 TEST(DoctorHereTest, without_a_program_the_probes_run_in_this_process) {
+  if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
   override_profiles({});
   const auto device = Device::open("cpu");
   const doctor::Report report = doctor::examine(*device, "");
@@ -161,6 +165,7 @@ TEST(DoctorHereTest, without_a_program_the_probes_run_in_this_process) {
 
 // A stand-in for the command whose probes die: the doctor lives on and says which.
 TEST(DoctorHereTest, a_probe_that_kills_its_process_is_one_row) {
+  if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
   std::string script = (fs::temp_directory_path() / "adit-dying-XXXXXX").string();
   ::close(::mkstemp(script.data()));
   std::ofstream(script) << "#!/bin/sh\nkill -ILL $$\n";

@@ -16,6 +16,7 @@
 #include <adit/kernel/builder.hpp>
 
 #include "device/vulkan/hazards.hpp"
+#include "device/vulkan/pipelines.hpp"
 #include "support/cache.hpp"
 
 namespace adit {
@@ -516,6 +517,28 @@ TEST(VulkanList, DevicesHaveNamesAndDrivers) {
     }
   }
   EXPECT_THROW(vulkan::open(1000), Error);
+}
+
+// What another driver, another card or nobody wrote is not handed to this driver.
+TEST(Pipelines, OnlyThisDriversCacheFits) {
+  VkPhysicalDeviceProperties properties{};
+  properties.vendorID = 0x10de;
+  properties.deviceID = 0x2335;
+  for (int k = 0; k < VK_UUID_SIZE; ++k) properties.pipelineCacheUUID[k] = static_cast<uint8_t>(k);
+  VkPipelineCacheHeaderVersionOne header{
+      sizeof header, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, 0x10de, 0x2335, {}};
+  std::memcpy(header.pipelineCacheUUID, properties.pipelineCacheUUID, VK_UUID_SIZE);
+  const auto fits = [&](auto change) {
+    VkPipelineCacheHeaderVersionOne changed = header;
+    change(changed);
+    return vulkan::fits_driver(std::as_bytes(std::span(&changed, 1)), properties);
+  };
+  EXPECT_TRUE(fits([](auto&) {}));
+  EXPECT_FALSE(fits([](auto& h) { h.pipelineCacheUUID[15] ^= 1; }));
+  EXPECT_FALSE(fits([](auto& h) { h.vendorID = 0x1002; }));
+  EXPECT_FALSE(fits([](auto& h) { h.deviceID = 1; }));
+  EXPECT_FALSE(fits([](auto& h) { h.headerSize = 8; }));
+  EXPECT_FALSE(vulkan::fits_driver({}, properties));
 }
 
 TEST(Hazards, BarriersOnlyWhereRangesOverlap) {

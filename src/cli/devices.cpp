@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
+#include "device/vulkan/vulkan.hpp"
 
 namespace adit::cli {
 namespace {
@@ -53,13 +54,16 @@ int devices(bool json, bool with_limits) {
                       info.memory_bytes ? size_in_words(info.memory_bytes) : "-", info.name, info.driver,
                       info.reason});
     fmt::print("{}", table(rows));
+    if (all.size() == 1) fmt::print("\nNo Vulkan device: {}\n", vulkan::loader_state());
     if (with_limits)
       for (const DeviceInfo& info : all) print_limits(info.id);
   }
-  if (any_chosen) return 0;
   const char* named = std::getenv("ADIT_DEVICE");
-  throw Error(ErrorKind::not_found,
-              fmt::format("ADIT_DEVICE={} names none of these devices", named ? named : ""));
+  if (!any_chosen && named && *named)
+    throw Error(ErrorKind::not_found,
+                fmt::format("ADIT_DEVICE={} names none of these devices that can be used", named));
+  if (!any_chosen && !json) fmt::print("\nNone is chosen by itself.\n");
+  return 0;
 }
 
 }  // namespace adit::cli

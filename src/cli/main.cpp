@@ -3,6 +3,7 @@
 // Exit status: 0 done, 1 an error, 2 the words make no sense.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -82,6 +83,7 @@ void add_device_option(CLI::App& command, Choices& choices) {
 void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
   using namespace adit::cli;
   app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("adit {}", ADIT_VERSION), "Print the version and exit");
 
   CLI::App* devices_ =
       add_command(app, choices, "devices", "List the devices, and which one is chosen and why");
@@ -127,8 +129,7 @@ int report(const std::string& message, int status) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Adit: tensors, gradients and posteriors on any GPU with a Vulkan driver, and on the CPU.",
-               "adit");
+  CLI::App app("Adit: kernels on any GPU with a Vulkan driver, and on the CPU.", "adit");
   Choices choices;
   std::function<int()> action;
   declare(app, choices, action);
@@ -141,9 +142,10 @@ int run(int argc, char** argv) {
     if (const std::string typo = find_typo(app, words); !typo.empty()) return report(typo, usage_error);
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &app;
-    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    fmt::print("{}", asked->help());
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::CallForVersion& asked) {
+    fmt::print("{}\n", asked.what());
     return 0;
   } catch (const CLI::ParseError& error) {
     return report(error.what(), usage_error);
@@ -155,7 +157,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int status = run(argc, argv);
+    if (std::fflush(stdout) != 0) return report("standard output cannot be written", failure);
+    return status;
   } catch (const std::exception& error) {
     return report(error.what(), failure);
   }

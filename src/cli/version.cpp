@@ -18,6 +18,12 @@ std::string compiler() {
 #endif
 }
 
+std::string cpu_code() {
+  if (!native::available()) return native::generator();
+  return fmt::format("{}, {}, {}-bit vectors", native::generator(), native::host().triple,
+                     native::host().vector_bits);
+}
+
 }  // namespace
 
 int version(bool json) {
@@ -28,7 +34,7 @@ int version(bool json) {
                 {"native", native::generator()},
                 {"native_available", native::available()},
                 {"host", host.triple},
-                {"vector_bits", host.vector_bits},
+                {"vector_bits", native::available() ? host.vector_bits : 0},
                 {"vulkan", vulkan::loader_state()}};
   if (json) {
     fmt::print("{}\n", document.dump(2));
@@ -36,8 +42,7 @@ int version(bool json) {
   }
   fmt::print("adit {}\n", ADIT_VERSION);
   fmt::print("{}", table({{"  build", fmt::format("{}, {}", ADIT_BUILD_TYPE, compiler())},
-                          {"  cpu code", fmt::format("{}, {}, {}-bit vectors", native::generator(),
-                                                     host.triple, host.vector_bits)},
+                          {"  cpu code", cpu_code()},
                           {"  vulkan", vulkan::loader_state()}}));
   return 0;
 }

@@ -55,7 +55,8 @@ const DeviceInfo* named(const std::vector<DeviceInfo>& devices, const std::strin
 std::string listing(const std::vector<DeviceInfo>& devices) {
   std::string text;
   for (const DeviceInfo& d : devices)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", d.id, d.name);
+    text += fmt::format("{}{} ({}{}{})", text.empty() ? "" : ", ", d.id, d.name,
+                        d.reason.empty() ? "" : "; cannot be used: ", d.reason);
   return text;
 }
 
@@ -65,7 +66,7 @@ const DeviceInfo& pick(const std::vector<DeviceInfo>& devices, const std::string
   const std::string from = asked.empty() && !id.empty() ? " (from ADIT_DEVICE)" : "";
   if (!found && id.empty())
     throw Error(ErrorKind::not_found,
-                fmt::format("[device] no device can be used here; there are: {}", listing(devices)));
+                fmt::format("[device] no device is chosen by itself; name one of: {}", listing(devices)));
   if (!found)
     throw Error(ErrorKind::not_found, fmt::format("[device] no device is named \"{}\"{}; there are: {}", id,
                                                   from, listing(devices)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
+#include <llvm/Config/llvm-config.h>
 #include <mutex>
 #include <string>
 
@@ -78,10 +79,6 @@ const Host& host() {
 
 bool available() { return true; }
 
-std::string generator() {
-  unsigned major = 0, minor = 0, patch = 0;
-  LLVMGetVersion(&major, &minor, &patch);
-  return fmt::format("LLVM {}.{}.{}", major, minor, patch);
-}
+std::string generator() { return "LLVM " LLVM_VERSION_STRING; }
 
 }  // namespace adit::native

@@ -119,9 +119,12 @@ class TeamReduction {
   };
 
   // Subgroup minima and maxima of floats may treat NaN and the zeros in their own way; small types and 64-bit
-  // integers are a feature of their own.
+  // integers are a feature of their own. A last subgroup that is not full is lost on Mesa's software
+  // device.
   bool suits_subgroups(const Partial& p) const {
-    if (!code_.target.subgroup_arithmetic) return false;
+    constexpr uint32_t largest_subgroup = 128;
+    const bool fills_subgroups = std::has_single_bit(lanes_) || lanes_ % largest_subgroup == 0;
+    if (!code_.target.subgroup_arithmetic || !fills_subgroups) return false;
     if (is_float(p.type)) return p.type != Type::f16 && p.reduction <= Reduction::mul;
     return kernel::size_of(p.type) == 4;
   }
