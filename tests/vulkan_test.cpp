@@ -524,7 +524,7 @@ TEST(Pipelines, OnlyThisDriversCacheFits) {
   VkPhysicalDeviceProperties properties{};
   properties.vendorID = 0x10de;
   properties.deviceID = 0x2335;
-  for (int k = 0; k < VK_UUID_SIZE; ++k) properties.pipelineCacheUUID[k] = static_cast<uint8_t>(k);
+  for (uint32_t k = 0; k < VK_UUID_SIZE; ++k) properties.pipelineCacheUUID[k] = static_cast<uint8_t>(k);
   VkPipelineCacheHeaderVersionOne header{
       sizeof header, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, 0x10de, 0x2335, {}};
   std::memcpy(header.pipelineCacheUUID, properties.pipelineCacheUUID, VK_UUID_SIZE);

@@ -33,7 +33,9 @@ class Verifier {
 
  private:
   static constexpr int unseen = -1, closed = -2;
-  static constexpr int deepest = 256;  // blocks in blocks; code generators walk them by recursion
+  // Blocks in blocks: code generators walk them by recursion, and drivers keep stacks of a fixed size (Mesa's
+  // software device forgets conditions past 80).
+  static constexpr int deepest = 64;
 
   // Each in its own place of the argument block.
   void parameters() {

@@ -29,7 +29,17 @@ uint32_t bytes_in_block(const Parameter& p) { return p.is_buffer ? 8 : size_of(p
 
 Memory::Memory(Code& code) : code_(code), program_(code.program), locals_(program_.instructions.size()) {
   reserve_shared(0);
+  check_private();
   load_arguments();
+}
+
+// Drivers spend minutes on larger ones, or fail.
+void Memory::check_private() {
+  constexpr uint64_t most = 64 * 1024;
+  uint64_t bytes = 0;
+  for (const Instruction& it : program_.instructions)
+    if (it.op == KernelOp::array) bytes += it.constant * size_of(it.type);
+  code_.need(bytes <= most, fmt::format("{} bytes of private arrays ({} at most)", bytes, most));
 }
 
 Word Memory::memory_type(Type t, uint32_t width) {

@@ -51,6 +51,7 @@ class Memory {
   Word local_element(kernel::Id object, Word index);
   bool has_float_atomics(kernel::Id object) const;
   void reserve_shared(uint64_t bytes);
+  void check_private();
   Word from_byte(Word value, uint32_t width);
   Word to_byte(Word value, uint32_t width);
 

@@ -58,7 +58,8 @@ class Value {
 
 class Element;
 
-// Indexed memory: a buffer, a private array or a shared array.
+// Indexed memory: a buffer, a private array or a shared array. An index of 32 bits reaches 2^31 elements;
+// larger extents take one of 64 bits.
 class Array {
  public:
   Array() = default;
@@ -161,7 +162,7 @@ class Builder {
   void for_(Value end, const std::function<void(Value)>& body) { for_(end.like(0), end, end.like(1), body); }
   void while_(const std::function<Value()>& condition, const std::function<void()>& body);
 
-  // Team loops (Team::many): the lanes share the indices; what one writes the next may read.
+  // Team loops (Team::many): the lanes share the indices; what one writes the next may read. Counts to 2^31.
   void each(Value count, const std::function<void(Value)>& body);
   Value reduce(Value count, Reduction op, const std::function<Value(Value)>& body);
   std::vector<Value> reduce(Value count, const std::vector<Reduction>& ops,
