@@ -101,6 +101,19 @@ TEST(Kernel, NumbersBecomeTheBitsOfTheirType) {
   EXPECT_EQ(bits_of_number(Type::i8, -1) & 0xff, 0xffu);
 }
 
+TEST(Kernel, ConstantsAreConvertedAtOnce) {
+  Builder k("constants", Team::one());
+  const auto bits = [&](Value v) {
+    EXPECT_EQ(k.program()[v.id()].op, Op::constant);
+    return k.program()[v.id()].constant;
+  };
+  EXPECT_EQ(bits(convert(k.constant(Type::u64, -46), Type::u8)), 0xd2u);
+  EXPECT_EQ(bits(convert(k.constant(Type::i8, -46), Type::u64)), 0xffffffffffffffd2u);
+  EXPECT_EQ(bits(convert(k.constant(Type::i16, -1), Type::u32)), 0xffffffffu);
+  EXPECT_EQ(bits(convert(k.constant(Type::u8, 200), Type::i32)), 200u);
+  EXPECT_EQ(bits(convert(k.constant(Type::i64, 5), Type::i8)), 5u);
+}
+
 TEST(Kernel, TypesAreChecked) {
   Builder k("types", Team::one());
   const Array x = k.buffer("x", Type::f32, Access::read), w = k.buffer("w", Type::f32, Access::write);

@@ -89,6 +89,15 @@ Value convert(Value a, Type type) {
   if (a.type() == type) return a;
   if (a.type() == Type::bf16) return convert(bf16_to_f32(a), type);
   if (type == Type::bf16) return f32_to_bf16(convert(a, Type::f32));
+  // A constant is converted here: NVIDIA's driver, narrowing one itself, keeps bits beyond the narrow type.
+  const Instruction& it = a.builder().program()[a.id()];
+  if (it.op == Op::constant && is_integer(a.type()) && is_integer(type)) {
+    const uint32_t beyond = 64 - bits_of(a.type());
+    const bool extends_sign = is_signed_integer(a.type());
+    const uint64_t bits = it.constant << beyond;
+    return a.builder().constant_bits(
+        type, extends_sign ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> beyond) : bits >> beyond);
+  }
   return a.builder().emit(Op::convert, type, {a.id()});
 }
 
