@@ -89,7 +89,7 @@ Value convert(Value a, Type type) {
   if (a.type() == type) return a;
   if (a.type() == Type::bf16) return convert(bf16_to_f32(a), type);
   if (type == Type::bf16) return f32_to_bf16(convert(a, Type::f32));
-  // A constant is converted here: NVIDIA's driver, narrowing one itself, keeps bits beyond the narrow type.
+  // A constant is converted while the kernel is written.
   const Instruction& it = a.builder().program()[a.id()];
   if (it.op == Op::constant && is_integer(a.type()) && is_integer(type)) {
     const uint32_t beyond = 64 - bits_of(a.type());

@@ -22,8 +22,8 @@ Word widen(Code& code, Word value, Type t, uint32_t width) {
   if (widened(t) == t) return value;
   const Op op = t == Type::f16 ? Op::OpFConvert : is_signed_integer(t) ? Op::OpSConvert : Op::OpUConvert;
   const Word wide = code.op(op, code.type(widened(t), width), {value});
-  // NVIDIA's driver may leave more than the low bits in a small integer that was computed; what is only moved
-  // is clean.
+  // A precaution against registers that hold more than the small integer's own bits; what is only moved is
+  // clean.
   if (t == Type::f16 || width > 1 || code.is_storage_only(t)) return wide;
   const Word u32 = code.type(Type::u32);
   if (!is_signed_integer(t)) return code.op(Op::OpBitwiseAnd, u32, {wide, code.u32((1u << bits_of(t)) - 1)});

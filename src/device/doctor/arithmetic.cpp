@@ -51,6 +51,7 @@ uint64_t mix(uint64_t x) {
 template <class T>
 size_t count_wrong(const std::vector<T>& seen, const std::vector<T>& expected) {
   size_t wrong = 0;
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bit for bit is what is meant
   for (size_t i = 0; i < expected.size(); ++i) wrong += std::memcmp(&seen[i], &expected[i], sizeof(T)) != 0;
   return wrong;
 }
