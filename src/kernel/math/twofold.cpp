@@ -66,12 +66,10 @@ namespace {
 
 Type float_like(Value integer) { return size_of(integer.type()) == 8 ? Type::f64 : Type::f32; }
 
-uint64_t top_bit(Type type) { return uint64_t{1} << (bits_of(type) - 1); }
+uint64_t top_bit(Type type) { return uint64_t{1} << (type == Type::f64 ? 63 : 31); }
 
 // The bits of infinity.
-uint64_t exponent_mask(Type type) {
-  return ((uint64_t{1} << (bits_of(type) - 1 - mantissa_bits(type))) - 1) << mantissa_bits(type);
-}
+uint64_t exponent_mask(Type type) { return top_bit(type) - (uint64_t{1} << mantissa_bits(type)); }
 
 Value magnitude_bits(Value x) { return bits(x) & (top_bit(x.type()) - 1); }
 
