@@ -4,6 +4,7 @@
 #include <bit>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
@@ -24,6 +25,11 @@ double digamma(double x) {
   if (x == 0) return -1 / x;
   if (x < 0 && (std::floor(x) == x || std::isinf(x))) return NAN;
   return std::isnan(x) || std::isinf(x) ? x : boost::math::digamma(x, Quiet());
+}
+
+double trigamma(double x) {
+  if (x <= 0 && std::floor(x) == x) return std::isinf(x) ? NAN : INFINITY;
+  return std::isnan(x) ? x : std::isinf(x) ? 0 : boost::math::trigamma(x, Quiet());
 }
 
 double erf_inv(double x) {
@@ -65,6 +71,7 @@ const std::map<std::string, Reference>& references() {
       {"erf_inv", erf_inv},
       {"lgamma", [](double x) { return std::lgamma(x); }},
       {"digamma", digamma},
+      {"trigamma", trigamma},
       {"sigmoid", [](double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }},
       {"softplus", softplus},
       {"log_sigmoid", [](double x) { return -softplus(-x); }},

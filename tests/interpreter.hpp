@@ -145,7 +145,7 @@ class Interpreter {
   uint64_t read(const Instruction& it, uint64_t k) {
     const Instruction& object = program_[it.operand[0]];
     if (object.op == Op::variable) return memory_[it.operand[0]][0];
-    if (object.op != Op::buffer) return memory_[it.operand[0]].at(index_of(it));
+    if (object.op != Op::buffer) return memory_[it.operand[0]].at(index_of(it) * it.width + k);
     uint64_t result = 0;
     std::memcpy(&result, place(it, k), size_of(object.type));
     return result;
@@ -155,7 +155,7 @@ class Interpreter {
     if (object.op == Op::variable)
       memory_[it.operand[0]][0] = v;
     else if (object.op != Op::buffer)
-      memory_[it.operand[0]].at(index_of(it)) = v;
+      memory_[it.operand[0]].at(index_of(it) * it.width + k) = v;
     else
       std::memcpy(place(it, k), &v, size_of(object.type));
   }

@@ -150,6 +150,7 @@ void add_special(std::vector<MathFunction>& list) {
   add("digamma", unary<kernel::digamma>, exact::digamma, 8, -10, 12,
       joined(steps, {1.4616321449683622, -0.5040830082644554, -1.5734984731623906, -2.6107208684441447}),
       digamma_term);
+  add("trigamma", unary<kernel::trigamma>, exact::trigamma, 8, -10, 12, steps);
   std::vector<double> ends{-88, -87.3, -103.9, -708.4, -745, 16.6, 36.7, 1};
   add("sigmoid", unary<kernel::sigmoid>, exact::sigmoid, 3, -110, 40, ends);
   add("softplus", unary<kernel::softplus>, exact::softplus, 3, -110, 40, ends);

@@ -66,6 +66,62 @@ void digamma(Real& result, const Real& x, const Real&) {
   mpfr_digamma(result, x, MPFR_RNDN);
 }
 
+namespace {
+
+// For x > 0: the recurrence up to 40, then the asymptotic series 1 / x + 1 / (2 x^2) + sum of B_2k / x^(2k +
+// 1).
+void trigamma_right(Real& result, const Real& x) {
+  constexpr double bernoulli[][2] = {{1, 6},        {-1, 30},
+                                     {1, 42},       {-1, 30},
+                                     {5, 66},       {-691, 2730},
+                                     {7, 6},        {-3617, 510},
+                                     {43867, 798},  {-174611, 330},
+                                     {854513, 138}, {-236364091, 2730},
+                                     {8553103, 6},  {-23749461029.0, 870}};
+  Real a, inverse, square, power, term;
+  mpfr_set(a, x, MPFR_RNDN);
+  mpfr_set_zero(result, 1);
+  while (mpfr_cmp_d(a, 40) < 0) {
+    mpfr_sqr(term, a, MPFR_RNDN);
+    mpfr_ui_div(term, 1, term, MPFR_RNDN);
+    mpfr_add(result, result, term, MPFR_RNDN);
+    mpfr_add_ui(a, a, 1, MPFR_RNDN);
+  }
+  mpfr_ui_div(inverse, 1, a, MPFR_RNDN);
+  mpfr_sqr(square, inverse, MPFR_RNDN);
+  mpfr_add(result, result, inverse, MPFR_RNDN);
+  mpfr_div_2ui(term, square, 1, MPFR_RNDN);
+  mpfr_add(result, result, term, MPFR_RNDN);
+  mpfr_set(power, inverse, MPFR_RNDN);
+  for (const auto& [over, under] : bernoulli) {
+    mpfr_mul(power, power, square, MPFR_RNDN);
+    mpfr_mul_d(term, power, over, MPFR_RNDN);
+    mpfr_div_d(term, term, under, MPFR_RNDN);
+    mpfr_add(result, result, term, MPFR_RNDN);
+  }
+}
+
+}  // namespace
+
+// On the left (pi / sin(pi r))^2 - trigamma(1 - x), with r the distance from the nearest pole.
+void trigamma(Real& result, const Real& x, const Real&) {
+  if (mpfr_nan_p(x) || (mpfr_inf_p(x) && mpfr_signbit(x))) return mpfr_set_nan(result);
+  if (mpfr_inf_p(x)) return mpfr_set_zero(result, 1);
+  if (!mpfr_signbit(x) && !mpfr_zero_p(x)) return trigamma_right(result, x);
+  if (mpfr_integer_p(x)) return mpfr_set_inf(result, 1);
+  Real mirror, sine, pi;
+  mpfr_rint(mirror, x, MPFR_RNDN);
+  mpfr_sub(sine, x, mirror, MPFR_RNDN);
+  mpfr_const_pi(pi, MPFR_RNDN);
+  mpfr_mul(sine, sine, pi, MPFR_RNDN);
+  mpfr_sin(sine, sine, MPFR_RNDN);
+  mpfr_div(sine, pi, sine, MPFR_RNDN);
+  mpfr_sqr(sine, sine, MPFR_RNDN);
+  mpfr_ui_sub(mirror, 1, x, MPFR_RNDN);
+  trigamma_right(result, mirror);
+  mpfr_sub(result, sine, result, MPFR_RNDN);
+}
+
 void sigmoid(Real& result, const Real& x, const Real&) {
   Real below;
   mpfr_neg(below, x, MPFR_RNDN);

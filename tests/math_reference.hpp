@@ -30,6 +30,7 @@ void rsqrt(Real& result, const Real& x, const Real& y);  // -infinity at -0, as 
 void erf_inv(Real& result, const Real& x, const Real& y);
 void lgamma(Real& result, const Real& x, const Real& y);
 void digamma(Real& result, const Real& x, const Real& y);
+void trigamma(Real& result, const Real& x, const Real& y);  // infinite at its poles
 void sigmoid(Real& result, const Real& x, const Real& y);
 void softplus(Real& result, const Real& x, const Real& y);
 void log_sigmoid(Real& result, const Real& x, const Real& y);

@@ -148,7 +148,8 @@ std::string exhausted_section(const std::vector<Exhausted>& rows) {
   std::string text =
       "\nf32 functions of one number on all 2^32 inputs, against the C library's double "
       "functions\n"
-      "(digamma and erf_inv: Boost.Math; rsqrt, sigmoid, softplus and log_sigmoid: their definitions in "
+      "(digamma, trigamma and erf_inv: Boost.Math; rsqrt, sigmoid, softplus and log_sigmoid: their "
+      "definitions in "
       "double).\n\n"
       "| function | device | bound | largest error | at | not correctly rounded "
       "|\n|---|---|---|---|---|---|\n";

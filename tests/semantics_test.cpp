@@ -416,6 +416,38 @@ TEST_P(Semantics, TeamLoops) {
   }
 }
 
+// Vectors of shared memory beside scalars of it and vectors of another width.
+TEST_P(Semantics, SharedVectors) {
+  for (const Type type : {Type::f32, Type::u32, Type::i16})
+    for (const int width : {2, 4}) {
+      Builder k("shared_vectors", Team::many(8));
+      const Array x = k.buffer("x", type, Access::read), z = k.buffer("z", type, Access::write);
+      const Array whole = k.shared(type, 64), odd = k.shared(type, 67), counted = k.shared(Type::u32, 16);
+      const Value n = k.constant(Type::u32, 64u / static_cast<uint32_t>(width));
+      k.each(n, [&](Value i) {
+        whole.store(i, x.load_vector(i, width));
+        odd.store(i, x.load_vector(n - 1 - i, width));
+      });
+      k.each(n.like(16), [&](Value i) { counted[i] = 0u; });
+      k.each(n.like(8), [&](Value i) {
+        counted.atomic_add(i * 2, counted.load_vector(i, 2)[1] + i);
+        whole.store(i, Value(whole[i]) + 1);
+      });
+      k.each(n.like(32), [&](Value i) {
+        z.store(i, whole.load_vector(i, 2));
+        z.store(i + 32, odd.load_vector(i, 2));
+      });
+      k.each(n.like(16), [&](Value i) { z[i + 128] = convert(Value(counted[i]), type); });
+      std::vector<std::byte> data(64 * size_of(type));
+      for (uint32_t i = 0; i < 64; ++i) {
+        const uint64_t bits = bits_of_number(type, i * 3 + 1);
+        std::memcpy(&data[i * size_of(type)], &bits, size_of(type));
+      }
+      check_program(on(), k.finish(), 1,
+                    {Input::buffer(data), Input::buffer(std::vector<uint8_t>(144 * size_of(type)))});
+    }
+}
+
 TEST_P(Semantics, Subgroups) {
   if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
   Builder k("subgroups", Team::one(64));

@@ -38,7 +38,7 @@ struct Limits {
   uint32_t subgroup_size = 1;  // on a CPU: SIMD lanes of f32
   bool float16 = false;        // arithmetic; storage is storage16
   bool float64 = false;
-  bool int8 = false, int16 = false, int64 = false;
+  bool int8 = false, int16 = false, int64 = false;  // int8 and int16 may be done in 32 bits
   bool storage8 = false, storage16 = false;
   bool fused_fma = false;        // the device's own; where false the code generator makes it exact
   bool keeps_denormals = false;  // f32
@@ -47,6 +47,7 @@ struct Limits {
   bool lanes_by_hand = false;          // kernels that use lanes, barriers and subgroups of a team directly
   bool ordered_between_teams = false;  // release/acquire between teams was seen to work
   bool unified_memory = false;         // the host sees the device's memory
+  std::vector<kernel::MatrixShape> cooperative_matrices;  // products of a subgroup's matrices
 };
 
 class Device;

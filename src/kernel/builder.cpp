@@ -207,6 +207,7 @@ void Builder::barrier() { emit(Op::barrier, Type::none, {}); }
 void Builder::fence() { emit(Op::fence, Type::none, {}); }
 Value Builder::subgroup_size() { return emit(Op::subgroup_size, Type::u32, {}); }
 Value Builder::subgroup_lane() { return emit(Op::subgroup_lane, Type::u32, {}); }
+Value Builder::subgroup_number() { return emit(Op::subgroup_number, Type::u32, {}); }
 Value Builder::subgroup_reduce(Reduction op, Value v) {
   return emit(Op::subgroup_reduce, v.type(), {v.id()}, static_cast<uint64_t>(op));
 }

@@ -28,6 +28,14 @@ std::string constant_text(const Instruction& it) {
   }
 }
 
+std::string width_text(const Instruction& it) {
+  if (it.width == 1) return "";
+  if (it.width > 1) return fmt::format("x{}", it.width);
+  static constexpr std::string_view roles[] = {"a", "b", "accumulator"};
+  const MatrixForm form = MatrixForm::of(it.constant);
+  return fmt::format(" {}x{} {}", form.rows, form.columns, roles[std::min(static_cast<int>(form.role), 2)]);
+}
+
 class Dumper {
  public:
   explicit Dumper(const Program& program) : program_(program), shown_(program.blocks.size()) {}
@@ -63,8 +71,7 @@ class Dumper {
     const std::string indent(static_cast<size_t>(depth) * 2, ' ');
     std::string s = indent;
     if (it.type != Type::none && it.op != Op::store)
-      s +=
-          fmt::format("%{}: {}{} = ", id, name_of(it.type), it.width > 1 ? fmt::format("x{}", it.width) : "");
+      s += fmt::format("%{}: {}{} = ", id, name_of(it.type), width_text(it));
     else if (it.op == Op::reduce)
       s += fmt::format("%{} = ", id);
     s += name_of(it.op);
@@ -93,6 +100,13 @@ class Dumper {
       case Op::subgroup_reduce:
       case Op::subgroup_inclusive:
       case Op::subgroup_exclusive: return fmt::format(" ({})", name_of(static_cast<Reduction>(it.constant)));
+      case Op::matrix_load:
+      case Op::matrix_store: {
+        const MatrixForm form = MatrixForm::of(it.constant);
+        return fmt::format(" ({}, vectors of {})",
+                           form.layout == MatrixLayout::row_major ? "row major" : "column major",
+                           form.vector);
+      }
       default: return "";
     }
   }

@@ -77,7 +77,13 @@ std::string_view name_of(Op op) {
                                                "subgroup_all",
                                                "subgroup_first",
                                                "subgroup_shuffle",
-                                               "subgroup_shuffle_xor"};
+                                               "subgroup_shuffle_xor",
+                                               "subgroup_number",
+                                               "matrix_fill",
+                                               "matrix_load",
+                                               "matrix_store",
+                                               "matrix_multiply_add",
+                                               "matrix_convert"};
   static_assert(std::size(names) == static_cast<size_t>(Op::op_count));
   return op < Op::op_count ? names[static_cast<size_t>(op)] : "unknown";
 }
@@ -117,6 +123,11 @@ uint32_t Program::shared_bytes() const {
   for (const Instruction& i : instructions)
     if (i.op == Op::shared) bytes += i.constant * size_of(i.type);
   return static_cast<uint32_t>(std::min<uint64_t>(bytes, ~uint32_t{0}));
+}
+
+bool uses_matrices(const Program& program) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(),
+                     [](const Instruction& i) { return is_matrix_op(i.op); });
 }
 
 bool uses_lanes(const Program& program) {

@@ -85,8 +85,10 @@ struct Checker {
             fmt::format("expected {}, the element type, got {}", name_of(object.type), name_of(given.type)));
       if (given.width != it.width) reject(program, it, "the value's width differs");
     }
-    if (it.width != 1 && object.op != Op::buffer)
-      reject(program, it, "expected a buffer for a vector access");
+    if (it.width > 1 && object.op != Op::buffer && object.op != Op::shared)
+      reject(program, it, "expected a buffer or shared memory for a vector access");
+    if ((it.width == 0 || object.width == 0) && (it.width != object.width || it.constant != object.constant))
+      reject(program, it, "expected a matrix of the variable's form");
     if (it.op != Op::store && it.type != object.type)
       reject(program, it, "the result has the element's type");
     if (object.op == Op::buffer) access(object, stores);
@@ -108,6 +110,13 @@ struct Checker {
     const bool word = is_integer(it.type) && size_of(it.type) >= 4;
     const bool number = it.type == Type::f32 || it.type == Type::f64;
     require(word || (number && arithmetic), "a type of 32 or 64 bits (floats: add, min, max)", it.type);
+  }
+
+  void matrix() const;
+  MatrixForm form(int k) const {
+    if (operand(k).width != 0) reject(program, it, "expected a matrix");
+    value(k);
+    return MatrixForm::of(operand(k).constant);
   }
 
   void subgroup() const {
@@ -152,12 +161,22 @@ void Checker::shape() const {
   if (it.op >= Op::op_count) reject(program, it, "no such instruction");
   if (it.type > Type::f64) reject(program, it, "no such type");
   const bool may_be_vector = it.op == Op::load || it.op == Op::store || it.op == Op::pack;
-  if (it.width != 1 && !(may_be_vector && (it.width == 2 || it.width == 4)))
+  const bool may_be_matrix = it.op == Op::load || it.op == Op::store || it.op == Op::variable;
+  const bool is_matrix = is_matrix_op(it.op);
+  if (it.width == 0 && (may_be_matrix || is_matrix)) {
+    const MatrixForm f = MatrixForm::of(it.constant);
+    const bool good = f.rows > 0 && f.columns > 0 && f.role <= MatrixRole::accumulator &&
+                      f.layout <= MatrixLayout::column_major &&
+                      (f.vector == 1 || f.vector == 2 || f.vector == 4);
+    if (!good) reject(program, it, "expected a matrix's rows, columns, role and layout");
+  } else if (is_matrix) {
+    reject(program, it, "width: expected 0, a matrix");
+  } else if (it.width != 1 && !(may_be_vector && (it.width == 2 || it.width == 4)))
     reject(program, it,
            fmt::format("width: expected 1{}, got {}", may_be_vector ? ", 2 or 4" : "", int{it.width}));
   const bool yields_none = it.op == Op::store || (it.op >= Op::if_ && it.op <= Op::reduce) ||
                            it.op == Op::once || it.op == Op::yield || it.op == Op::barrier ||
-                           it.op == Op::fence;
+                           it.op == Op::fence || it.op == Op::matrix_store;
   if (yields_none != (it.type == Type::none))
     reject(program, it, yields_none ? "expected no type: it yields nothing" : "expected a type, got none");
 }
@@ -263,12 +282,49 @@ void Checker::arithmetic() const {
   }
 }
 
+void Checker::matrix() const {
+  const MatrixForm own = MatrixForm::of(it.constant);
+  const bool stores = it.op == Op::matrix_store;
+  switch (it.op) {
+    case Op::matrix_fill:
+      count(1), scalar(0);
+      return require(type(0) == it.type && (size_of(it.type) >= 4 || it.type == Type::f16),
+                     "an f16 or a number of 32 or 64 bits", type(0));
+    case Op::matrix_load:
+    case Op::matrix_store: {
+      count(stores ? 4 : 3);
+      const Instruction& object = operand(0);
+      if (object.op != Op::buffer && object.op != Op::shared)
+        reject(program, it, "expected a buffer or shared memory");
+      if (object.op == Op::buffer) access(object, stores);
+      index(1), scalar(2), require(type(2) == Type::u32, "a u32 stride", type(2));
+      if (stores && !form(3).same_matrix(own)) reject(program, it, "expected the form of the matrix");
+      return;
+    }
+    case Op::matrix_multiply_add: {
+      count(3);
+      const MatrixForm a = form(0), b = form(1), c = form(2);
+      const bool fits = a.role == MatrixRole::a && b.role == MatrixRole::b && c.same_matrix(own) &&
+                        own.role == MatrixRole::accumulator && a.rows == own.rows && a.columns == b.rows &&
+                        b.columns == own.columns && type(0) == type(1) && type(2) == it.type;
+      if (!fits) reject(program, it, "expected a (m x k), b (k x n) and an accumulator (m x n)");
+      return;
+    }
+    default:
+      count(1);
+      if (!form(0).same_matrix(own)) reject(program, it, "expected a matrix of the same form");
+      return require(is_float(type(0)) == is_float(it.type) && it.type != Type::boolean,
+                     "floats or integers on both sides", it.type);
+  }
+}
+
 void Checker::check() const {
   shape();
+  if (is_matrix_op(it.op)) return matrix();
   if (it.op <= Op::shared && it.op != Op::index) return leaf();
   if (it.op >= Op::add && it.op <= Op::extract) return arithmetic();
   if (it.op >= Op::load && it.op <= Op::atomic_compare_exchange) return memory();
-  if (it.op >= Op::subgroup_reduce) return subgroup();
+  if (it.op >= Op::subgroup_reduce && it.op <= Op::subgroup_shuffle_xor) return subgroup();
   switch (it.op) {
     case Op::index:
       return count(0),
@@ -286,7 +342,8 @@ void Checker::check() const {
     case Op::yield: return count(1), scalar(0);
     case Op::lane:
     case Op::subgroup_size:
-    case Op::subgroup_lane: return count(0), require(it.type == Type::u32, "u32", it.type);
+    case Op::subgroup_lane:
+    case Op::subgroup_number: return count(0), require(it.type == Type::u32, "u32", it.type);
     case Op::while_:
     case Op::once:
     case Op::barrier:

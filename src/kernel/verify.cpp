@@ -125,9 +125,17 @@ class Verifier {
                  "expected a program of Team::many: a single invocation has nobody to share with");
         break;
       case Op::lane:
+      case Op::subgroup_number:
         if (!many) reject(program_, it, "expected a program of Team::many");
         break;
       case Op::barrier:
+        if (!many || in_lanes()) reject(program_, it, "expected at team level of a Team::many program");
+        break;
+      case Op::matrix_fill:
+      case Op::matrix_load:
+      case Op::matrix_store:
+      case Op::matrix_multiply_add:
+      case Op::matrix_convert:
         if (!many || in_lanes()) reject(program_, it, "expected at team level of a Team::many program");
         break;
       default:

@@ -111,13 +111,23 @@ LLVMValueRef Emitter::divide_integers(const Instruction& it, Ref a, Ref b, TypeR
   return LLVMBuildSelect(builder_, zero, quotient ? LLVMConstAllOnes(type) : a, result, "");
 }
 
+// LLVM 19 stops at comparisons of <1 x half> on AArch64, and makes them of f32 ones: such a row is taken
+// apart.
+bool Emitter::is_single(Ref a) { return is_vector(LLVMTypeOf(a)) && LLVMGetVectorSize(LLVMTypeOf(a)) == 1; }
+LLVMValueRef Emitter::element_of(Ref row) { return LLVMBuildExtractElement(builder_, row, i32(0), ""); }
+LLVMValueRef Emitter::single(Ref a) {
+  return LLVMBuildInsertElement(builder_, LLVMGetPoison(vector_of(LLVMTypeOf(a))), a, i32(0), "");
+}
+
 LLVMValueRef Emitter::compare(Op op, Type type, Ref a, Ref b) {
   if (is_float(type)) {
     const LLVMRealPredicate predicate = op == Op::equal       ? LLVMRealOEQ
                                         : op == Op::not_equal ? LLVMRealUNE
                                         : op == Op::less      ? LLVMRealOLT
                                                               : LLVMRealOLE;
-    return LLVMBuildFCmp(builder_, predicate, a, b, "");
+    const auto apply = [&](Ref x, Ref y) { return LLVMBuildFCmp(builder_, predicate, x, y, ""); };
+    if (!is_single(a)) return apply(a, b);
+    return single(apply(element_of(a), element_of(b)));
   }
   const bool is_signed = is_signed_integer(type);
   const LLVMIntPredicate predicate = op == Op::equal       ? LLVMIntEQ
@@ -135,6 +145,8 @@ LLVMValueRef Emitter::conversion(const Instruction& it, Type from, Ref a, TypeRe
                           : LLVMBuildICmp(builder_, LLVMIntNE, a, zero, "");
   }
   const bool from_signed = is_signed_integer(from);
+  if (from == Type::f16 && is_float(to) && is_single(a))
+    return single(LLVMBuildFPExt(builder_, element_of(a), scalar_type(to), ""));
   if (is_float(from) && is_float(to))
     return size_of(from) < size_of(to) ? LLVMBuildFPExt(builder_, a, type, "")
                                        : LLVMBuildFPTrunc(builder_, a, type, "");

@@ -68,6 +68,10 @@ void make_machine(const Program& program, Lowering& lowering) {
 }
 
 void lower(const Program& program, Lowering& lowering) {
+  if (uses_matrices(program))
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("[kernel {}] needs cooperative matrices, which the cpu device lacks", program.name));
   if (uses_lanes(program))
     throw Error(
         ErrorKind::unsupported,

@@ -68,6 +68,9 @@ class Emitter {
   Ref compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRef type, Type operand_type);
   Ref divide_integers(const Instruction& it, Ref a, Ref b, TypeRef type);
   Ref compare(Op op, Type type, Ref a, Ref b);
+  static bool is_single(Ref a);  // a row of one lane
+  Ref element_of(Ref row);
+  Ref single(Ref a);
   Ref conversion(const Instruction& it, Type from, Ref a, TypeRef type);
   Ref combine(Reduction op, Type type, Ref a, Ref b);
   Ref constant(Type type, uint64_t bits);

@@ -30,7 +30,12 @@ Op by_kind(Type t, Op of_float, Op of_signed, Op of_unsigned) {
 
 Word binary(Code& code, Type t, Op of_float, Op of_integer, Word a, Word b) {
   if (is_float(t)) return code.exact(of_float, code.type(t), {a, b});
-  return code.op(of_integer, code.type(t), {a, b});
+  return code.wrap(t, code.op(of_integer, code.type(t), {a, b}));
+}
+
+Word negative(Code& code, Type t, Word a) {
+  if (is_float(t)) return code.op(Op::OpFNegate, code.type(t), {a});
+  return code.wrap(t, code.op(Op::OpSNegate, code.type(t), {a}));
 }
 
 Word product(Code& code, Type t, Word a, Word b) {
@@ -59,7 +64,7 @@ Word integer_divide(Code& code, const Instruction& it, Word a, Word b) {
   }
   Word result = divide(code, t, a, code.select(t, unsafe, one, b), wants_remainder);
   if (wants_remainder) return code.select(t, is_zero, a, result);  // x % 1 is 0, as x % -1 is
-  if (is_signed) result = code.select(t, is_minus_one, code.op(Op::OpSNegate, code.type(t), {a}), result);
+  if (is_signed) result = code.select(t, is_minus_one, negative(code, t, a), result);
   return code.select(t, is_zero, ones, result);
 }
 
@@ -71,8 +76,8 @@ Word absolute(Code& code, Type t, Word a) {
   }
   if (is_float(t)) return code.extended(GLSLstd450FAbs, code.type(t), {a});
   if (!is_signed_integer(t)) return a;
-  const Word negative = code.compare(Op::OpSLessThan, a, code.constant(t, 0));
-  return code.select(t, negative, code.op(Op::OpSNegate, code.type(t), {a}), a);
+  const Word is_below = code.compare(Op::OpSLessThan, a, code.constant(t, 0));
+  return code.select(t, is_below, negative(code, t, a), a);
 }
 
 Word fused(Code& code, Type t, std::span<const Word> x) {
@@ -89,7 +94,7 @@ Word bitwise(Code& code, KernelOp op, Type t, std::span<const Word> x) {
     case KernelOp::bit_and: return code.op(boolean ? Op::OpLogicalAnd : Op::OpBitwiseAnd, type, x);
     case KernelOp::bit_or: return code.op(boolean ? Op::OpLogicalOr : Op::OpBitwiseOr, type, x);
     case KernelOp::bit_xor: return code.op(boolean ? Op::OpLogicalNotEqual : Op::OpBitwiseXor, type, x);
-    default: return code.op(boolean ? Op::OpLogicalNot : Op::OpNot, type, x);
+    default: return code.wrap(t, code.op(boolean ? Op::OpLogicalNot : Op::OpNot, type, x));
   }
 }
 
@@ -136,13 +141,13 @@ Word compare_with_zero(Code& code, KernelOp op, Word value, bool zero_is_right) 
   }
 }
 
-// Vectors of a type that may only be moved are put together and taken apart in its wider form.
+// Vectors of halves that may only be moved are put together and taken apart as f32.
 Word pack(Code& code, const Instruction& it, std::span<const Word> x) {
   if (!code.is_storage_only(it.type))
     return code.op(Op::OpCompositeConstruct, code.type(it.type, it.width), x);
   Words wide;
   for (const Word part : x) wide.push_back(widen(code, part, it.type));
-  const Word all = code.op(Op::OpCompositeConstruct, code.type(widened(it.type), it.width), wide);
+  const Word all = code.op(Op::OpCompositeConstruct, code.type(Type::f32, it.width), wide);
   return narrow(code, all, it.type, it.width);
 }
 
@@ -151,12 +156,23 @@ Word extract(Code& code, const Instruction& it, Word vector) {
   if (!code.is_storage_only(it.type))
     return code.op(Op::OpCompositeExtract, code.type(it.type), {vector, which});
   const Word wide = widen(code, vector, it.type, code.program[it.operand[0]].width);
-  const Word part = code.op(Op::OpCompositeExtract, code.type(widened(it.type)), {wide, which});
+  const Word part = code.op(Op::OpCompositeExtract, code.type(Type::f32), {wide, which});
   return narrow(code, part, it.type);
 }
 
+// A half goes through a pair of halves, so that no 16-bit integers are needed.
 Word bit_cast(Code& code, Type from, Type to, Word value) {
-  return code.type(from) == code.type(to) ? value : code.op(Op::OpBitcast, code.type(to), {value});
+  if (from == to) return value;
+  if (from == Type::f16) {
+    const Word pair = code.op(Op::OpCompositeConstruct, code.type(from, 2), {value, code.constant(from, 0)});
+    return code.wrap(to, code.op(Op::OpBitcast, code.type(Type::u32), {pair}));
+  }
+  if (to == Type::f16) {
+    const Word pair = code.op(Op::OpBitcast, code.type(to, 2), {value});
+    return code.op(Op::OpCompositeExtract, code.type(to), {pair, 0});
+  }
+  if (code.type(from) == code.type(to)) return code.wrap(to, value);
+  return code.op(Op::OpBitcast, code.type(to), {value});
 }
 
 }  // namespace
@@ -171,7 +187,7 @@ Word arithmetic(Code& code, const Instruction& it, std::span<const Word> x) {
     case KernelOp::div:
       return is_float(t) ? code.exact(Op::OpFDiv, type, {x[0], x[1]}) : integer_divide(code, it, x[0], x[1]);
     case KernelOp::rem: return integer_divide(code, it, x[0], x[1]);
-    case KernelOp::neg: return code.op(is_float(t) ? Op::OpFNegate : Op::OpSNegate, type, x);
+    case KernelOp::neg: return negative(code, t, x[0]);
     case KernelOp::abs: return absolute(code, t, x[0]);
     case KernelOp::fma: return fused(code, t, x);
     case KernelOp::mul_high: return mul_high(code, t, x[0], x[1]);
@@ -184,7 +200,7 @@ Word arithmetic(Code& code, const Instruction& it, std::span<const Word> x) {
     case KernelOp::bit_or:
     case KernelOp::bit_xor:
     case KernelOp::bit_not: return bitwise(code, it.op, t, x);
-    case KernelOp::shift_left: return code.op(Op::OpShiftLeftLogical, type, x);
+    case KernelOp::shift_left: return code.wrap(t, code.op(Op::OpShiftLeftLogical, type, x));
     case KernelOp::shift_right:
       return code.op(is_signed_integer(t) ? Op::OpShiftRightArithmetic : Op::OpShiftRightLogical, type, x);
     case KernelOp::count_ones: return count_ones(code, t, x[0]);

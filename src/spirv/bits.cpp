@@ -2,7 +2,6 @@
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include "spirv/arithmetic.hpp"
-#include "spirv/convert.hpp"
 
 namespace adit::spirv {
 
@@ -23,12 +22,11 @@ Halves halves(Code& code, Word value) {
   return {low, code.op(Op::OpCompositeExtract, u32, {both, 1})};
 }
 
-// A u32 count in the type that was counted.
-Word as(Code& code, Type t, Word count) { return convert(code, count, Type::u32, t, false); }
+// A u32 count as a u64.
+Word as64(Code& code, Word count) { return code.op(Op::OpUConvert, code.type(Type::u64), {count}); }
 
-Word zero_extended(Code& code, Type t, Word value) {
-  return size_of(t) == 4 ? value : widen(code, value, kernel::unsigned_like(t));
-}
+// Without the copies of its sign.
+Word zero_extended(Code& code, Type t, Word value) { return code.wrap(kernel::unsigned_like(t), value); }
 
 Word leading32(Code& code, Word value) {  // the highest bit of 0 is -1, which gives 32
   const Word u32 = code.type(Type::u32);
@@ -52,33 +50,32 @@ Word chain(Code& code, Word first, Word of_first, Word of_second) {
 
 Word count_ones(Code& code, Type t, Word value) {
   const Word u32 = code.type(Type::u32);
-  if (size_of(t) < 8) return as(code, t, code.op(Op::OpBitCount, u32, {zero_extended(code, t, value)}));
+  if (size_of(t) < 8) return code.op(Op::OpBitCount, u32, {zero_extended(code, t, value)});
   const Halves part = halves(code, value);
   const Word low = code.op(Op::OpBitCount, u32, {part.low});
   const Word high = code.op(Op::OpBitCount, u32, {part.high});
-  return as(code, t, code.op(Op::OpIAdd, u32, {low, high}));
+  return as64(code, code.op(Op::OpIAdd, u32, {low, high}));
 }
 
 Word leading_zeros(Code& code, Type t, Word value) {
   if (size_of(t) < 8) {
     const Word count = leading32(code, zero_extended(code, t, value));
     if (size_of(t) == 4) return count;
-    return as(code, t, code.op(Op::OpISub, code.type(Type::u32), {count, code.u32(32 - bits_of(t))}));
+    return code.op(Op::OpISub, code.type(Type::u32), {count, code.u32(32 - bits_of(t))});
   }
   const Halves part = halves(code, value);
-  return as(code, t, chain(code, part.high, leading32(code, part.high), leading32(code, part.low)));
+  return as64(code, chain(code, part.high, leading32(code, part.high), leading32(code, part.low)));
 }
 
 Word trailing_zeros(Code& code, Type t, Word value) {
   const Word u32 = code.type(Type::u32);
   if (size_of(t) == 4) return trailing32(code, value);
   if (size_of(t) < 4) {  // a bit past the end stops the search
-    const Word ended =
-        code.op(Op::OpBitwiseOr, u32, {zero_extended(code, t, value), code.u32(1u << bits_of(t))});
-    return as(code, t, code.extended(GLSLstd450FindILsb, u32, {ended}));
+    const Word ended = code.op(Op::OpBitwiseOr, u32, {value, code.u32(1u << bits_of(t))});
+    return code.extended(GLSLstd450FindILsb, u32, {ended});
   }
   const Halves part = halves(code, value);
-  return as(code, t, chain(code, part.low, trailing32(code, part.low), trailing32(code, part.high)));
+  return as64(code, chain(code, part.low, trailing32(code, part.low), trailing32(code, part.high)));
 }
 
 }  // namespace adit::spirv

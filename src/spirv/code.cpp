@@ -11,23 +11,55 @@ namespace adit::spirv {
 using kernel::size_of;
 using spv::Capability;
 
+namespace {
+
+// Moves an f16 between memory and a register, or changes its width: nothing that is arithmetic.
+bool only_moves(const kernel::Program& program, const kernel::Instruction& it) {
+  using kernel::Op;
+  switch (it.op) {
+    case Op::constant:
+    case Op::argument:
+    case Op::buffer:
+    case Op::convert:
+    case Op::convert_in_range:
+    case Op::pack:
+    case Op::extract: return true;
+    case Op::load:
+    case Op::store: return program[it.operand[0]].op == Op::buffer;
+    default: return false;
+  }
+}
+
+bool computes_with_halves(const kernel::Program& program) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(),
+                     [&](const kernel::Instruction& it) {
+                       bool uses = it.type == Type::f16;
+                       for (int k = 0; k < it.operand_count; ++k)
+                         uses |= program[it.operand[k]].type == Type::f16;
+                       return uses && !only_moves(program, it);
+                     });
+}
+
+}  // namespace
+
 Code::Code(const kernel::Program& of, const Target& to)
     : program(of),
       target(to),
       has_fences(std::any_of(of.instructions.begin(), of.instructions.end(),
                              [](const kernel::Instruction& it) { return it.op == kernel::Op::fence; })),
-      small_(computed_small_types(of)) {
+      has_matrices(uses_matrices(of)),
+      vulkan_model(has_fences || has_matrices),
+      computes_halves_(computes_with_halves(of)) {
   need(program.team.lanes <= target.max_lanes,
        fmt::format("{} lanes in a team ({} at most)", program.team.lanes, target.max_lanes));
-  need(!small_.int8 || target.int8, "8-bit integer arithmetic");
-  need(!small_.int16 || target.int16, "16-bit integer arithmetic");
-  need(!small_.float16 || target.float16, "16-bit float arithmetic");
+  need(!has_matrices || !target.matrices.empty(), "cooperative matrices");
+  need(!computes_halves_ || target.float16, "16-bit float arithmetic");
   module.capability(Capability::Shader);
   module.capability(Capability::PhysicalStorageBufferAddresses);
-  if (has_fences) {
-    need(target.vulkan_memory_model, "Vulkan's memory model, for its fences");
+  if (vulkan_model) {
+    need(target.vulkan_memory_model, "Vulkan's memory model, for its fences or matrices");
     module.capability(Capability::VulkanMemoryModel);
-    module.capability(Capability::VulkanMemoryModelDeviceScope);
+    if (has_fences) module.capability(Capability::VulkanMemoryModelDeviceScope);
   }
   module.set_lanes(program.team.lanes);
   first_ = current_ = label();
@@ -39,16 +71,6 @@ void Code::need(bool available, std::string_view what) const {
                 fmt::format("[kernel {}] needs {}, which this device lacks", program.name, what));
 }
 
-Word Code::integer_type(uint32_t bits) {
-  if (bits == 64) {
-    need(target.int64, "64-bit integers");
-    module.capability(Capability::Int64);
-  }
-  if (bits == 8 && small_.int8) module.capability(Capability::Int8);
-  if (bits == 16 && small_.int16) module.capability(Capability::Int16);
-  return module.type_integer(bits);
-}
-
 Word Code::type(Type t, uint32_t width) {
   if (width > 1) return module.type_vector(type(t), width);
   switch (t) {
@@ -56,7 +78,7 @@ Word Code::type(Type t, uint32_t width) {
     case Type::boolean: return module.type(spv::Op::OpTypeBool, {});
     case Type::f16:
       floats16_ = true;
-      if (small_.float16) module.capability(Capability::Float16);
+      if (computes_halves_) module.capability(Capability::Float16);
       return module.type_float(16);
     case Type::f32: floats32_ = true; return module.type_float(32);
     case Type::f64:
@@ -64,27 +86,49 @@ Word Code::type(Type t, uint32_t width) {
       module.capability(Capability::Float64);
       floats64_ = true;
       return module.type_float(64);
-    default: return integer_type(size_of(t) * 8);
+    case Type::i64:
+    case Type::u64:
+      need(target.int64, "64-bit integers");
+      module.capability(Capability::Int64);
+      return module.type_integer(64);
+    default: return module.type_integer(32);
   }
-}
-
-bool Code::is_storage_only(Type t) const {
-  if (t == Type::boolean) return false;
-  if (t == Type::f16) return !small_.float16;
-  return size_of(t) == 1 ? !small_.int8 : size_of(t) == 2 && !small_.int16;
 }
 
 Word Code::constant(Type t, uint64_t bits) {
   if (t == Type::boolean) return module.constant_bool(bits != 0);
+  if (is_small(t)) {
+    const uint32_t unused = 32 - size_of(t) * 8;
+    const Word raised = static_cast<Word>(bits) << unused;
+    return u32(kernel::is_signed_integer(t) ? static_cast<Word>(static_cast<int32_t>(raised) >> unused)
+                                            : raised >> unused);
+  }
   if (!is_storage_only(t)) return module.constant(type(t), bits, size_of(t));
   // No constants of such a type exist: narrow a wider one.
-  if (t != Type::f16) return op(spv::Op::OpUConvert, type(t), {u32(static_cast<Word>(bits))});
   const auto sign = static_cast<Word>(bits >> 15 << 31), magnitude = static_cast<Word>(bits & 0x7fff);
   const Word exponent = magnitude >> 10, fraction = magnitude & 0x3ff;
   Word wide = sign | ((magnitude << 13) + (112u << 23));
   if (exponent == 31) wide = sign | 0x7f800000 | fraction << 13;
   if (exponent == 0) wide = sign | static_cast<Word>(kernel::bits_of_number(Type::f32, fraction * 0x1p-24));
   return op(spv::Op::OpFConvert, type(t), {module.constant(type(Type::f32), wide, 4)});
+}
+
+Word Code::u32(uint32_t number, uint32_t width) {
+  const Word one = module.constant(type(Type::u32), number, 4);
+  if (width == 1) return one;
+  return width == 2 ? module.constant_composite(type(Type::u32, 2), {one, one})
+                    : module.constant_composite(type(Type::u32, 4), {one, one, one, one});
+}
+
+Word Code::wrap(Type t, Word value, uint32_t width) {
+  if (!is_small(t)) return value;
+  const Word u32s = type(Type::u32, width);
+  const uint32_t bits = size_of(t) * 8;
+  if (!kernel::is_signed_integer(t))
+    return op(spv::Op::OpBitwiseAnd, u32s, {value, u32((1u << bits) - 1, width)});
+  const Word unused = u32(32 - bits, width);
+  return op(spv::Op::OpShiftRightArithmetic, u32s,
+            {op(spv::Op::OpShiftLeftLogical, u32s, {value, unused}), unused});
 }
 
 Word Code::float_constant(Type t, double number) { return constant(t, kernel::bits_of_number(t, number)); }
@@ -157,21 +201,22 @@ void Code::begin(Word label) {
   current_ = label;
 }
 
-void Code::workgroup_barrier() {
+void Code::workgroup_barrier(bool with_buffers) {
   const Word scope = u32(static_cast<uint32_t>(spv::Scope::Workgroup));
-  plain(spv::Op::OpControlBarrier, {scope, scope, u32(barrier_semantics(true))});
+  plain(spv::Op::OpControlBarrier, {scope, scope, u32(barrier_semantics(true, with_buffers))});
 }
 
 void Code::device_fence() {
   plain(spv::Op::OpMemoryBarrier,
-        {u32(static_cast<uint32_t>(spv::Scope::Device)), u32(barrier_semantics(false))});
+        {u32(static_cast<uint32_t>(spv::Scope::Device)), u32(barrier_semantics(false, true))});
 }
 
-uint32_t Code::barrier_semantics(bool shared_memory) const {
+uint32_t Code::barrier_semantics(bool with_shared, bool with_buffers) const {
   using Mask = spv::MemorySemanticsMask;
-  auto bits = static_cast<uint32_t>(Mask::AcquireRelease) | static_cast<uint32_t>(Mask::UniformMemory);
-  if (shared_memory) bits |= static_cast<uint32_t>(Mask::WorkgroupMemory);
-  if (has_fences)
+  auto bits = static_cast<uint32_t>(Mask::AcquireRelease);
+  if (with_buffers) bits |= static_cast<uint32_t>(Mask::UniformMemory);
+  if (with_shared) bits |= static_cast<uint32_t>(Mask::WorkgroupMemory);
+  if (vulkan_model)
     bits |= static_cast<uint32_t>(Mask::MakeAvailable) | static_cast<uint32_t>(Mask::MakeVisible);
   return bits;
 }

@@ -16,11 +16,15 @@ namespace adit::spirv {
 
 using kernel::Type;
 
-// Which small types the kernel computes with. A type that is only loaded, stored and converted needs no more
-// than the storage feature, and such a value may then only be widened or narrowed.
-struct SmallTypes {
-  bool int8 = false, int16 = false, float16 = false;
-};
+// Integers of 8 and 16 bits, and a bf16, which is 16 bits without a meaning. Only memory holds them as such:
+// their values live in 32-bit integers, sign- or zero-extended, and so do private and shared cells. NVIDIA's
+// driver (580.159) computes with narrow integers as if the upper bits of their registers were clean, which
+// they are not after sums, shifts and complements; and devices need no feature for it this way.
+constexpr bool is_small(Type t) {
+  return kernel::size_of(t) < 4 && (kernel::is_integer(t) || t == Type::bf16);
+}
+// Bytes of a private or shared cell; drivers keep a bool in 32 bits too.
+constexpr uint32_t cell_bytes(Type t) { return is_small(t) || t == Type::boolean ? 4 : kernel::size_of(t); }
 
 class Code {
  public:
@@ -29,20 +33,22 @@ class Code {
   const kernel::Program& program;
   const Target& target;
   Module module;
-  const bool has_fences;  // such a program is written in Vulkan's memory model
+  const bool has_fences, has_matrices;
+  const bool vulkan_model;  // Vulkan's memory model, which both of them need
 
   // Throws `unsupported` naming `what` unless the target has it.
   void need(bool available, std::string_view what) const;
 
-  // Types. Signed and unsigned integers of a width are one type here: the instructions tell them apart; a
-  // bf16 is 16 bits.
+  // Types of values. Signed and unsigned integers of a width are one type here: the instructions tell them
+  // apart.
   Word type(Type type, uint32_t width = 1);
   Word type_void() { return module.type(spv::Op::OpTypeVoid, {}); }
-  // True where the type may be used for no more than memory and width conversion.
-  bool is_storage_only(Type type) const;
+  // True for an f16 that the kernel only loads, stores and converts: that needs no more than the storage
+  // feature, and its values may then only be widened or narrowed.
+  bool is_storage_only(Type type) const { return type == Type::f16 && !computes_halves_; }
 
   Word constant(Type type, uint64_t bits);
-  Word u32(uint32_t number) { return module.constant(type(Type::u32), number, 4); }
+  Word u32(uint32_t number, uint32_t width = 1);  // in every part of a vector
   Word float_constant(Type type, double number);
 
   // Instructions with a result, without one, of GLSL.std.450, and arithmetic that may not be contracted.
@@ -74,8 +80,9 @@ class Code {
   void selection_merge(Word merge) { plain(spv::Op::OpSelectionMerge, {merge, 0}); }
   void loop_merge(Word merge, Word next) { plain(spv::Op::OpLoopMerge, {merge, next, 0}); }
 
-  // All lanes of the workgroup arrive, and see what the others wrote.
-  void workgroup_barrier();
+  // All lanes of the workgroup arrive, and see what the others wrote to shared memory, and to buffers unless
+  // those do not matter.
+  void workgroup_barrier(bool with_buffers = true);
   // What was written before is visible to the device before what is written after.
   void device_fence();
 
@@ -86,25 +93,25 @@ class Code {
   // bits).
   std::unordered_map<Word, Word> halves;
 
+  // Cuts the 32-bit value of a small integer to its bits and extends it again; for what may leave its range.
+  // In 32 bits only: a driver folds narrow conversions away.
+  Word wrap(Type type, Word value, uint32_t width = 1);
+
   // Frequent instructions, by their kernel type
   Word select(Type type, Word condition, Word yes, Word no);
   Word logical_and(Word a, Word b) { return op(spv::Op::OpLogicalAnd, type(Type::boolean), {a, b}); }
   Word compare(spv::Op how, Word a, Word b) { return op(how, type(Type::boolean), {a, b}); }
 
  private:
-  uint32_t barrier_semantics(bool shared_memory) const;
+  uint32_t barrier_semantics(bool with_shared, bool with_buffers) const;
   void float_modes();
   void float_mode(spv::ExecutionMode mode, spv::Capability capability, uint32_t bits, bool available);
-  Word integer_type(uint32_t bits);
 
-  SmallTypes small_;
+  const bool computes_halves_;
   Words locals_, entry_, body_;
   Word first_ = 0, current_ = 0;
   std::vector<std::pair<spv::BuiltIn, Word>> builtins_;
   bool floats16_ = false, floats32_ = false, floats64_ = false;
 };
-
-// What the kernel computes with, found by reading it once.
-SmallTypes computed_small_types(const kernel::Program& program);
 
 }  // namespace adit::spirv

@@ -12,29 +12,12 @@ using kernel::is_signed_integer;
 using kernel::size_of;
 using spv::Op;
 
-Type widened(Type t) {
-  if (t == Type::boolean || size_of(t) >= 4) return t;
-  if (t == Type::f16) return Type::f32;
-  return is_signed_integer(t) ? Type::i32 : Type::u32;
-}
-
 Word widen(Code& code, Word value, Type t, uint32_t width) {
-  if (widened(t) == t) return value;
-  const Op op = t == Type::f16 ? Op::OpFConvert : is_signed_integer(t) ? Op::OpSConvert : Op::OpUConvert;
-  const Word wide = code.op(op, code.type(widened(t), width), {value});
-  // A precaution against registers that hold more than the small integer's own bits; what is only moved is
-  // clean.
-  if (t == Type::f16 || width > 1 || code.is_storage_only(t)) return wide;
-  const Word u32 = code.type(Type::u32);
-  if (!is_signed_integer(t)) return code.op(Op::OpBitwiseAnd, u32, {wide, code.u32((1u << bits_of(t)) - 1)});
-  const Word shift = code.u32(32 - bits_of(t));
-  return code.op(Op::OpShiftRightArithmetic, u32,
-                 {code.op(Op::OpShiftLeftLogical, u32, {wide, shift}), shift});
+  return t == Type::f16 ? code.op(Op::OpFConvert, code.type(Type::f32, width), {value}) : value;
 }
 
 Word narrow(Code& code, Word value, Type t, uint32_t width) {
-  if (widened(t) == t) return value;
-  return code.op(t == Type::f16 ? Op::OpFConvert : Op::OpUConvert, code.type(t, width), {value});
+  return t == Type::f16 ? code.op(Op::OpFConvert, code.type(t, width), {value}) : value;
 }
 
 namespace {
@@ -50,7 +33,6 @@ Word float_to_float(Code& code, Word value, Type from, Type to) {
 
 Word integer_to_float(Code& code, Word value, Type from, Type to) {
   const Op op = is_signed_integer(from) ? Op::OpConvertSToF : Op::OpConvertUToF;
-  value = widen(code, value, from);
   // Every integer that f16 can hold is exact in f32, and the others become infinite either way.
   const Type middle = to == Type::f16 ? Type::f32 : to;
   const Word result = code.op(op, code.type(middle), {value});
@@ -59,40 +41,38 @@ Word integer_to_float(Code& code, Word value, Type from, Type to) {
 
 Word float_to_integer(Code& code, Word value, Type from, Type to, bool in_range) {
   value = widen(code, value, from);
-  from = widened(from);
-  const Type wide = widened(to);  // instructions for small integers would need their arithmetic
+  if (from == Type::f16) from = Type::f32;
   const bool is_signed = is_signed_integer(to);
   const Op op = is_signed ? Op::OpConvertFToS : Op::OpConvertFToU;
-  if (in_range) return narrow(code, code.op(op, code.type(wide), {value}), to);
+  if (in_range) return code.wrap(to, code.op(op, code.type(to), {value}));
   const uint32_t digits = bits_of(to) - (is_signed ? 1 : 0);
   const uint64_t largest = digits == 64 ? ~uint64_t{0} : (uint64_t{1} << digits) - 1;
-  const uint64_t wide_mask = size_of(wide) == 8 ? ~uint64_t{0} : 0xffffffffu;
   const Word least = code.float_constant(from, is_signed ? -std::ldexp(1.0, static_cast<int>(digits)) : 0.0);
   const Word end = code.float_constant(from, std::ldexp(1.0, static_cast<int>(digits)));
   // NaN fails every comparison, so it takes the zero.
   const Word fits = code.logical_and(code.compare(Op::OpFOrdGreaterThanEqual, value, least),
                                      code.compare(Op::OpFOrdLessThan, value, end));
   const Word safe = code.select(from, fits, value, code.float_constant(from, 0));
-  Word result = code.op(op, code.type(wide), {safe});
+  Word result = code.op(op, code.type(to), {safe});
   const Word above = code.compare(Op::OpFOrdGreaterThanEqual, value, end);
-  result = code.select(wide, above, code.constant(wide, largest), result);
+  result = code.select(to, above, code.constant(to, largest), result);
   if (is_signed) {
     const Word below = code.compare(Op::OpFOrdLessThan, value, least);
-    result = code.select(wide, below, code.constant(wide, ~largest & wide_mask), result);
+    result = code.select(to, below, code.constant(to, largest + 1), result);
   }
-  return narrow(code, result, to);
+  return result;
 }
 
 Word to_bool(Code& code, Word value, Type from) {
   if (code.is_storage_only(from)) {
     value = widen(code, value, from);
-    from = widened(from);
+    from = Type::f32;
   }
   return code.compare(is_float(from) ? Op::OpFUnordNotEqual : Op::OpINotEqual, value, code.constant(from, 0));
 }
 
 Word from_bool(Code& code, Word value, Type to) {
-  const Type wide = widened(to);
+  const Type wide = to == Type::f16 ? Type::f32 : to;
   const Word one = is_float(wide) ? code.float_constant(wide, 1) : code.constant(wide, 1);
   return narrow(code, code.select(wide, value, one, code.constant(wide, 0)), to);
 }
@@ -106,13 +86,9 @@ Word convert(Code& code, Word value, Type from, Type to, bool in_range) {
   if (is_float(from) && is_float(to)) return float_to_float(code, value, from, to);
   if (is_float(from)) return float_to_integer(code, value, from, to, in_range);
   if (is_float(to)) return integer_to_float(code, value, from, to);
-  if (size_of(from) == size_of(to)) return value;
-  if (size_of(from) < 4 && size_of(to) > size_of(from)) {
-    value = widen(code, value, from);
-    if (size_of(to) == 4) return value;
-  }
-  const bool extends_sign = is_signed_integer(from) && size_of(to) > size_of(from);
-  return code.op(extends_sign ? Op::OpSConvert : Op::OpUConvert, code.type(to), {value});
+  if ((size_of(from) == 8) != (size_of(to) == 8))
+    value = code.op(is_signed_integer(from) ? Op::OpSConvert : Op::OpUConvert, code.type(to), {value});
+  return code.wrap(to, value);
 }
 
 }  // namespace adit::spirv

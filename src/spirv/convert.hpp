@@ -9,10 +9,8 @@ namespace adit::spirv {
 // are extended or cut; a bool is 0 or 1; a number is true where it is not zero.
 Word convert(Code& code, Word value, Type from, Type to, bool in_range);
 
-// The 32-bit type of the same kind for 8- and 16-bit types, any other type itself.
-Type widened(Type type);
+// f32 for f16 and back, where the value must fit; anything else as it is.
 Word widen(Code& code, Word value, Type type, uint32_t width = 1);
-// Back from widened(type); floats must fit.
 Word narrow(Code& code, Word value, Type type, uint32_t width = 1);
 
 }  // namespace adit::spirv

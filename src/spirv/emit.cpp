@@ -24,8 +24,6 @@ std::string target_key(const Target& t) {
   std::string key = std::string("spirv-") + source_stamp + "-";
   for (const bool feature : {t.float16,
                              t.float64,
-                             t.int8,
-                             t.int16,
                              t.int64,
                              t.storage8,
                              t.storage16,
@@ -45,9 +43,14 @@ std::string target_key(const Target& t) {
                              t.subgroup_ballot,
                              t.int64_atomics,
                              t.float_atomics,
-                             t.vulkan_memory_model})
+                             t.vulkan_memory_model,
+                             t.bfloat16_matrices})
     key += feature ? '1' : '0';
-  return fmt::format("{}-{}-{}-{}", key, t.smallest_subgroup, t.max_lanes, t.shared_bytes);
+  key = fmt::format("{}-{}-{}-{}", key, t.smallest_subgroup, t.max_lanes, t.shared_bytes);
+  for (const kernel::MatrixShape& shape : t.matrices)
+    key += fmt::format("-{}x{}x{}{}{}", shape.m, shape.n, shape.k, name_of(shape.operand),
+                       name_of(shape.accumulator));
+  return key;
 }
 
 }  // namespace adit::spirv

@@ -12,7 +12,7 @@ namespace adit::spirv {
 // What the code may use. Each true member is a feature that the device was opened with.
 struct Target {
   bool float16 = false, float64 = false;
-  bool int8 = false, int16 = false, int64 = false;
+  bool int64 = false;
   bool storage8 = false, storage16 = false;
   // False where the driver's integer division and 64-bit products fail: they are composed of smaller pieces
   // then. Mesa's software device is such a one on a CPU whose name promises vector instructions that it does
@@ -27,9 +27,11 @@ struct Target {
   bool rounding_rte16 = false;
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false, subgroup_ballot = false;
   bool int64_atomics = false;
-  bool float_atomics = false;        // f32 add on buffers, VK_EXT_shader_atomic_float
-  bool vulkan_memory_model = false;  // with device scope
-  uint32_t smallest_subgroup = 4;    // lanes; sizes the scratch memory of reductions
+  bool float_atomics = false;                 // f32 add on buffers, VK_EXT_shader_atomic_float
+  bool vulkan_memory_model = false;           // with device scope
+  std::vector<kernel::MatrixShape> matrices;  // products of a subgroup's matrices
+  bool bfloat16_matrices = false;             // VK_KHR_shader_bfloat16
+  uint32_t smallest_subgroup = 4;             // lanes; sizes the scratch memory of reductions
   uint32_t max_lanes = 128, shared_bytes = 16384;
 };
 

@@ -1,6 +1,7 @@
 #include "spirv/generator.hpp"
 
 #include "spirv/arithmetic.hpp"
+#include "spirv/matrix.hpp"
 #include "spirv/team.hpp"
 
 namespace adit::spirv {
@@ -59,6 +60,7 @@ Word Generator::leaf(const Instruction& it) {
       return it.type == Type::u64 ? code_.op(Op::OpUConvert, code_.type(Type::u64), {team_}) : team_;
     case KernelOp::lane: return code_.builtin(spv::BuiltIn::LocalInvocationIndex);
     case KernelOp::subgroup_size: return subgroup_builtin(code_, spv::BuiltIn::SubgroupSize);
+    case KernelOp::subgroup_number: return subgroup_builtin(code_, spv::BuiltIn::SubgroupId);
     case KernelOp::subgroup_lane: return subgroup_builtin(code_, spv::BuiltIn::SubgroupLocalInvocationId);
     default: return 0;
   }
@@ -72,6 +74,7 @@ void Generator::instruction(Id id) {
     case KernelOp::team:
     case KernelOp::lane:
     case KernelOp::subgroup_size:
+    case KernelOp::subgroup_number:
     case KernelOp::subgroup_lane: words_[id] = leaf(it); return;
     case KernelOp::index:  // the loop around has set it
     case KernelOp::buffer:
@@ -86,11 +89,11 @@ void Generator::instruction(Id id) {
     case KernelOp::reduce: reduce(id); return;
     case KernelOp::reduced: words_[id] = reduced_.at(it.operand[0])[it.constant]; return;
     case KernelOp::once: once(it); return;
-    case KernelOp::barrier: barrier(); return;
+    case KernelOp::barrier: barrier(buffers_matter_at(id)); return;
     case KernelOp::fence: code_.device_fence(); return;
     default: break;
   }
-  if (it.op >= KernelOp::load && it.op <= KernelOp::atomic_compare_exchange) note_access(it);
+  note_access(it);
   const bool has_index = it.operand_count > 1 && program_[it.operand[0]].op != KernelOp::variable;
   if (it.op == KernelOp::load)
     words_[id] = memory_.load(it, has_index ? operand(it, 1) : 0);
@@ -98,6 +101,8 @@ void Generator::instruction(Id id) {
     memory_.store(it, has_index ? operand(it, 1) : 0, operand(it, it.operand_count - 1));
   else if (is_atomic(it.op))
     words_[id] = atomic(code_, memory_, it, operands(it));
+  else if (is_matrix_op(it.op))
+    words_[id] = matrix(code_, memory_, it, operands(it));
   else if (it.op >= KernelOp::subgroup_reduce)
     words_[id] = subgroup(code_, it, operands(it));
   else

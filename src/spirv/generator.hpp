@@ -47,7 +47,8 @@ class Generator {
                   const std::function<Words()>& body);
   Word lane();
   bool at_team_level() const;
-  void barrier();
+  void barrier(bool with_buffers = true);
+  bool buffers_matter_at(kernel::Id barrier) const;
   void note_access(const kernel::Instruction& it);
   bool is_shared_access(const kernel::Instruction& it) const;
   Pending accesses_in(uint32_t block_number) const;

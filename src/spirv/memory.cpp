@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "spirv/convert.hpp"
+#include "spirv/matrix.hpp"
 
 namespace adit::spirv {
 
@@ -23,12 +23,19 @@ constexpr Word code_of(Enum value) {
 constexpr Word aligned = code_of(spv::MemoryAccessMask::Aligned);
 constexpr Word shared_access = code_of(spv::MemoryAccessMask::NonPrivatePointer);
 
+uint64_t bytes_of_all(const kernel::Program& program, KernelOp kind) {
+  uint64_t bytes = 0;
+  for (const Instruction& it : program.instructions)
+    if (it.op == kind) bytes += it.constant * cell_bytes(it.type);
+  return bytes;
+}
+
 uint32_t bytes_in_block(const Parameter& p) { return p.is_buffer ? 8 : size_of(p.type); }
 
 }  // namespace
 
 Memory::Memory(Code& code) : code_(code), program_(code.program), locals_(program_.instructions.size()) {
-  reserve_shared(0);
+  reserve_shared(bytes_of_all(program_, KernelOp::shared));
   check_private();
   load_arguments();
 }
@@ -36,9 +43,7 @@ Memory::Memory(Code& code) : code_(code), program_(code.program), locals_(progra
 // Drivers spend minutes on larger ones, or fail.
 void Memory::check_private() {
   constexpr uint64_t most = 64 * 1024;
-  uint64_t bytes = 0;
-  for (const Instruction& it : program_.instructions)
-    if (it.op == KernelOp::array) bytes += it.constant * size_of(it.type);
+  const uint64_t bytes = bytes_of_all(program_, KernelOp::array);
   code_.need(bytes <= most, fmt::format("{} bytes of private arrays ({} at most)", bytes, most));
 }
 
@@ -50,7 +55,9 @@ Word Memory::memory_type(Type t, uint32_t width) {
     code_.need(code_.target.storage16, "16-bit values in memory");
     code_.module.capability(spv::Capability::StorageBuffer16BitAccess);
   }
-  return code_.type(t == Type::boolean ? Type::u8 : t, width);
+  if (t != Type::boolean && !is_small(t)) return code_.type(t, width);
+  const Word scalar = code_.module.type_integer(size_of(t) * 8);
+  return width == 1 ? scalar : code_.module.type_vector(scalar, width);
 }
 
 // struct { uvec2 teams; parameters... }; the addresses are typed as the pointers they are, so no 64-bit
@@ -110,18 +117,13 @@ void Memory::load_arguments() {
     Word type = memory_type(p.type);
     if (p.is_buffer)
       type = module.type_address(module.type_buffer(type, size_of(p.type), p.access != kernel::Access::read));
-    Word value = argument_member(k + 1, type, bytes_in_block(p));
-    if (!p.is_buffer && p.type == Type::boolean) {
-      const Word wide = code_.at_entry(Op::OpUConvert, code_.type(Type::u32), {value});
-      value = code_.at_entry(Op::OpINotEqual, code_.type(Type::boolean), {wide, code_.u32(0)});
-    }
-    if (p.is_buffer) module.name(value, p.name);
-    arguments_.push_back(value);
+    const Word member = argument_member(k + 1, type, bytes_in_block(p));
+    if (p.is_buffer) module.name(member, p.name);
+    arguments_.push_back(p.is_buffer ? member : from_buffer(p.type, member));
   }
 }
 
 void Memory::reserve_shared(uint64_t bytes) {
-  if (shared_bytes_ == 0) shared_bytes_ = program_.shared_bytes();
   shared_bytes_ += bytes;
   code_.need(shared_bytes_ <= code_.target.shared_bytes,
              fmt::format("{} bytes of shared memory ({} at most)", shared_bytes_, code_.target.shared_bytes));
@@ -136,17 +138,16 @@ bool Memory::has_float_atomics(Id object) const {
 void Memory::declare(Id id) {
   const Instruction& it = program_[id];
   Local& local = locals_[id];
-  // Private integers of 8 and 16 bits live in 32: on an H200 a random program (fuzz seed 10) counted 24 bits
-  // too many in a u8 that reached it through a variable.
-  const bool is_small = kernel::is_integer(it.type) && size_of(it.type) < 4 && it.op != KernelOp::shared;
-  local.cell = is_small ? Type::u32 : it.type;
+  local.cell = it.type;
   if (it.op == KernelOp::variable) {
-    local.variable = code_.local(code_.type(local.cell));
+    local.variable = code_.local(it.width == 0 ? matrix_type(code_, it) : code_.type(local.cell));
     return;
   }
   // Shared floats that are changed by compare and exchange are kept as their bits.
   if (it.op == KernelOp::shared && has_float_atomics(id)) local.cell = kernel::unsigned_like(it.type);
-  const Word array = code_.module.type_array(code_.type(local.cell), static_cast<uint32_t>(it.constant));
+  if (it.op == KernelOp::shared) local.width = cell_width(id);
+  const Word array = code_.module.type_array(code_.type(local.cell, local.width),
+                                             static_cast<uint32_t>(it.constant) / local.width);
   local.variable =
       it.op == KernelOp::array ? code_.local(array) : code_.module.variable(StorageClass::Workgroup, array);
 }
@@ -178,8 +179,57 @@ Word Memory::local_element(Id object, Word index) {
   const Local& local = locals_[object];
   if (it.op == KernelOp::variable) return local.variable;
   const StorageClass storage = it.op == KernelOp::array ? StorageClass::Function : StorageClass::Workgroup;
-  const Word type = code_.module.type_pointer(storage, code_.type(local.cell));
+  const Word type = code_.module.type_pointer(storage, code_.type(local.cell, local.width));
   return code_.op(Op::OpAccessChain, type, {local.variable, index});
+}
+
+// The widest access decides how a shared array is declared, for only so is that access one instruction; but
+// atomics and matrices of single elements want the elements themselves.
+uint32_t Memory::cell_width(Id shared) const {
+  uint32_t width = 1;
+  for (const Instruction& it : program_.instructions) {
+    if (it.operand_count == 0 || it.operand[0] != shared) continue;
+    const bool is_matrix = is_matrix_op(it.op);
+    const uint32_t own = is_matrix ? kernel::MatrixForm::of(it.constant).vector : it.width;
+    if (is_atomic(it.op) || (is_matrix && own == 1)) return 1;
+    if (own > width) width = own;
+  }
+  return program_[shared].constant % width == 0 ? width : 1;
+}
+
+// One scalar of an access whose width is not that of the array's cells.
+Word Memory::shared_part(const Instruction& it, Word index, uint32_t part) {
+  const Local& local = locals_[it.operand[0]];
+  const Type counts = program_[it.operand[1]].type;
+  const Word type = code_.type(counts);
+  if (it.width > 1) {
+    index = code_.op(Op::OpIMul, type, {index, code_.constant(counts, it.width)});
+    index = code_.op(Op::OpIAdd, type, {index, code_.constant(counts, part)});
+  }
+  if (local.width == 1) return local_element(it.operand[0], index);
+  const Word shift = code_.constant(counts, local.width == 4 ? 2 : 1);
+  const Word cell = code_.op(Op::OpShiftRightLogical, type, {index, shift});
+  const Word within = code_.op(Op::OpBitwiseAnd, type, {index, code_.constant(counts, local.width - 1)});
+  const Word pointer = code_.module.type_pointer(StorageClass::Workgroup, code_.type(local.cell));
+  return code_.op(Op::OpAccessChain, pointer, {local.variable, cell, within});
+}
+
+Word Memory::matrix_place(const Instruction& it, Word index) {
+  const Id object = it.operand[0];
+  const uint32_t vector = kernel::MatrixForm::of(it.constant).vector;
+  if (program_[object].op == KernelOp::buffer)
+    return buffer_element(object, index, program_[object].type, vector);
+  code_.need(!is_small(program_[object].type), "matrices in a shared array of 8- or 16-bit integers or bf16");
+  code_.need(locals_[object].width == vector, "matrices and vectors of one width in a shared array");
+  return local_element(object, index);
+}
+
+Words Memory::matrix_access(Id object, bool stores) {
+  constexpr uint32_t matrix_bytes = 16;  // what rows of matrices begin at
+  Words all = stores ? storing(object, 0, 0, program_[object].op == KernelOp::buffer ? matrix_bytes : 0)
+                     : loading(object, 0, program_[object].op == KernelOp::buffer ? matrix_bytes : 0);
+  all.erase(all.begin(), all.begin() + (stores ? 2 : 1));
+  return all;
 }
 
 Word Memory::pointer(Id object, Word index, Type cell) {
@@ -188,34 +238,31 @@ Word Memory::pointer(Id object, Word index, Type cell) {
 }
 
 // A bool in a buffer is a byte, 0 or 1.
-Word Memory::from_byte(Word value, uint32_t width) {
-  const Word wide = widen(code_, value, Type::u8, width);
-  Word zero = code_.u32(0);
-  const Word type = code_.type(Type::u32, width);
-  if (width == 2) zero = code_.module.constant_composite(type, {zero, zero});
-  if (width == 4) zero = code_.module.constant_composite(type, {zero, zero, zero, zero});
-  return code_.op(Op::OpINotEqual, code_.type(Type::boolean, width), {wide, zero});
+Word Memory::from_buffer(Type t, Word value, uint32_t width) {
+  const bool is_bool = t == Type::boolean;
+  if (!is_bool && !is_small(t)) return value;
+  const Word wide = code_.op(Op::OpUConvert, code_.type(Type::u32, width), {value});
+  const Word whole = code_.wrap(is_bool ? Type::u8 : t, wide, width);
+  if (!is_bool) return whole;
+  return code_.op(Op::OpINotEqual, code_.type(t, width), {whole, code_.u32(0, width)});
 }
 
-Word Memory::to_byte(Word value, uint32_t width) {
-  const Word type = code_.type(Type::u32, width);
-  Word zero = code_.u32(0), one = code_.u32(1);
-  const auto spread = [&](Word x) {
-    return width == 2 ? code_.module.constant_composite(type, {x, x})
-                      : code_.module.constant_composite(type, {x, x, x, x});
-  };
-  if (width > 1) {
-    zero = spread(zero);
-    one = spread(one);
-  }
-  return narrow(code_, code_.op(Op::OpSelect, type, {value, one, zero}), Type::u8, width);
+Word Memory::to_buffer(Type t, Word value, uint32_t width) {
+  if (t == Type::boolean)
+    value = code_.op(Op::OpSelect, code_.type(Type::u32, width),
+                     {value, code_.u32(1, width), code_.u32(0, width)});
+  else if (!is_small(t))
+    return value;
+  return code_.op(Op::OpUConvert, memory_type(t, width), {value});
 }
 
 // In a program with fences every access to what others may change says so: the fences and barriers then carry
-// it through the caches. Without fences nothing of it is needed, and drivers optimise more.
+// it through the caches. Without fences nothing of it is needed, and drivers optimise more; but in Vulkan's
+// memory model barriers carry only what is said to be shared.
 Words Memory::loading(Id object, Word from, uint32_t bytes) {
   if (!is_watched(object)) return bytes == 0 ? Words{from} : Words{from, aligned, bytes};
   if (bytes == 0) return {from, shared_access};
+  if (!code_.has_fences) return {from, aligned | shared_access, bytes};
   return {from, aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerVisible), bytes,
           device_scope()};
 }
@@ -223,13 +270,14 @@ Words Memory::loading(Id object, Word from, uint32_t bytes) {
 Words Memory::storing(Id object, Word to, Word value, uint32_t bytes) {
   if (!is_watched(object)) return bytes == 0 ? Words{to, value} : Words{to, value, aligned, bytes};
   if (bytes == 0) return {to, value, shared_access};
+  if (!code_.has_fences) return {to, value, aligned | shared_access, bytes};
   const Word mask = aligned | shared_access | code_of(spv::MemoryAccessMask::MakePointerAvailable);
   return {to, value, mask, bytes, device_scope()};
 }
 
 bool Memory::is_watched(Id object) const {
   const Instruction& it = program_[object];
-  if (!code_.has_fences || it.op == KernelOp::variable || it.op == KernelOp::array) return false;
+  if (!code_.vulkan_model || it.op == KernelOp::variable || it.op == KernelOp::array) return false;
   return it.op == KernelOp::shared || program_.parameters[it.constant].access != kernel::Access::read;
 }
 
@@ -241,35 +289,46 @@ Word Memory::load(const Instruction& it, Word index) {
     const Word from = buffer_element(object, index, it.type, it.width);
     const Word value = code_.op(Op::OpLoad, memory_type(it.type, it.width),
                                 loading(object, from, size_of(it.type) * it.width));
-    return it.type == Type::boolean ? from_byte(value, it.width) : value;
+    return from_buffer(it.type, value, it.width);
   }
-  const Type cell = locals_[object].cell;
-  const Word value = code_.op(Op::OpLoad, code_.type(cell), loading(object, local_element(object, index), 0));
-  if (cell == it.type) return value;
-  return size_of(it.type) < 4 ? narrow(code_, value, it.type)
-                              : code_.op(Op::OpBitcast, code_.type(it.type), {value});
+  const Local& local = locals_[object];
+  if (it.width == 0) return code_.op(Op::OpLoad, matrix_type(code_, it), {local.variable});
+  const auto read = [&](Word from, uint32_t width) {
+    const Word value = code_.op(Op::OpLoad, code_.type(local.cell, width), loading(object, from, 0));
+    return local.cell == it.type ? value : code_.op(Op::OpBitcast, code_.type(it.type, width), {value});
+  };
+  if (it.width == local.width) return read(local_element(object, index), it.width);
+  Words parts;
+  for (uint32_t k = 0; k < it.width; ++k) parts.push_back(read(shared_part(it, index, k), 1));
+  return it.width == 1 ? parts[0] : code_.op(Op::OpCompositeConstruct, code_.type(it.type, it.width), parts);
 }
 
 void Memory::store(const Instruction& it, Word index, Word value) {
   const Id object = it.operand[0];
   const Type type = program_[object].type;
   if (program_[object].op == KernelOp::buffer) {
-    if (type == Type::boolean) value = to_byte(value, it.width);
     const Word to = buffer_element(object, index, type, it.width);
-    code_.plain(Op::OpStore, storing(object, to, value, size_of(type) * it.width));
+    const Word held = to_buffer(type, value, it.width);
+    code_.plain(Op::OpStore, storing(object, to, held, size_of(type) * it.width));
     return;
   }
-  const Type cell = locals_[object].cell;
-  if (cell != type)
-    value =
-        size_of(type) < 4 ? widen(code_, value, type) : code_.op(Op::OpBitcast, code_.type(cell), {value});
-  code_.plain(Op::OpStore, storing(object, local_element(object, index), value, 0));
+  const Local& local = locals_[object];
+  if (it.width == 0) return code_.plain(Op::OpStore, {local.variable, value});
+  const auto write = [&](Word to, Word held, uint32_t width) {
+    if (local.cell != type) held = code_.op(Op::OpBitcast, code_.type(local.cell, width), {held});
+    code_.plain(Op::OpStore, storing(object, to, held, 0));
+  };
+  if (it.width == local.width) return write(local_element(object, index), value, it.width);
+  for (uint32_t k = 0; k < it.width; ++k) {
+    const Word part = it.width == 1 ? value : code_.op(Op::OpCompositeExtract, code_.type(type), {value, k});
+    write(shared_part(it, index, k), part, 1);
+  }
 }
 
 Word Memory::scratch(Type type, uint32_t length, uint32_t slot) {
   Word& array = scratch_[{type, slot}];
   if (array == 0) {
-    reserve_shared(uint64_t{length} * size_of(type));
+    reserve_shared(uint64_t{length} * cell_bytes(type));
     array = code_.module.variable(StorageClass::Workgroup, code_.module.type_array(code_.type(type), length));
   }
   return array;

@@ -22,6 +22,10 @@ class Memory {
   // One element, seen as `cell`, for an atomic.
   Word pointer(kernel::Id object, Word index, Type cell);
 
+  // Where a matrix begins, and the operands that say how it is accessed.
+  Word matrix_place(const kernel::Instruction& instruction, Word index);
+  Words matrix_access(kernel::Id object, bool stores);
+
   // Shared memory of the reductions themselves: `slot` tells apart those used at once.
   Word scratch(Type type, uint32_t length, uint32_t slot);
   Word scratch_element(Type type, Word array, Word index);
@@ -30,6 +34,7 @@ class Memory {
   struct Local {
     Word variable = 0;
     Type cell{};
+    uint32_t width = 1;  // of a shared array's cells
   };
   struct View {  // a buffer's pointer with another element type
     kernel::Id object;
@@ -49,11 +54,14 @@ class Memory {
   Word argument_member(uint32_t member, Word type, uint32_t bytes);
   Word buffer_element(kernel::Id object, Word index, Type cell, uint32_t width);
   Word local_element(kernel::Id object, Word index);
+  uint32_t cell_width(kernel::Id shared) const;
+  Word shared_part(const kernel::Instruction& instruction, Word index, uint32_t part);
   bool has_float_atomics(kernel::Id object) const;
   void reserve_shared(uint64_t bytes);
   void check_private();
-  Word from_byte(Word value, uint32_t width);
-  Word to_byte(Word value, uint32_t width);
+  // Between a value and what a buffer holds of it.
+  Word from_buffer(Type type, Word value, uint32_t width = 1);
+  Word to_buffer(Type type, Word value, uint32_t width);
 
   Code& code_;
   const kernel::Program& program_;

@@ -1,6 +1,5 @@
 // Integer products and quotients: the device's own, or composed where the target says that those fail.
 #include "spirv/arithmetic.hpp"
-#include "spirv/convert.hpp"
 
 namespace adit::spirv {
 
@@ -128,7 +127,8 @@ Quotient composed(Code& code, Type t, Word a, Word b) {
 }  // namespace
 
 Word multiply(Code& code, Type t, Word a, Word b) {
-  if (code.target.native_integers || size_of(t) < 8) return code.op(Op::OpIMul, code.type(t), {a, b});
+  if (code.target.native_integers || size_of(t) < 8)
+    return code.wrap(t, code.op(Op::OpIMul, code.type(t), {a, b}));
   const Word u32 = code.type(Type::u32);
   const Halves x = halves(code, a), y = halves(code, b);
   const auto mul = [&](Word p, Word q) { return code.op(Op::OpIMul, u32, {p, q}); };
@@ -152,8 +152,8 @@ Word divide(Code& code, Type t, Word a, Word b, bool remainder) {
     // Not OpSRem: NVIDIA's driver takes a negative divisor for a large positive one.
     return code.op(Op::OpISub, type, {a, code.op(Op::OpIMul, type, {quotient, b})});
   }
-  const Quotient q = composed(code, widened(t), widen(code, a, t), widen(code, b, t));
-  return narrow(code, remainder ? q.remainder : q.quotient, t);
+  const Quotient q = composed(code, t, a, b);
+  return remainder ? q.remainder : q.quotient;
 }
 
 }  // namespace adit::spirv

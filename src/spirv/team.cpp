@@ -46,7 +46,8 @@ Op group_op(Reduction reduction, Type t) {
 
 Word over_subgroup(Code& code, GroupOperation how, Reduction reduction, Type t, Word value) {
   use(code, Capability::GroupNonUniformArithmetic, code.target.subgroup_arithmetic, "subgroup arithmetic");
-  return code.op(group_op(reduction, t), code.type(t), {subgroup_scope(code), static_cast<Word>(how), value});
+  const Word scope = subgroup_scope(code), kind = static_cast<Word>(how);
+  return code.wrap(t, code.op(group_op(reduction, t), code.type(t), {scope, kind, value}));
 }
 
 }  // namespace
@@ -118,15 +119,14 @@ class TeamReduction {
     Word scratch;
   };
 
-  // Subgroup minima and maxima of floats may treat NaN and the zeros in their own way; small types and 64-bit
-  // integers are a feature of their own. A last subgroup that is not full is lost on Mesa's software
-  // device.
+  // Subgroup minima and maxima of floats may treat NaN and the zeros in their own way; f16 and 64-bit
+  // integers are a feature of their own. A last subgroup that is not full is lost on Mesa's software device.
   bool suits_subgroups(const Partial& p) const {
     constexpr uint32_t largest_subgroup = 128;
     const bool fills_subgroups = std::has_single_bit(lanes_) || lanes_ % largest_subgroup == 0;
     if (!code_.target.subgroup_arithmetic || !fills_subgroups) return false;
     if (is_float(p.type)) return p.type != Type::f16 && p.reduction <= Reduction::mul;
-    return kernel::size_of(p.type) == 4;
+    return kernel::size_of(p.type) <= 4;
   }
 
   void write(const Item& item, Word index, Word value) {

@@ -1,5 +1,7 @@
 // Team level: every lane runs the same code on the same values, so conditions and loops there are uniform and
 // may hold barriers. Inside each, reduce and once the lanes part.
+#include <algorithm>
+
 #include "spirv/arithmetic.hpp"
 #include "spirv/generator.hpp"
 #include "spirv/team.hpp"
@@ -16,13 +18,30 @@ bool Generator::at_team_level() const { return program_.team.kind == kernel::Tea
 
 Word Generator::lane() { return code_.builtin(spv::BuiltIn::LocalInvocationIndex); }
 
-void Generator::barrier() {
-  if (program_.team.lanes > 1) code_.workgroup_barrier();
+void Generator::barrier(bool with_buffers) {
+  if (program_.team.lanes > 1) code_.workgroup_barrier(with_buffers);
   pending_ = {};
 }
 
+// Whether a buffer may have been written when this barrier is reached, perhaps in an earlier round of a loop
+// around it. Drivers wait for buffers at a barrier that names them.
+bool Generator::buffers_matter_at(Id barrier) const {
+  for (const kernel::Parameter& p : program_.parameters)
+    if (p.is_buffer && p.access == kernel::Access::read_write) return true;
+  const kernel::Block& body = program_.blocks[0];
+  const auto next = std::upper_bound(body.begin(), body.end(), barrier);
+  const Id end = next == body.end() ? static_cast<Id>(program_.instructions.size()) : *next;
+  for (Id id = 0; id < end; ++id) {
+    const Instruction& it = program_[id];
+    const bool writes = it.op == KernelOp::store || it.op == KernelOp::matrix_store || is_atomic(it.op);
+    if (writes && program_[it.operand[0]].op == KernelOp::buffer) return true;
+  }
+  return false;
+}
+
 bool Generator::is_shared_access(const Instruction& it) const {
-  if (it.op < KernelOp::load || it.op > KernelOp::atomic_compare_exchange) return false;
+  const bool is_matrix = it.op == KernelOp::matrix_load || it.op == KernelOp::matrix_store;
+  if (!is_matrix && (it.op < KernelOp::load || it.op > KernelOp::atomic_compare_exchange)) return false;
   const Instruction& object = program_[it.operand[0]];
   if (object.op == KernelOp::shared) return true;
   return object.op == KernelOp::buffer && program_.parameters[object.constant].access != kernel::Access::read;
@@ -53,7 +72,7 @@ Generator::Pending Generator::accesses_in(uint32_t number) const {
 bool Generator::writes_in(uint32_t number) const {
   for (const Id id : program_.blocks[number]) {
     const Instruction& it = program_[id];
-    if (it.op != KernelOp::load && is_shared_access(it)) return true;
+    if (it.op != KernelOp::load && it.op != KernelOp::matrix_load && is_shared_access(it)) return true;
     for (const uint32_t inner : it.block)
       if (inner != kernel::no_id && writes_in(inner)) return true;
   }

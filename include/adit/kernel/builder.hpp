@@ -71,6 +71,7 @@ class Array {
   Element operator[](uint32_t index) const;
   Value load(Value index) const;
   // `width` consecutive elements from width * index on, in one access of width * size bytes, aligned so.
+  // Buffers and shared arrays; a shared array whose accesses are all of one width is the fastest.
   Value load_vector(Value index, int width) const;
   void store(Value index,
              Value value) const;  // a vector value stores all its scalars, index counted in vectors
@@ -180,6 +181,7 @@ class Builder {
   // Over the lanes that run together. On a CPU these are SIMD lanes.
   Value subgroup_size();
   Value subgroup_lane();
+  Value subgroup_number();  // of this lane's subgroup in its team (Team::many, GPU only)
   Value subgroup_reduce(Reduction op, Value value);
   Value subgroup_inclusive(Reduction op, Value value);
   Value subgroup_exclusive(Reduction op, Value value);

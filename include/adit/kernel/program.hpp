@@ -103,15 +103,53 @@ enum class Op : uint8_t {
   subgroup_first,
   subgroup_shuffle,
   subgroup_shuffle_xor,
+  subgroup_number,  // of the lane's subgroup in the team
+  // Matrices that the lanes of a subgroup hold together, for devices that have them (Limits). Their width is
+  // 0 and their constant is a MatrixForm; variables hold them too.
+  matrix_fill,          // operand a scalar
+  matrix_load,          // operands object, index, stride; both counted in vectors of the form's `vector`
+  matrix_store,         // operands object, index, stride, matrix
+  matrix_multiply_add,  // operands a, b, c: a * b + c
+  matrix_convert,       // operand a matrix of another type
   op_count
 };
 
 enum class Reduction : uint8_t { add, mul, min, max, bit_and, bit_or, bit_xor };
 
+enum class MatrixRole : uint8_t { a, b, accumulator };
+enum class MatrixLayout : uint8_t { row_major, column_major };
+
+// What a matrix is besides its element type, and how one lies in memory.
+struct MatrixForm {
+  uint16_t rows = 0, columns = 0;
+  MatrixRole role{};
+  MatrixLayout layout{};  // of a load or store
+  uint8_t vector = 1;     // elements that the index and the stride of a load or store count by: 1, 2 or 4
+  constexpr uint64_t packed() const {
+    return rows | uint64_t{columns} << 16 | static_cast<uint64_t>(role) << 32 |
+           static_cast<uint64_t>(layout) << 40 | uint64_t{vector} << 48;
+  }
+  static constexpr MatrixForm of(uint64_t packed) {
+    return {static_cast<uint16_t>(packed), static_cast<uint16_t>(packed >> 16),
+            static_cast<MatrixRole>(packed >> 32 & 0xff), static_cast<MatrixLayout>(packed >> 40 & 0xff),
+            static_cast<uint8_t>(packed >> 48)};
+  }
+  bool same_matrix(const MatrixForm& other) const {
+    return rows == other.rows && columns == other.columns && role == other.role;
+  }
+};
+
+// A product that a device multiplies at once: a is m x k, b is k x n, the accumulator m x n.
+struct MatrixShape {
+  uint32_t m = 0, n = 0, k = 0;
+  Type operand{}, accumulator{};  // both operands have one type
+  bool operator==(const MatrixShape&) const = default;
+};
+
 struct Instruction {
   Op op{};
   Type type = Type::none;
-  uint8_t width = 1;  // 1, 2 or 4
+  uint8_t width = 1;  // 1, 2 or 4; 0: a matrix
   uint8_t operand_count = 0;
   std::array<Id, 4> operand{no_id, no_id, no_id, no_id};
   uint64_t constant = 0;
@@ -161,6 +199,8 @@ std::string_view name_of(Op op);
 std::string_view name_of(Reduction reduction);
 bool is_memory_object(Op op);
 bool is_atomic(Op op);
+inline bool is_matrix_op(Op op) { return op >= Op::matrix_fill && op <= Op::matrix_convert; }
+bool uses_matrices(const Program& program);
 // What a reduction of nothing yields, as bits: 0, 1, +infinity or the largest for min, and so on.
 uint64_t identity_of(Reduction reduction, Type type);
 

@@ -1,5 +1,7 @@
 #include "device/vulkan/core.hpp"
 
+#include "device/vulkan/cooperative.hpp"
+
 namespace adit::vulkan {
 
 Core::Core(Physical physical) : physical_(std::move(physical)) {
@@ -16,20 +18,22 @@ Core::Core(Physical physical) : physical_(std::move(physical)) {
   VkPhysicalDeviceVulkan12Features v12 = physical_.features12;
   VkPhysicalDeviceVulkan11Features v11 = physical_.features11;
   v11.pNext = &v12;
-  v12.pNext = physical_.atomic_float ? &atomics : nullptr;
+  MatrixChain matrices(physical_, physical_.atomic_float ? &atomics : nullptr);
+  v12.pNext = matrices.first();
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &v11;
   features.features = physical_.features;
 
-  const char* const extension = VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME;
+  std::vector<const char*> extensions = matrices.extensions();
+  if (physical_.atomic_float) extensions.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
   VkDeviceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   info.pNext = &features;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
-  info.enabledExtensionCount = physical_.atomic_float ? 1 : 0;
-  info.ppEnabledExtensionNames = &extension;
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   const Instance& here = instance();
   check(here.calls.create_device(physical_.handle, &info, nullptr, &handle_), "vkCreateDevice");
   calls = load_device_calls(here.calls, handle_);

@@ -29,8 +29,6 @@ spirv::Target target_for(const Physical& physical, const Limits& limits) {
   spirv::Target target = physical.target;
   target.float16 = limits.float16;
   target.float64 = limits.float64;
-  target.int8 = limits.int8;
-  target.int16 = limits.int16;
   target.int64 = limits.int64;
   target.storage8 = limits.storage8;
   target.storage16 = limits.storage16;
@@ -42,6 +40,7 @@ spirv::Target target_for(const Physical& physical, const Limits& limits) {
   target.float_atomics = limits.float_atomics;
   target.max_lanes = limits.max_lanes;
   target.shared_bytes = limits.shared_bytes;
+  target.matrices = limits.cooperative_matrices;
   return target;
 }
 

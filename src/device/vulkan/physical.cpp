@@ -2,6 +2,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "device/vulkan/cooperative.hpp"
 #include "device/vulkan/instance.hpp"
 
 namespace adit::vulkan {
@@ -62,12 +63,10 @@ void read_features(Physical& device) {
 
   device.features.shaderFloat64 = all.features.shaderFloat64;
   device.features.shaderInt64 = all.features.shaderInt64;
-  device.features.shaderInt16 = all.features.shaderInt16;
   device.features11.sType = v11.sType;
   device.features11.storageBuffer16BitAccess = v11.storageBuffer16BitAccess;
   device.features12.sType = v12.sType;
   device.features12.storageBuffer8BitAccess = v12.storageBuffer8BitAccess;
-  device.features12.shaderInt8 = v12.shaderInt8;
   device.features12.shaderFloat16 = v12.shaderFloat16;
   device.features12.shaderBufferInt64Atomics = v12.shaderBufferInt64Atomics;
   device.features12.shaderSharedInt64Atomics = v12.shaderSharedInt64Atomics;
@@ -129,8 +128,7 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   limits.shared_bytes = driver.maxComputeSharedMemorySize;
   limits.float16 = device.features12.shaderFloat16;
   limits.float64 = device.features.shaderFloat64;
-  limits.int8 = device.features12.shaderInt8;
-  limits.int16 = device.features.shaderInt16;
+  limits.int8 = limits.int16 = true;  // the code generator computes with them in 32 bits
   limits.int64 = device.features.shaderInt64;
   limits.storage8 = device.features12.storageBuffer8BitAccess;
   limits.storage16 = device.features11.storageBuffer16BitAccess;
@@ -188,6 +186,8 @@ Physical describe(VkPhysicalDevice handle, uint32_t index) {
   } else {
     read_features(device);
     read_properties(device);
+    read_matrices(device, has_extension(handle, cooperative::matrix_extension),
+                  has_extension(handle, cooperative::bfloat16_extension));
     if (!pick_queue_family(device)) device.problem = "it has no queue that computes";
   }
   device.info.reason = device.problem;

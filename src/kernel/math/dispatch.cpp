@@ -74,6 +74,7 @@ Value erfc(Value x) { return apply("erfc", f32::erfc, f64::erfc, x); }
 Value erf_inv(Value x) { return apply("erf_inv", f32::erf_inv, f64::erf_inv, x); }
 Value lgamma(Value x) { return apply("lgamma", f32::lgamma, f64::lgamma, x); }
 Value digamma(Value x) { return apply("digamma", f32::digamma, f64::digamma, x); }
+Value trigamma(Value x) { return apply("trigamma", f32::trigamma, f64::trigamma, x); }
 Value sigmoid(Value x) { return apply("sigmoid", f32::sigmoid, f64::sigmoid, x); }
 Value softplus(Value x) { return apply("softplus", f32::softplus, f64::softplus, x); }
 Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::log_sigmoid, x); }

@@ -35,6 +35,7 @@ Value erfc(Value x);
 Value erf_inv(Value x);
 Value lgamma(Value x);
 Value digamma(Value x);
+Value trigamma(Value x);
 Value sigmoid(Value x);
 Value softplus(Value x);
 Value log_sigmoid(Value x);

@@ -68,4 +68,29 @@ Value digamma(Value x, const DigammaParts& parts) {
   return result;
 }
 
+// On the right the recurrence leads to [1, 2] from below 3, and to the asymptotic series from 3 on: down from
+// beyond 3 the terms would cancel. The division is done first and squared after: y^2 would underflow near 0.
+Value trigamma(Value x, const TrigammaParts& parts) {
+  Value left = x < 0, a = abs(x);
+  Value y = select(left, 1 + a, x);
+  Value below_one = y < 1, below_two = y < 2, below_three = y < 3, lifted = !below_three && y < 4;
+  Value t = select(below_one, y + 1, select(below_two, y, y - 1));
+  Value beyond = select(lifted, y * (y + 1), y);
+  Value quotient = divide(x.like(1), select(below_one || !below_three, beyond, select(below_two, 1, y - 1)));
+  Value term = quotient * quotient, centre = parts.centre(t - 1.5);
+  Value small = select(below_two && !below_one, centre, select(below_one, centre + term, centre - term));
+  // 3 <= y < 4: from 1 / (y (y + 1)) both 1 / (y + 1) for the series and 1 / y for the step
+  Value inverse = select(lifted, quotient * y, quotient), u = inverse * inverse, step = quotient * (y + 1);
+  Value large = fma(u, fma(inverse, parts.tail(u), 0.5), inverse);
+  Value right = select(below_three, small, select(lifted, fma(step, step, large), large));
+  Variable result = x.builder().variable(right);
+  // Reflection: trigamma(-a) = (pi / sin(pi a))^2 - trigamma(1 + a). Infinite at the poles.
+  x.builder().if_(left, [&] {
+    Value r = from_nearest_integer(a);
+    Value root = divide(x.like(1), r * parts.sine(r * r));
+    result = fma(root, root, -right);
+  });
+  return result;
+}
+
 }  // namespace adit::kernel

@@ -1,4 +1,4 @@
-// The shape that lgamma and digamma have in f32 and f64; f32/gamma.cpp and f64/gamma.cpp bring the
+// The shape that lgamma, digamma and trigamma have in f32 and f64; f32/gamma.cpp and f64/gamma.cpp bring the
 // polynomials.
 #pragma once
 
@@ -23,5 +23,12 @@ struct DigammaParts {
   double root_high, root_low;   // the positive zero, 1.46163..., to twice the precision
 };
 Value digamma(Value x, const DigammaParts& parts);
+
+struct TrigammaParts {
+  Value (*centre)(Value z);  // trigamma(3/2 + z), |z| <= 1/2
+  Value (*tail)(Value u);    // (trigamma(a) - 1 / a - 1 / (2 a^2)) a^3, u = 1 / a^2, a >= 4
+  Value (*sine)(Value u);    // as for lgamma
+};
+Value trigamma(Value x, const TrigammaParts& parts);
 
 }  // namespace adit::kernel

@@ -1,0 +1,163 @@
+#include "compile/compile.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include "compile/kernels.hpp"
+#include "compile/launch.hpp"
+#include "compile/memory_plan.hpp"
+#include "compile/simplify.hpp"
+
+namespace adit::compile {
+
+using graph::Op;
+
+namespace {
+
+uint64_t bytes_of(const Node& node) {
+  return static_cast<uint64_t>(element_count(node.shape)) * size_of(node.type);
+}
+
+class Compiler {
+ public:
+  Compiler(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
+           std::span<const Tensor> numbers)
+      : device_(device), roots_(simplify(roots)) {
+    for (size_t i = 0; i < inputs.size(); ++i) input_index_[&inputs[i].node()] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < numbers.size(); ++i) number_index_[&numbers[i].node()] = static_cast<uint32_t>(i);
+    target_.limits = device.limits();
+    target_.gpu = device.info().kind != DeviceKind::cpu;
+  }
+
+  std::shared_ptr<const Executable> make() {
+    collect();
+    std::unordered_set<const Node*> arguments;
+    for (const auto& [node, index] : number_index_) arguments.insert(node);
+    const Partition parts = partition(nodes_, inputs_, outputs_, arguments, target_);
+    Workshop shop{parts, target_, nodes_, {}};
+    std::vector<Work> work;
+    for (const Group& group : parts.groups) append_work(group, shop, work);
+    auto executable = std::make_shared<Executable>();
+    place_outputs(*executable);
+    plan_memory(work, *executable);
+    for (Work& item : work) executable->steps_.push_back(finish(std::move(item)));
+    executable->listing_ = listing(parts);
+    return executable;
+  }
+
+ private:
+  void collect() {
+    kept_ = graph::reachable(roots_, false);
+    for (const Tensor& x : kept_) {
+      nodes_.push_back(&x.node());
+      if (x.node().computed || x.node().op == Op::input) inputs_.insert(&x.node());
+    }
+    for (const Tensor& root : roots_) outputs_.insert(&memory_of(root.node()));
+  }
+
+  void append_work(const Group& group, Workshop& shop, std::vector<Work>& work) {
+    if (group.roots.empty()) return;
+    if (group.form == Group::Form::kernel) {
+      for (Work& item : kernel_work(*group.roots[0], shop, device_)) work.push_back(std::move(item));
+      return;
+    }
+    auto launches = group.form == Group::Form::rows ? rows_launches(group, shop) : loop_launches(group, shop);
+    for (Launch& launch : launches) work.push_back(work_of(std::move(launch), device_));
+  }
+
+  void place_outputs(Executable& executable) {
+    for (const Tensor& root : roots_) {
+      const Node& base = memory_of(root.node());
+      Executable::Output output;
+      if (const auto it = input_index_.find(&base); it != input_index_.end()) {
+        output.is_input = true;
+        output.place = {Location::In::input, it->second, 0, bytes_of(base)};
+      } else {
+        auto [entry, fresh] = output_places_.try_emplace(&base);
+        if (fresh) {
+          entry->second = {Location::In::output, static_cast<uint32_t>(executable.output_bytes_.size()), 0, bytes_of(base)};
+          executable.output_bytes_.push_back(padded(bytes_of(base)));
+        }
+        output.place = entry->second;
+      }
+      executable.outputs_.push_back(output);
+    }
+  }
+
+  // Tensors that are neither inputs nor outputs live in one arena, each from its first use to its last.
+  void plan_memory(const std::vector<Work>& work, Executable& executable) {
+    MemoryPlan plan;
+    for (size_t step = 0; step < work.size(); ++step)
+      for (const Node* node : work[step].touches) {
+        const Node& base = memory_of(*node);
+        if (!input_index_.contains(&base) && !output_places_.contains(&base)) plan.use(&base, padded(bytes_of(base)), step);
+      }
+    executable.arena_bytes_ = plan.arrange();
+    for (const auto& [node, offset] : plan.offsets()) arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
+  }
+
+  Location place_of(const Node& node) const {
+    const Node& base = memory_of(node);
+    if (const auto it = input_index_.find(&base); it != input_index_.end())
+      return {Location::In::input, it->second, 0, bytes_of(base)};
+    if (const auto it = output_places_.find(&base); it != output_places_.end()) return it->second;
+    return arena_.at(&base);
+  }
+
+  Step finish(Work item) {
+    Step step;
+    step.name = item.name;
+    step.operations = item.operations;
+    for (const Node* node : item.touches) step.bytes += bytes_of(*node);
+    if (item.conduct) {
+      step.work = HostStep{item.conduct([&](const Node& node) { return place_of(node); })};
+      return step;
+    }
+    KernelStep kernel{item.kernel, item.teams, {}};
+    for (const Binding& binding : item.bindings) {
+      if (binding.kind == Binding::Kind::tensor)
+        kernel.arguments.emplace_back(place_of(*binding.node));
+      else
+        kernel.arguments.emplace_back(NumberSource{number_index_.at(binding.node),
+                                                   binding.kind == Binding::Kind::number_imag,
+                                                   compute_type(binding.node->type)});
+    }
+    step.work = std::move(kernel);
+    return step;
+  }
+
+  std::string listing(const Partition& parts) const {
+    std::string text;
+    std::unordered_map<const Node*, size_t> numbers;
+    for (const Node* node : nodes_) {
+      const size_t number = numbers.size();
+      numbers[node] = number;
+      std::string operands;
+      for (const Tensor& operand : node->operands)
+        if (const auto it = numbers.find(&operand.node()); it != numbers.end() && !node->computed)
+          operands += fmt::format(" %{}", it->second);
+      text += fmt::format("%{} = {}{} : {}{}{}\n", number, inputs_.contains(node) ? "input" : graph::name_of(node->op),
+                          operands, name_of(node->type), to_string(node->shape),
+                          parts.in_memory.contains(node) ? " in memory" : "");
+    }
+    return text;
+  }
+
+  Device& device_;
+  std::vector<Tensor> roots_, kept_;
+  Target target_;
+  std::vector<const Node*> nodes_;
+  std::unordered_set<const Node*> inputs_, outputs_;
+  std::unordered_map<const Node*, uint32_t> input_index_, number_index_;
+  std::unordered_map<const Node*, Location> output_places_, arena_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
+                                          std::span<const Tensor> numbers) {
+  return Compiler(device, roots, inputs, numbers).make();
+}
+
+}  // namespace adit::compile

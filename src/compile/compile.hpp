@@ -1,0 +1,17 @@
+// From a graph to an executable.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "compile/executable.hpp"
+#include "graph/node.hpp"
+
+namespace adit::compile {
+
+// Under the graph lock. `inputs` and `numbers` are given at each run in this order.
+std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
+                                          std::span<const Tensor> numbers);
+
+}  // namespace adit::compile

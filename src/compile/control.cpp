@@ -1,0 +1,213 @@
+// Control flow that the host conducts: the functions are executables, their results are copied to the items.
+#include <cstring>
+
+#include <adit/ops.hpp>
+
+#include "compile/compile.hpp"
+#include "compile/kernels.hpp"
+
+namespace adit::compile {
+
+using graph::ControlAttributes;
+using graph::Literal;
+using graph::Op;
+
+namespace {
+
+using Buffers = std::vector<Buffer>;
+
+// A function inside a graph, compiled. Its own numbers are part of it.
+struct Part {
+  std::shared_ptr<const Executable> executable;
+  std::vector<Literal> numbers;  // the first is the round, where the function is a step of a scan
+
+  Buffers run(Run& run, const Buffers& inputs, int64_t round = 0) const {
+    if (numbers.empty()) return executable->run(run.device(), inputs, numbers);
+    std::vector<Literal> given = numbers;
+    given[0].integer = round;
+    return executable->run(run.device(), inputs, given);
+  }
+};
+
+Part prepare(Device& device, std::span<const Tensor> results, std::span<const Tensor> parameters,
+             const Tensor& round = {}) {
+  Part part;
+  std::vector<Tensor> numbers;
+  if (round) {
+    numbers.push_back(round);
+    part.numbers.push_back(round.node().as<Literal>());
+  }
+  part.executable = compile(device, results, parameters, numbers);
+  return part;
+}
+
+Part prepare(Device& device, const graph::Subgraph& function) {
+  return prepare(device, function.results, function.parameters);
+}
+
+// Where the items of a control node lie; results that nobody picked have none.
+struct Items {
+  std::vector<const Node*> nodes;
+};
+
+Items items_of(const Node& node, const Workshop& shop) {
+  Items items;
+  items.nodes.resize(node.as<std::shared_ptr<const ControlAttributes>>()->types.size());
+  for (const Node* other : shop.nodes)
+    if (other->op == Op::item && !other->computed && &other->operands[0].node() == &node)
+      items.nodes[static_cast<size_t>(other->as<graph::Which>().number)] = other;
+  return items;
+}
+
+struct Ends {
+  std::vector<Location> operands;
+  std::vector<std::pair<size_t, Location>> items;  // number of the result, and its memory
+  Buffers inputs(Run& run) const {
+    Buffers list;
+    for (const Location& place : operands) list.push_back(run.buffer(place));
+    return list;
+  }
+  void deliver(Run& run, const Buffers& results) const {
+    for (const auto& [which, place] : items)
+      if (place.bytes) run.device().copy(results[which], run.buffer(place), place.bytes);
+  }
+};
+
+bool is_true(Run& run, const Buffer& predicate) {
+  uint8_t value = 0;
+  run.device().read(predicate, &value, 1);
+  return value != 0;
+}
+
+Buffers slice_of(const Buffers& all, size_t first, size_t count) {
+  return {all.begin() + static_cast<long>(first), all.begin() + static_cast<long>(first + count)};
+}
+Buffers joined(Buffers a, const Buffers& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+using Conduct = std::function<void(Run&, const Ends&)>;
+
+std::vector<Work> conducted(const Node& node, const Workshop& shop, Conduct conduct) {
+  Work work;
+  work.name = graph::name_of(node.op);
+  const Items items = items_of(node, shop);
+  for (const Tensor& operand : node.operands) work.touches.push_back(&operand.node());
+  for (const Node* item : items.nodes)
+    if (item) work.touches.push_back(item);
+  work.conduct = [&node, items, conduct = std::move(conduct)](const LocationOf& location_of) {
+    Ends ends;
+    for (const Tensor& operand : node.operands) ends.operands.push_back(location_of(operand.node()));
+    for (size_t i = 0; i < items.nodes.size(); ++i)
+      if (items.nodes[i]) {
+        Location place = location_of(*items.nodes[i]);
+        place.bytes = static_cast<uint64_t>(element_count(items.nodes[i]->shape)) * size_of(items.nodes[i]->type);
+        ends.items.emplace_back(i, place);
+      }
+    return [ends, conduct](Run& run) { conduct(run, ends); };
+  };
+  std::vector<Work> list;
+  list.push_back(std::move(work));
+  return list;
+}
+
+std::vector<Work> cond_work(const Node& node, const Workshop& shop, Device& device) {
+  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  const Part on_true = prepare(device, *a.functions[0]), on_false = prepare(device, *a.functions[1]);
+  return conducted(node, shop, [on_true, on_false](Run& run, const Ends& ends) {
+    const Buffers inputs = ends.inputs(run);
+    const Buffers rest = slice_of(inputs, 1, inputs.size() - 1);
+    ends.deliver(run, (is_true(run, inputs[0]) ? on_true : on_false).run(run, rest));
+  });
+}
+
+std::vector<Work> while_work(const Node& node, const Workshop& shop, Device& device) {
+  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  const Part condition = prepare(device, *a.functions[0]), body = prepare(device, *a.functions[1]);
+  const auto carries = static_cast<size_t>(a.carries);
+  return conducted(node, shop, [=](Run& run, const Ends& ends) {
+    const Buffers inputs = ends.inputs(run);
+    Buffers state = slice_of(inputs, 0, carries);
+    const Buffers captured = slice_of(inputs, carries, inputs.size() - carries);
+    while (is_true(run, condition.run(run, joined(state, captured))[0])) state = body.run(run, joined(state, captured));
+    ends.deliver(run, state);
+  });
+}
+
+std::vector<Work> while_vjp_work(const Node& node, const Workshop& shop, Device& device) {
+  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  const Part condition = prepare(device, *a.functions[0]), body = prepare(device, *a.functions[1]),
+             backward = prepare(device, *a.functions[2]);
+  const auto carries = static_cast<size_t>(a.carries), sequences = static_cast<size_t>(a.sequences);
+  return conducted(node, shop, [=](Run& run, const Ends& ends) {
+    const Buffers inputs = ends.inputs(run);
+    Buffers state = slice_of(inputs, 0, carries), carry = slice_of(inputs, carries, sequences);
+    const Buffers captured = slice_of(inputs, carries + sequences, inputs.size() - carries - sequences);
+    std::vector<Buffers> states;
+    while (is_true(run, condition.run(run, joined(state, captured))[0])) {
+      states.push_back(state);
+      state = body.run(run, joined(state, captured));
+    }
+    for (auto before = states.rbegin(); before != states.rend(); ++before)
+      carry = backward.run(run, joined(joined(*before, carry), captured));
+    ends.deliver(run, carry);
+  });
+}
+
+// A step reads its slice of the whole sequence by the number of the round, so nothing is copied on the way in.
+std::vector<Work> scan_work(const Node& node, const Workshop& shop, Device& device) {
+  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  const graph::Subgraph& step = *a.functions[0];
+  const auto carries = static_cast<size_t>(a.carries), sequences = static_cast<size_t>(a.sequences);
+  const Tensor round = graph::make_node(Op::number, DType::i64, {}, {}, Literal{});
+  std::vector<Tensor> parameters = step.parameters, slices, cuts;
+  for (size_t i = carries; i < carries + sequences; ++i) {
+    const Tensor& slice = step.parameters[i];
+    const Tensor whole = graph::placeholder(slice.dtype(), node.operands[i].shape());
+    std::vector<Tensor> starts(static_cast<size_t>(whole.rank()), graph::constant_integer(DType::i64, 0));
+    starts[0] = round;
+    Dims lengths = whole.shape();
+    lengths[0] = 1;
+    slices.push_back(slice);
+    cuts.push_back(reshape(dynamic_slice(whole, starts, lengths), slice.shape()));
+    parameters[i] = whole;
+  }
+  const std::vector<Tensor> results = graph::substitute(step.results, slices, cuts);
+  const Part part = prepare(device, results, parameters, round);
+  std::vector<uint64_t> piece_bytes;
+  for (size_t i = carries; i < results.size(); ++i) piece_bytes.push_back(results[i].bytes());
+  const int64_t length = a.length;
+  const bool reverse = a.reverse;
+  return conducted(node, shop, [=](Run& run, const Ends& ends) {
+    const Buffers inputs = ends.inputs(run);
+    Buffers carry = slice_of(inputs, 0, carries);
+    const Buffers rest = slice_of(inputs, carries, inputs.size() - carries);
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = reverse ? length - 1 - i : i;
+      const Buffers now = part.run(run, joined(carry, rest), at);
+      for (const auto& [which, place] : ends.items) {
+        if (which < carries || piece_bytes[which - carries] == 0) continue;
+        const uint64_t bytes = piece_bytes[which - carries];
+        run.device().copy(now[which], run.buffer(place).slice(static_cast<uint64_t>(at) * bytes, bytes), bytes);
+      }
+      carry = slice_of(now, 0, carries);
+    }
+    for (const auto& [which, place] : ends.items)
+      if (which < carries && place.bytes) run.device().copy(carry[which], run.buffer(place), place.bytes);
+  });
+}
+
+}  // namespace
+
+std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device) {
+  switch (node.op) {
+    case Op::cond: return cond_work(node, shop, device);
+    case Op::while_loop: return while_work(node, shop, device);
+    case Op::while_vjp: return while_vjp_work(node, shop, device);
+    case Op::scan: return scan_work(node, shop, device);
+    default: throw Error(ErrorKind::internal, "[compile] " + std::string(graph::name_of(node.op)) + ": no kernel");
+  }
+}
+
+}  // namespace adit::compile

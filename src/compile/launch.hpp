@@ -1,0 +1,42 @@
+// Kernels made from groups.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <adit/kernel/program.hpp>
+
+#include "compile/partition.hpp"
+#include "compile/writer.hpp"
+
+namespace adit::compile {
+
+// One kernel and what its arguments stand for.
+struct Launch {
+  kernel::Program program;
+  uint64_t teams = 0;
+  std::vector<Binding> bindings;
+};
+
+// What the makers of kernels share.
+struct Workshop {
+  const Partition& partition;
+  const Target& target;
+  const std::vector<const Node*>& nodes;  // of the whole graph
+  // Tensors that only kernels of this executable know: partial sums, flags. They live as long as it is made.
+  std::vector<Tensor> scratch;
+
+  // A tensor for partial results; it is in memory like any other.
+  const Node& make_scratch(DType type, const Shape& shape);
+};
+
+std::vector<Launch> loop_launches(const Group& group, Workshop& shop);
+std::vector<Launch> rows_launches(const Group& group, Workshop& shop);
+
+// A name that tells what a kernel does: "multiply_add_tanh".
+std::string kernel_name(const Group& group, const Partition& partition, const char* form);
+kernel::Type index_type_for(const Group& group, const Partition& partition);
+// A writer with every argument declared: arguments belong to the outermost block of a kernel.
+void declare_arguments(Writer& writer, const Group& group, const Partition& partition);
+
+}  // namespace adit::compile

@@ -1,0 +1,36 @@
+// Places in one arena for tensors that live only while an executable runs.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/node.hpp"
+
+namespace adit::compile {
+
+// Every tensor starts at a multiple of this and may be read or written up to the next one: kernels touch whole
+// vectors.
+inline constexpr uint64_t memory_unit = 256;
+inline uint64_t padded(uint64_t bytes) { return (std::max<uint64_t>(bytes, 1) + memory_unit - 1) / memory_unit * memory_unit; }
+
+class MemoryPlan {
+ public:
+  void use(const graph::Node* node, uint64_t bytes, size_t step);
+  // Largest first, each at the lowest offset that is free while it lives; returns the arena's size.
+  uint64_t arrange();
+  const std::unordered_map<const graph::Node*, uint64_t>& offsets() const { return offsets_; }
+
+ private:
+  struct Life {
+    const graph::Node* node = nullptr;
+    uint64_t bytes = 0;
+    size_t first = 0, last = 0;
+    uint64_t offset = 0;
+  };
+  std::vector<Life> lives_;
+  std::unordered_map<const graph::Node*, size_t> index_;
+  std::unordered_map<const graph::Node*, uint64_t> offsets_;
+};
+
+}  // namespace adit::compile

@@ -1,0 +1,78 @@
+// Which tensors are put into memory, and which kernels compute them.
+//
+// Everything that is not in memory is computed where it is read. A group is one piece of work over one space of
+// indices: a loop over elements, rows with reductions, or an operation with a kernel of its own.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <adit/device.hpp>
+
+#include "graph/row.hpp"
+
+namespace adit::compile {
+
+using graph::Node;
+
+// How a group reads a node, seen from its own place in its space.
+enum class Place : uint8_t {
+  whole,     // at the element of the loop, or of the row
+  row,       // at the row: the same for all its elements
+  elsewhere  // anywhere
+};
+
+struct Group {
+  enum class Form : uint8_t { loop, rows, kernel };
+  Form form = Form::loop;
+  std::vector<const Node*> roots;  // what it puts into memory, in topological order
+  Shape full;                      // rows: the space that is reduced
+  Axes axes;                       // rows: the axes that are reduced
+  bool contains(const Node& node) const {
+    return std::find(roots.begin(), roots.end(), &node) != roots.end();
+  }
+  int64_t row_count() const;   // rows
+  int64_t row_length() const;  // rows
+};
+
+struct Partition {
+  std::vector<Group> groups;  // in an order that can run
+  std::unordered_set<const Node*> in_memory;
+  std::unordered_set<const Node*> stored;     // roots that another group or the caller reads
+  std::unordered_set<const Node*> arguments;  // numbers that are given at each run; others are literals
+};
+
+struct Target {
+  bool gpu = false;
+  Limits limits;
+  bool multiplies(DType type) const;  // has a kernel, or a library, for large products
+};
+
+// `nodes`: all of the graph, topological. `inputs` are in memory already; `outputs` must be when it has run.
+// `arguments`: numbers that are given at each run.
+Partition partition(const std::vector<const Node*>& nodes, const std::unordered_set<const Node*>& inputs,
+                    const std::unordered_set<const Node*>& outputs, const std::unordered_set<const Node*>& arguments,
+                    const Target& target);
+
+// Calls `visit` for every node that the group reads from memory or gets as a number, and how.
+void for_each_read(const Group& group, const Partition& partition,
+                   const std::function<void(const Node&, Place)>& visit);
+// Every node that is computed inside the group, roots too, with the place at which it is.
+void for_each_inside(const Group& group, const Partition& partition,
+                     const std::function<void(const Node&, Place)>& visit);
+
+// True where `node` repeats one value for all elements of a row of the space.
+bool is_row_broadcast(const Node& node, const Shape& full, const Axes& axes);
+// A dot that is written as a loop where it is read, rather than as a kernel.
+bool is_inline_dot(const Node& node, const Target& target);
+// True where the operation has a kernel of its own.
+bool has_own_kernel(const Node& node, const Target& target);
+bool is_inline_reduction(const Node& node);
+// An update of a tensor of zeros: its kernel fills memory instead of reading them.
+bool starts_from_zero(const Node& node);
+// Reshapes share the memory of what they reshape.
+const Node& memory_of(const Node& node);
+
+}  // namespace adit::compile

@@ -1,0 +1,33 @@
+// How reductions combine: which numbers are accumulated for an element, and how the result comes from them.
+#pragma once
+
+#include <vector>
+
+#include "compile/writer.hpp"
+
+namespace adit::compile {
+
+// False: only a loop in order can do it (complex products, functions of the user).
+bool combines_in_any_order(const Node& node);
+std::vector<kernel::Reduction> reductions_of(const Node& node);
+std::vector<kernel::Type> accumulator_types(const Node& node);
+// The numbers that an element contributes.
+std::vector<Value> contributions(const Node& node, const Scalar& element);
+Scalar finished(Writer& writer, const Node& node, const std::vector<Value>& totals);
+
+// Elements that one result is made of, in row-major order of the reduced axes.
+int64_t reduced_count(const Node& node);
+// Where element `r` of the result at `at` lies in the operand.
+Index operand_index(const Node& node, const Index& at, Value r);
+// The same for any tensor of `shape`: `at` counts the other axes, r the named ones.
+Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r);
+// True where the axes come last: element r of row o is element o * count + r.
+bool last_axes(const Shape& shape, const Axes& axes);
+Value combine(kernel::Reduction reduction, Value a, Value b);
+
+void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& result);
+// One element of a dot, by a loop over the contracted axes.
+Scalar serial_dot(Writer& writer, const Node& node, const Index& at);
+int64_t contracted_count(const Node& node);
+
+}  // namespace adit::compile

@@ -1,0 +1,283 @@
+#include "compile/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "compile/reduction.hpp"
+
+namespace adit::compile {
+
+using graph::Kind;
+using graph::Op;
+using kernel::Builder;
+using kernel::Reduction;
+using kernel::Type;
+
+namespace {
+
+bool is_reduction(const Node& node) { return graph::row_of(node.op).kind == Kind::reduction; }
+
+// Reductions of the group that computing `node` needs, without going through another one.
+int level_of(const Node& node, const Group& group, const std::map<const Node*, int>& levels) {
+  int level = 0;
+  std::set<const Node*> seen;
+  std::vector<const Node*> open;
+  for (const Tensor& operand : node.operands) open.push_back(&operand.node());
+  while (!open.empty()) {
+    const Node* next = open.back();
+    open.pop_back();
+    if (!seen.insert(next).second) continue;
+    if (const auto it = levels.find(next); it != levels.end()) {
+      level = std::max(level, it->second + 1);
+      continue;
+    }
+    if (!group.contains(*next) && next->operands.empty()) continue;
+    for (const Tensor& operand : next->operands) open.push_back(&operand.node());
+  }
+  return level;
+}
+
+}  // namespace
+
+RowPlan plan_rows(const Group& group, const Partition& partition) {
+  RowPlan plan;
+  plan.count = group.row_count();
+  plan.length = group.row_length();
+  plan.consecutive = last_axes(group.full, group.axes);
+  for (int axis = 0; axis < group.full.size(); ++axis)
+    if (!group.axes.contains(axis)) plan.rows.push_back(group.full[axis]);
+  std::map<const Node*, int> levels;
+  for (const Node* root : group.roots) {
+    if (is_reduction(*root) && root->operands[0].shape() == group.full) {
+      const int level = level_of(*root, group, levels);
+      levels[root] = level;
+      plan.levels.resize(std::max(plan.levels.size(), static_cast<size_t>(level) + 1));
+      plan.levels[static_cast<size_t>(level)].push_back(root);
+    }
+    if (!partition.stored.contains(root)) continue;
+    (root->shape == group.full && !is_reduction(*root) ? plan.whole_roots : plan.row_roots).push_back(root);
+  }
+  return plan;
+}
+
+void fix_row_values(Writer& writer, const Group& group, const Partition& partition, const Index& row) {
+  std::map<uint64_t, const Node*> same;
+  std::set<const Node*> anywhere;
+  for_each_inside(group, partition, [&](const Node& node, Place place) {
+    if (place == Place::whole && is_row_broadcast(node, group.full, group.axes)) same[node.number] = &node;
+    if (place == Place::elsewhere) anywhere.insert(&node);
+  });
+  for (const auto& [number, node] : same) {
+    if (anywhere.contains(node) || writer.is_fixed(*node)) continue;
+    const Node& operand = node->operands[0].node();
+    // Only where every reduction it needs is done.
+    if (!writer.can_read(operand)) continue;
+    writer.fix(*node, writer.read(operand, row.reshaped(operand.shape)));
+  }
+}
+
+namespace {
+
+// A kernel over rows: a team a row, or an invocation a row that walks it by itself.
+class RowKernel {
+ public:
+  RowKernel(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team)
+      : group_(group),
+        plan_(plan),
+        shop_(shop),
+        by_team_(by_team),
+        k_(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
+           by_team ? kernel::Team::many(lanes()) : kernel::Team::one(128)),
+        writer_(k_, shop.partition, group, index_type_for(group, shop.partition)) {}
+
+  Launch make() {
+    declare_arguments(writer_, group_, shop_.partition);
+    row_number_ = k_.team(writer_.index_type());
+    row_ = Index(k_, plan_.rows, row_number_);
+    for (const auto& level : plan_.levels) {
+      writer_.forbid(later_reductions(level));
+      fix_row_values(writer_, group_, shop_.partition, row_);
+      reduce_level(level);
+    }
+    writer_.forbid({});
+    fix_row_values(writer_, group_, shop_.partition, row_);
+    store_row_roots();
+    if (!plan_.whole_roots.empty()) walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
+    return {k_.finish(), static_cast<uint64_t>(plan_.count), writer_.bindings()};
+  }
+
+ private:
+  uint32_t lanes() const {
+    const uint64_t wanted = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, plan_.length / width())));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 32, std::min(512u, shop_.target.limits.max_lanes)));
+  }
+
+  // Elements of one access: 16 bytes where a row's elements lie together.
+  int width() const {
+    if (!shop_.target.gpu || !by_team_ || !plan_.consecutive) return 1;
+    uint32_t widest = 1;
+    bool has_pairs = false;
+    const auto look = [&](const Node& node, Place) {
+      widest = std::max(widest, size_of(node.type));
+      has_pairs = has_pairs || is_complex(node.type);
+    };
+    for_each_read(group_, shop_.partition, look);
+    for_each_inside(group_, shop_.partition, look);
+    const int width = widest == 8 ? 2 : 4;
+    return has_pairs || plan_.length % width != 0 ? 1 : width;
+  }
+
+  // The reductions of this level and of later ones are not known yet.
+  std::vector<const Node*> later_reductions(const std::vector<const Node*>& level) const {
+    std::vector<const Node*> later;
+    bool reached = false;
+    for (const auto& other : plan_.levels) {
+      reached = reached || &other == &level;
+      if (reached) later.insert(later.end(), other.begin(), other.end());
+    }
+    return later;
+  }
+
+  std::vector<Index> places(Value step) {
+    std::vector<Index> result;
+    const int elements = width();
+    if (elements == 1) return {place_in(group_.full, group_.axes, row_, step)};
+    std::vector<Value> lanes;
+    for (int lane = 0; lane < elements; ++lane) {
+      const Value r = step * writer_.number(elements) + writer_.number(lane);
+      result.push_back(place_in(group_.full, group_.axes, row_, r));
+      lanes.push_back(result.back().linear());
+    }
+    const Value vector = plan_.count == 1 ? step : row_number_ * writer_.number(plan_.length / elements) + step;
+    writer_.set_vector(vector, std::move(lanes));
+    return result;
+  }
+
+  void reduce_level(const std::vector<const Node*>& level) {
+    std::vector<Reduction> reductions;
+    std::vector<Type> types;
+    for (const Node* node : level) {
+      for (const Reduction reduction : reductions_of(*node)) reductions.push_back(reduction);
+      for (const Type type : accumulator_types(*node)) types.push_back(type);
+    }
+    const auto body = [&](Value step) {
+      const Writer::Scope scope(writer_);
+      std::vector<Value> sums;
+      for (const Index& at : places(step)) {
+        std::vector<Value> parts;
+        for (const Node* node : level)
+          for (const Value part : contributions(*node, writer_.read(node->operands[0].node(), at))) parts.push_back(part);
+        for (size_t i = 0; i < parts.size(); ++i) {
+          if (sums.size() <= i) sums.push_back(parts[i]);
+          else sums[i] = combine(reductions[i], sums[i], parts[i]);
+        }
+      }
+      writer_.clear_vector();
+      return sums;
+    };
+    const int64_t steps = plan_.length / width();
+    const std::vector<Value> totals = by_team_ ? team_reduce(steps, reductions, body)
+                                               : serial_totals(steps, reductions, types, body);
+    size_t next = 0;
+    for (const Node* node : level) {
+      const size_t mine = reductions_of(*node).size();
+      writer_.fix(*node, finished(writer_, *node, {totals.begin() + static_cast<long>(next),
+                                                   totals.begin() + static_cast<long>(next + mine)}));
+      next += mine;
+    }
+  }
+
+  std::vector<Value> team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
+                                 const std::function<std::vector<Value>(Value)>& body) {
+    return k_.reduce(k_.constant(Type::u32, steps), reductions,
+                     [&](Value i) { return body(convert(i, writer_.index_type())); });
+  }
+
+  std::vector<Value> serial_totals(int64_t steps, const std::vector<Reduction>& reductions,
+                                   const std::vector<Type>& types,
+                                   const std::function<std::vector<Value>(Value)>& body) {
+    std::vector<kernel::Variable> cells;
+    for (size_t i = 0; i < types.size(); ++i)
+      cells.push_back(k_.variable(k_.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
+    k_.for_(writer_.number(steps), [&](Value r) {
+      const std::vector<Value> parts = body(r);
+      for (size_t i = 0; i < parts.size(); ++i) cells[i] = combine(reductions[i], cells[i].get(), parts[i]);
+    });
+    std::vector<Value> totals;
+    for (const auto& cell : cells) totals.push_back(cell.get());
+    return totals;
+  }
+
+  void walk(const std::function<void(const std::vector<Index>&)>& body) {
+    const auto step = [&](Value i) {
+      const Writer::Scope scope(writer_);
+      body(places(i));
+      writer_.clear_vector();
+    };
+    const int64_t steps = plan_.length / width();
+    if (by_team_) k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
+    else k_.for_(writer_.number(steps), step);
+  }
+
+  void store_row_roots() {
+    std::vector<std::pair<const Node*, Scalar>> values;
+    for (const Node* root : plan_.row_roots) values.emplace_back(root, writer_.read(*root, row_.reshaped(root->shape)));
+    const auto store = [&] {
+      for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
+    };
+    if (values.empty()) return;
+    if (by_team_) k_.once(store);
+    else store();
+  }
+
+  void store_whole_roots(const std::vector<Index>& places) {
+    for (const Node* root : plan_.whole_roots) {
+      std::vector<Scalar> values;
+      for (const Index& at : places) values.push_back(writer_.read(*root, at));
+      if (places.size() == 1) writer_.store(*root, places[0], values[0]);
+      else writer_.store_vector(*root, writer_.vector(), values);
+    }
+  }
+
+  const Group& group_;
+  const RowPlan& plan_;
+  Workshop& shop_;
+  const bool by_team_;
+  Builder k_;
+  Writer writer_;
+  Value row_number_;
+  Index row_;
+};
+
+// Parts into which each row is cut, so that the whole device has work.
+int64_t parts_for(const RowPlan& plan, const Target& target, bool by_team) {
+  if (!plan.whole_roots.empty() || plan.levels.size() != 1) return 1;
+  const int64_t n = plan.length;
+  if (!target.gpu) {
+    if (plan.count >= 64 || n * plan.count < 65536) return 1;
+    return by_team ? std::clamp<int64_t>(64 / plan.count, 1, n / 4096 + 1)
+                   : std::clamp<int64_t>(n / 64, 1, 64);
+  }
+  if (by_team) {
+    if (plan.count >= 512 || n < 16384) return 1;
+    return std::clamp<int64_t>(4096 / plan.count, 1, (n + 8191) / 8192);
+  }
+  if (plan.count >= 131072 || n < 64) return 1;
+  return std::clamp<int64_t>(262144 / plan.count, 1, n / 16);
+}
+
+}  // namespace
+
+std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
+  const RowPlan plan = plan_rows(group, shop.partition);
+  if (plan.count == 0) return {};
+  const bool by_team = plan.length >= 32 && (group.axes.contains(group.full.size() - 1) || plan.consecutive);
+  const int64_t parts = parts_for(plan, shop.target, by_team);
+  if (parts > 1) return split_rows(group, plan, shop, parts);
+  std::vector<Launch> launches;
+  launches.push_back(RowKernel(group, plan, shop, by_team).make());
+  return launches;
+}
+
+}  // namespace adit::compile

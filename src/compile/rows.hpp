@@ -1,0 +1,27 @@
+// Rows with reductions: sums, softmax, norms. A row is all elements that one result of a reduction is made of.
+//
+// The reductions of a group have levels: level 0 reads tensors alone, level 1 also results of level 0, and so
+// on. A kernel goes through the row once a level, then once more to write what is as large as the row.
+#pragma once
+
+#include "compile/launch.hpp"
+
+namespace adit::compile {
+
+struct RowPlan {
+  std::vector<std::vector<const Node*>> levels;  // reductions
+  std::vector<const Node*> whole_roots;          // as large as the row, to be stored
+  std::vector<const Node*> row_roots;            // one a row, to be stored
+  Shape rows;                                    // the space without the reduced axes
+  int64_t count = 0, length = 0;                 // of rows; of a row
+  bool consecutive = false;                      // a row's elements lie together
+};
+RowPlan plan_rows(const Group& group, const Partition& partition);
+
+// Splits one level of reductions over many teams, with a second kernel that joins the parts.
+std::vector<Launch> split_rows(const Group& group, const RowPlan& plan, Workshop& shop, int64_t parts);
+
+// Fixes, before a row is walked, what is the same for all its elements.
+void fix_row_values(Writer& writer, const Group& group, const Partition& partition, const Index& row);
+
+}  // namespace adit::compile

@@ -1,0 +1,88 @@
+// Updates at coordinates, and factorisations: kernels that stand in src/ops.
+#include "compile/kernels.hpp"
+#include "ops/cholesky.hpp"
+#include "ops/scatter.hpp"
+#include "ops/triangular.hpp"
+
+namespace adit::compile {
+
+using graph::Op;
+
+namespace {
+
+int64_t leading(const Shape& shape) {
+  int64_t count = 1;
+  for (int axis = 0; axis + 2 < shape.size(); ++axis) count *= shape[axis];
+  return count;
+}
+
+ops::ScatterPlan scatter_plan(const Node& node) {
+  ops::ScatterPlan plan;
+  plan.kind = node.op == Op::indexed_add ? ops::ScatterKind::add : ops::ScatterKind::put;
+  plan.type = storage_type(node.type);
+  plan.complex = is_complex(node.type);
+  plan.index_type = storage_type(node.operands[1].dtype());
+  plan.updates = static_cast<uint64_t>(node.operands[1].shape()[0]);
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  const Dims strides = strides_of(node.shape);
+  const auto axis_at = [&](int axis) {
+    return ops::ScatterAxis{static_cast<uint64_t>(node.shape[axis]), static_cast<uint64_t>(strides[axis])};
+  };
+  for (const int64_t axis : axes) plan.indexed.push_back(axis_at(static_cast<int>(axis)));
+  for (int axis = 0; axis < node.shape.size(); ++axis)
+    if (!axes.contains(axis)) plan.slice.push_back(axis_at(axis));
+  return plan;
+}
+
+}  // namespace
+
+std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device) {
+  std::vector<Work> list;
+  list.push_back(starts_from_zero(node) ? zero_work(node) : copy_work(node.operands[0].node(), node));
+  if (element_count(node.shape) == 0) return {};
+  const ops::Scatter scatter = ops::scatter(scatter_plan(node), ops::scatter_target(device));
+  std::vector<const Node*> tensors = {&node, &node.operands[1].node(), &node.operands[2].node()};
+  for (const uint64_t bytes : scatter.scratch_bytes) {
+    tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((bytes + 3) / 4)}));
+    list.push_back(zero_work(*tensors.back()));
+  }
+  for (const ops::ScatterPass& pass : scatter.passes) {
+    Launch launch{pass.program, pass.teams, {}};
+    for (const uint8_t which : pass.arguments) launch.bindings.push_back({Binding::Kind::tensor, tensors[which], false});
+    list.push_back(work_of(std::move(launch), device));
+  }
+  return list;
+}
+
+std::vector<Work> cholesky_work(const Node& node, Workshop&, Device& device) {
+  ops::CholeskyPlan plan;
+  plan.type = storage_type(node.type);
+  plan.n = static_cast<uint32_t>(node.shape.back());
+  plan.batch = static_cast<uint64_t>(leading(node.shape));
+  const ops::Cholesky made = ops::cholesky(plan);
+  std::vector<Work> list;
+  if (made.teams) list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
+  return list;
+}
+
+std::vector<Work> triangular_work(const Node& node, Workshop&, Device& device) {
+  const auto& attributes = node.as<graph::TriangularAttributes>();
+  ops::TriangularPlan plan;
+  plan.type = storage_type(node.type);
+  plan.complex = is_complex(node.type);
+  plan.n = static_cast<uint32_t>(node.operands[0].shape().back());
+  plan.batch = static_cast<uint64_t>(leading(node.operands[0].shape()));
+  const int64_t matrix = static_cast<int64_t>(plan.batch) * plan.n;
+  plan.columns = matrix == 0 ? 0 : static_cast<uint32_t>(element_count(node.shape) / matrix);
+  plan.lower = attributes.lower;
+  plan.left_side = attributes.left_side;
+  plan.transpose = attributes.transpose;
+  const ops::Triangular made = ops::triangular_solve(plan);
+  std::vector<Work> list;
+  if (!made.teams) return list;
+  list.push_back(copy_work(node.operands[1].node(), node));
+  list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
+  return list;
+}
+
+}  // namespace adit::compile

@@ -1,0 +1,102 @@
+#include "compile/structure.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <xxhash.h>
+
+#include "graph/row.hpp"
+
+namespace adit::compile {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+using Words = std::vector<uint64_t>;
+uint64_t next_visit() {
+  static uint64_t visits = 0;  // under the graph lock
+  return ++visits;
+}
+
+std::vector<Tensor> collect(std::span<const Tensor> roots) {
+  const uint64_t visit = next_visit();
+  std::vector<Tensor> found, open(roots.begin(), roots.end());
+  while (!open.empty()) {
+    Tensor x = std::move(open.back());
+    open.pop_back();
+    Node& node = x.node();
+    if (node.visit == visit) continue;
+    node.visit = visit;
+    if (!node.computed)
+      for (const Tensor& operand : node.operands)
+        if (operand.node().visit != visit) open.push_back(operand);
+    found.push_back(std::move(x));
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Tensor& a, const Tensor& b) { return a.node().number < b.node().number; });
+  for (size_t i = 0; i < found.size(); ++i) found[i].node().place = static_cast<uint32_t>(i);
+  return found;
+}
+
+void append_graph(Words& words, std::span<const Tensor> roots, std::span<const Tensor> parameters,
+                  const std::vector<Tensor>& nodes, bool in_function);
+
+void append_function(Words& words, const graph::Subgraph& function) {
+  const std::vector<Tensor> nodes = collect(function.results);
+  append_graph(words, function.results, function.parameters, nodes, true);
+}
+
+// In functions numbers are part of the structure: nobody gives them at each run.
+void append_node(Words& words, const Node& node, bool in_function) {
+  words.push_back(static_cast<uint64_t>(node.op) | static_cast<uint64_t>(node.type) << 8 |
+                  static_cast<uint64_t>(node.computed) << 16 | static_cast<uint64_t>(node.shape.size()) << 24 |
+                  static_cast<uint64_t>(node.operands.size()) << 32);
+  for (const int64_t extent : node.shape) words.push_back(static_cast<uint64_t>(extent));
+  if (node.computed || (node.op == Op::number && !in_function)) return;
+  for (const Tensor& operand : node.operands) words.push_back(operand.node().place);
+  if (node.attributes.index() != 0) graph::append_words(node.attributes, words);
+}
+
+// The functions inside nodes come after all nodes, since walking them numbers their nodes anew.
+void append_graph(Words& words, std::span<const Tensor> roots, std::span<const Tensor> parameters,
+                  const std::vector<Tensor>& nodes, bool in_function) {
+  std::vector<const graph::Subgraph*> functions;
+  for (const Tensor& x : nodes) {
+    append_node(words, x.node(), in_function);
+    if (x.node().computed) continue;
+    if (const auto* control = std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&x.node().attributes))
+      for (const auto& function : (*control)->functions) functions.push_back(function.get());
+    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&x.node().attributes))
+      if (reduce->combine) functions.push_back(reduce->combine.get());
+  }
+  words.push_back(~uint64_t{0});
+  for (const Tensor& root : roots) words.push_back(root.node().place);
+  for (const Tensor& parameter : parameters) {
+    const bool used = std::find_if(nodes.begin(), nodes.end(), [&](const Tensor& x) {
+                        return x.pointer() == parameter.pointer();
+                      }) != nodes.end();
+    words.push_back(used ? parameter.node().place : ~uint64_t{0});
+  }
+  for (const graph::Subgraph* function : functions) append_function(words, *function);
+}
+
+}  // namespace
+
+Structure describe(std::span<const Tensor> roots, uint64_t device_word) {
+  Structure structure;
+  structure.nodes = collect(roots);
+  static thread_local Words words;
+  words.clear();
+  words.push_back(device_word);
+  append_graph(words, roots, {}, structure.nodes, false);
+  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size() * sizeof(uint64_t));
+  structure.key = {hash.low64, hash.high64};
+  for (const Tensor& x : structure.nodes) {
+    if (x.node().op == Op::number && !x.node().computed) structure.numbers.push_back(x);
+    else if (x.node().computed || x.node().op == Op::input) structure.inputs.push_back(x);
+  }
+  return structure;
+}
+
+}  // namespace adit::compile

@@ -1,0 +1,149 @@
+#include "compile/writer.hpp"
+
+#include "compile/reduction.hpp"
+
+namespace adit::compile {
+
+using graph::Kind;
+using graph::Literal;
+using graph::Op;
+using kernel::Type;
+
+void Writer::fix(const Node& node, const Scalar& value) { fixed_[&node] = value; }
+
+Scalar Writer::read(const Node& node, const Index& at) {
+  if (const auto fixed = fixed_.find(&node); fixed != fixed_.end()) return fixed->second;
+  if (node.op == Op::constant) return literal(node);
+  if (node.op == Op::number) return partition_.arguments.contains(&node) ? argument(node) : literal(node);
+  const Key key{&node, at.identity()};
+  for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
+    if (const auto found = scope->find(key); found != scope->end()) return found->second.value;
+  const Scalar value = in_memory(node) ? load(node, at) : compute(node, at);
+  memo_.back()[key] = {value, at};
+  return value;
+}
+
+bool Writer::can_read(const Node& node) const {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> open{&node};
+  while (!open.empty()) {
+    const Node* next = open.back();
+    open.pop_back();
+    if (forbidden_.contains(next)) return false;
+    if (fixed_.contains(next) || in_memory(*next) || !seen.insert(next).second) continue;
+    for (const Tensor& operand : next->operands) open.push_back(&operand.node());
+  }
+  return true;
+}
+
+Scalar Writer::compute(const Node& node, const Index& at) {
+  const graph::Row& row = graph::row_of(node.op);
+  if (row.scalar) {
+    std::vector<Scalar> operands;
+    operands.reserve(node.operands.size());
+    for (const Tensor& operand : node.operands) operands.push_back(read(operand.node(), at));
+    return rounded(row.scalar(operands, node), node.type);
+  }
+  if (row.view) return row.view(*this, node, at);
+  if (row.kind == Kind::reduction) return fold(node, at);
+  if (node.op == Op::dot) return inner_product(node, at);
+  throw Error(ErrorKind::internal, "[compile] " + std::string(row.name) + ": expected its value in memory");
+}
+
+Scalar Writer::rounded(const Scalar& value, DType type) {
+  if (type != DType::f16 && type != DType::bf16) return value;
+  return {kernel::convert(kernel::convert(value.re, storage_type(type)), Type::f32), {}, false};
+}
+
+Scalar Writer::literal(const Node& node) {
+  const auto& literal = node.as<Literal>();
+  const Type type = compute_type(node.type);
+  if (is_integer(node.type)) return {builder_.constant(type, literal.integer), {}, false};
+  if (is_complex(node.type))
+    return graph::pair(builder_.constant(type, literal.real), builder_.constant(type, literal.imag));
+  return rounded({builder_.constant(type, literal.real), {}, false}, node.type);
+}
+
+Scalar Writer::argument(const Node& node) {
+  if (const auto known = numbers_.find(&node); known != numbers_.end()) return known->second;
+  const Type type = compute_type(node.type);
+  const std::string name = "n" + std::to_string(bindings_.size());
+  Scalar value{builder_.scalar(name, type), {}, false};
+  bindings_.push_back({Binding::Kind::number_real, &node, false});
+  if (is_complex(node.type)) {
+    value = graph::pair(value.re, builder_.scalar(name + "i", type));
+    bindings_.push_back({Binding::Kind::number_imag, &node, false});
+  }
+  return numbers_[&node] = value;
+}
+
+kernel::Array Writer::array_of(const Node& node, bool written) {
+  if (const auto known = arrays_.find(&node); known != arrays_.end()) return known->second;
+  const std::string name = (written ? "out" : "in") + std::to_string(bindings_.size());
+  bindings_.push_back({Binding::Kind::tensor, &node, written});
+  return arrays_[&node] = builder_.buffer(name, storage_type(node.type),
+                                          written ? kernel::Access::write : kernel::Access::read);
+}
+
+void Writer::set_vector(Value vector, std::vector<Value> lanes) {
+  vector_ = vector;
+  lanes_ = std::move(lanes);
+  vector_loads_.clear();
+}
+Index Writer::lane_index(int lane, const Shape& shape) {
+  const Value linear = lanes_[static_cast<size_t>(lane)];
+  for (const Index& known : lane_places_)
+    if (known.shape() == shape && known.linear().id() == linear.id()) return known;
+  return lane_places_.emplace_back(builder_, shape, linear);
+}
+void Writer::clear_vector() {
+  lanes_.clear();
+  vector_loads_.clear();
+}
+
+Scalar Writer::load(const Node& node, const Index& at) {
+  const kernel::Array array = array_of(node, false);
+  if (is_complex(node.type)) {
+    const Value both = array.load_vector(at.linear(), 2);
+    return graph::pair(both[0], both[1]);
+  }
+  Value value;
+  bool consecutive = false;
+  if (!lanes_.empty() && at.has_linear() && element_count(node.shape) > 1)
+    for (size_t lane = 0; lane < lanes_.size() && !consecutive; ++lane)
+      if (at.linear().id() == lanes_[lane].id()) {
+        auto [entry, fresh] = vector_loads_.try_emplace(&node);
+        if (fresh) entry->second = array.load_vector(vector_, static_cast<int>(lanes_.size()));
+        value = entry->second[static_cast<int>(lane)];
+        consecutive = true;
+      }
+  if (!consecutive) value = array[at.linear()];
+  return {kernel::convert(value, compute_type(node.type)), {}, false};
+}
+
+void Writer::store(const Node& node, const Index& at, const Scalar& value) {
+  const kernel::Array array = array_of(node, true);
+  if (is_complex(node.type)) {
+    array.store(at.linear(), builder_.pack({value.re, value.im}));
+    return;
+  }
+  array[at.linear()] = kernel::convert(value.re, storage_type(node.type));
+}
+
+void Writer::store_vector(const Node& node, Value vector, std::span<const Scalar> values) {
+  std::vector<Value> parts;
+  for (const Scalar& value : values) parts.push_back(kernel::convert(value.re, storage_type(node.type)));
+  const Value packed = parts.size() == 2 ? builder_.pack({parts[0], parts[1]})
+                                         : builder_.pack({parts[0], parts[1], parts[2], parts[3]});
+  array_of(node, true).store(vector, packed);
+}
+
+Scalar Writer::fold(const Node& node, const Index& at) {
+  Scalar result;
+  serial_reduce(*this, node, at, result);
+  return result;
+}
+
+Scalar Writer::inner_product(const Node& node, const Index& at) { return serial_dot(*this, node, at); }
+
+}  // namespace adit::compile

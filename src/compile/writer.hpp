@@ -1,0 +1,113 @@
+// Writes the elements of tensors into a kernel: elementwise work and index maps are computed where they are
+// read, tensors in memory are loaded, small reductions become loops.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <adit/kernel/builder.hpp>
+
+#include "compile/partition.hpp"
+#include "graph/index.hpp"
+#include "graph/row.hpp"
+
+namespace adit::compile {
+
+using graph::Index;
+using graph::Scalar;
+using kernel::Value;
+
+// What an argument of a kernel stands for.
+struct Binding {
+  enum class Kind : uint8_t { tensor, number_real, number_imag } kind = Kind::tensor;
+  const Node* node = nullptr;
+  bool written = false;
+};
+
+class Writer final : public graph::Reader {
+ public:
+  // What the partition has in memory is loaded, except what the group itself makes.
+  Writer(kernel::Builder& builder, const Partition& partition, const Group& group, kernel::Type index_type)
+      : builder_(builder), partition_(partition), group_(group), index_type_(index_type), memo_(1) {}
+
+  Scalar read(const Tensor& operand, const Index& at) override { return read(operand.node(), at); }
+  kernel::Builder& builder() override { return builder_; }
+  Scalar read(const Node& node, const Index& at);
+  void store(const Node& node, const Index& at, const Scalar& value);
+  // Elements 4v to 4v + 3 of every root, loaded and stored as vectors where their places are consecutive.
+  void store_vector(const Node& node, Value vector, std::span<const Scalar> values);
+  // From now on place `lane` of a vector access is this linear number.
+  void set_vector(Value vector, std::vector<Value> lanes);
+  void clear_vector();
+  // The place of a vector's lane in a tensor of `shape`; the same object each time, so that work is shared.
+  Index lane_index(int lane, const Shape& shape);
+  void declare_number(const Node& node) { argument(node); }
+
+  // A value that stands for a node wherever it is read: the result of a reduction in this kernel.
+  void fix(const Node& node, const Scalar& value);
+  bool is_fixed(const Node& node) const { return fixed_.contains(&node); }
+  // Nodes that are not known yet; what needs one cannot be read.
+  void forbid(const std::vector<const Node*>& nodes) { forbidden_ = {nodes.begin(), nodes.end()}; }
+  bool can_read(const Node& node) const;
+  Value vector() const { return vector_; }
+
+  // What is computed inside a block of the kernel may not be used outside of it.
+  class Scope {
+   public:
+    explicit Scope(Writer& writer) : writer_(writer) { writer_.memo_.emplace_back(); }
+    ~Scope() { writer_.memo_.pop_back(); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Writer& writer_;
+  };
+
+  kernel::Type index_type() const { return index_type_; }
+  Value number(int64_t value) { return builder_.constant(index_type_, value); }
+  const std::vector<Binding>& bindings() const { return bindings_; }
+  kernel::Array array_of(const Node& node, bool written);
+  // Rounds to the type of the node as memory would: halves are computed in f32.
+  Scalar rounded(const Scalar& value, DType type);
+
+ private:
+  bool in_memory(const Node& node) const { return partition_.in_memory.contains(&node) && !group_.contains(node); }
+  Scalar compute(const Node& node, const Index& at);
+  Scalar load(const Node& node, const Index& at);
+  Scalar literal(const Node& node);
+  Scalar argument(const Node& node);
+  Scalar fold(const Node& node, const Index& at);        // a reduction as a loop
+  Scalar inner_product(const Node& node, const Index& at);  // a dot as a loop
+
+  using Key = std::pair<const Node*, const void*>;
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.first) * 31 + std::hash<const void*>()(key.second);
+    }
+  };
+  struct Entry {
+    Scalar value;
+    Index at;  // keeps the identity alive
+  };
+
+  kernel::Builder& builder_;
+  const Partition& partition_;
+  const Group& group_;
+  kernel::Type index_type_;
+  std::vector<std::unordered_map<Key, Entry, KeyHash>> memo_;
+  std::unordered_map<const Node*, Scalar> fixed_;
+  std::unordered_set<const Node*> forbidden_;
+  std::vector<Binding> bindings_;
+  std::unordered_map<const Node*, kernel::Array> arrays_;
+  std::unordered_map<const Node*, Scalar> numbers_;
+  // The vector access in force
+  Value vector_;
+  std::vector<Value> lanes_;
+  std::unordered_map<const Node*, Value> vector_loads_;
+  std::vector<Index> lane_places_;
+};
+
+}  // namespace adit::compile

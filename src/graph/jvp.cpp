@@ -1,0 +1,134 @@
+// Forward mode. A node's vjp is linear in the cotangent u; its transpose, which is a vjp of that, gives the
+// tangent:
+//   tangent = sum over operands i of (d vjp_i / d u)^T tangent_i
+// so that rows state one derivative only. Control nodes have a rule of their own.
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include "graph/derive.hpp"
+#include "graph/row.hpp"
+
+namespace adit {
+
+namespace graph {
+
+namespace {
+
+class Forward {
+ public:
+  void set(const Tensor& x, const Tensor& tangent) {
+    if (tangent) tangents_[&x.node()] = tangent;
+  }
+  Tensor of(const Tensor& x) const {
+    const auto at = tangents_.find(&x.node());
+    return at == tangents_.end() ? Tensor() : at->second;
+  }
+
+  void visit(const Visit& step) {
+    const Node& node = step.node.node();
+    const Row& row = row_of(node.op);
+    if (node.op == Op::item) return set(step.node, part(step));
+    Tensors tangents;
+    bool moves = false;
+    for (const Tensor& operand : step.operands) {
+      tangents.push_back(of(operand));
+      moves = moves || tangents.back();
+    }
+    if (!moves) return;
+    if (row.kind == Kind::control)
+      parts_[&node] = control_jvp(step.node, step.operands, tangents);
+    else if (!differentiable(node.type))
+      return;
+    else if (node.op == Op::alias)
+      set(step.node, tangents[0]);
+    else if (row.jvp)
+      set(step.node, row.jvp(step.node, step.operands, tangents).at(0));
+    else if (row.vjp)
+      set(step.node, transposed(row, step, tangents));
+    else
+      fail("jvp", row.name, "has no derivative");
+  }
+
+ private:
+  Tensor part(const Visit& step) const {
+    const auto at = parts_.find(&step.operands[0].node());
+    return at == parts_.end() ? Tensor()
+                              : at->second[static_cast<size_t>(step.node.node().as<Which>().number)];
+  }
+
+  static Tensor transposed(const Row& row, const Visit& step, const Tensors& tangents) {
+    const Tensor u = alias(zeros_for(slot_of(step.node)));
+    const Tensors gradients = row.vjp(step.node, step.operands, u);
+    Tensors results, cotangents;
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i] && tangents[i]) {
+        results.push_back(gradients[i]);
+        cotangents.push_back(tangents[i]);
+      }
+    const Tensor tangent = pull_back(results, cotangents, {u})[0];
+    if (tangent && dependents({tangent}, {u}).contains(tangent))
+      throw Error(ErrorKind::internal, fmt::format("[jvp] {}: its vjp is not linear", row.name));
+    return tangent;
+  }
+
+  std::unordered_map<const Node*, Tensor> tangents_;
+  std::unordered_map<const Node*, Tensors> parts_;
+};
+
+}  // namespace
+
+Tensors push_forward(const Tensors& results, const Tensors& inputs, const Tensors& tangents) {
+  Forward forward;
+  for (size_t i = 0; i < inputs.size(); ++i) forward.set(inputs[i], tangents[i]);
+  for (const Visit& step : dependents(results, inputs).steps) forward.visit(step);
+  Tensors found;
+  for (const Tensor& x : results) found.push_back(forward.of(x));
+  return found;
+}
+
+std::pair<Tensors, Tensors> push_forward(const Subgraph& f, const Tensors& arguments,
+                                         const Tensors& tangents) {
+  Tensors called = arguments, inputs, directions;
+  for (size_t i = 0; i < called.size(); ++i)
+    if (tangents[i]) {
+      inputs.push_back(called[i] = alias(called[i]));
+      directions.push_back(tangents[i]);
+    }
+  Tensors results = instantiate(f, called);
+  Tensors moved = push_forward(results, inputs, directions);
+  return {std::move(results), std::move(moved)};
+}
+
+}  // namespace graph
+
+using namespace graph;
+
+std::pair<Tensors, Tensors> jvp(const Function& f, const Tensors& x, const Tensors& tangents) {
+  if (tangents.size() != x.size())
+    fail("jvp", "tangents", fmt::format("expected {}, got {}", x.size(), tangents.size()));
+  Tensors called = x, inputs, directions;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (!tangents[i]) continue;
+    if (!differentiable(x[i].dtype()))
+      fail("jvp", fmt::format("argument {}", i),
+           fmt::format("expected floats or complex numbers, or no tangent, got {}", name_of(x[i].dtype())));
+    if (tangents[i].dtype() != x[i].dtype() || !(tangents[i].shape() == x[i].shape()))
+      fail("jvp", fmt::format("tangent {}", i),
+           fmt::format("expected {}, got {}", describe(slot_of(x[i])), describe(slot_of(tangents[i]))));
+    inputs.push_back(called[i] = alias(x[i]));
+    directions.push_back(tangents[i]);
+  }
+  Tensors results;
+  {
+    const Tracing tracing;
+    results = f(called);
+  }
+  for (const Tensor& result : results)
+    if (!result) fail("jvp", "f", "expected tensors as results, got an empty one");
+  Tensors moved = push_forward(results, inputs, directions);
+  for (size_t i = 0; i < moved.size(); ++i)
+    if (!moved[i]) moved[i] = zeros_for(slot_of(results[i]));
+  return {std::move(results), std::move(moved)};
+}
+
+}  // namespace adit

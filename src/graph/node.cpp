@@ -1,0 +1,157 @@
+#include "graph/node.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/row.hpp"
+
+namespace adit {
+
+DType Tensor::dtype() const { return node_->type; }
+const Shape& Tensor::shape() const { return node_->shape; }
+int64_t Tensor::size() const { return element_count(node_->shape); }
+std::shared_ptr<Device> Tensor::device() const { return node_->device; }
+bool Tensor::is_evaluated() const { return node_->computed; }
+int64_t Tensor::dim(int axis) const { return shape()[graph::normal_axis("dim", axis, rank())]; }
+
+namespace graph {
+
+// A chain of a million additions would otherwise end in a million nested destructors.
+Node::~Node() {
+  thread_local std::vector<Tensor>* pending = nullptr;
+  if (operands.empty()) return;
+  if (pending) {
+    std::move(operands.begin(), operands.end(), std::back_inserter(*pending));
+    return;
+  }
+  std::vector<Tensor> chain = std::move(operands);
+  pending = &chain;
+  while (!chain.empty()) {
+    const Tensor next = std::move(chain.back());
+    chain.pop_back();
+  }
+  pending = nullptr;
+}
+
+std::recursive_mutex& graph_lock() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+namespace {
+
+thread_local int tracing_depth = 0;
+
+std::shared_ptr<Device> common_device(Op op, const std::vector<Tensor>& operands) {
+  std::shared_ptr<Device> device;
+  for (const Tensor& x : operands) {
+    const auto& other = x.node().device;
+    if (!other || other == device) continue;
+    if (device)
+      fail(name_of(op), "device",
+           fmt::format("expected operands of one device, got {} and {}", device->info().id, other->info().id));
+    device = other;
+  }
+  return device;
+}
+
+}  // namespace
+
+Tracing::Tracing() { ++tracing_depth; }
+Tracing::~Tracing() { --tracing_depth; }
+bool Tracing::active() { return tracing_depth > 0; }
+
+Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> operands, Attributes attributes) {
+  static std::atomic<uint64_t> numbers{0};
+  auto node = std::make_shared<Node>();
+  node->op = op;
+  node->type = type;
+  node->shape = shape;
+  node->number = ++numbers;
+  node->device = common_device(op, operands);
+  node->operands = std::move(operands);
+  node->attributes = std::move(attributes);
+  element_count(shape);  // throws where the size is beyond 63 bits
+  return Tensor(std::move(node));
+}
+
+Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes) {
+  const Row& row = row_of(op);
+  if (row.arity >= 0 && operands.size() != static_cast<size_t>(row.arity))
+    fail(row.name, "operands", fmt::format("expected {}, got {}", row.arity, operands.size()));
+  for (const Tensor& x : operands)
+    if (!x) fail(row.name, "operand", "expected a tensor, got none");
+  const DType type = row.type(row.name, operands, attributes);
+  const Shape shape = row.shape(row.name, operands, attributes);
+  return make_node(op, type, shape, std::move(operands), std::move(attributes));
+}
+
+Tensor placeholder(DType type, const Shape& shape) { return make_node(Op::input, type, shape, {}); }
+bool is_placeholder(const Tensor& x) { return x.node().op == Op::input && !x.node().computed; }
+
+Tensor constant(DType type, double value) {
+  Literal literal{value, 0, 0};
+  if (is_integer(type)) literal = {0, 0, static_cast<int64_t>(value)};
+  return make_node(Op::constant, type, {}, {}, literal);
+}
+Tensor constant_integer(DType type, int64_t value) {
+  if (!is_integer(type)) return constant(type, static_cast<double>(value));
+  return make_node(Op::constant, type, {}, {}, Literal{0, 0, value});
+}
+Tensor constant_complex(DType type, double real, double imag) {
+  return make_node(Op::constant, type, {}, {}, Literal{real, imag, 0});
+}
+
+const Literal* constant_value(const Tensor& x) {
+  const Node* node = &x.node();
+  while (node->op == Op::broadcast || node->op == Op::reshape) {
+    if (node->operands.empty()) return nullptr;
+    node = &node->operands[0].node();
+  }
+  return node->op == Op::constant ? &node->as<Literal>() : nullptr;
+}
+
+std::vector<Tensor> reachable(std::span<const Tensor> roots, bool through_computed,
+                              const std::function<bool(const Tensor&)>& stop) {
+  const std::lock_guard lock(graph_lock());
+  std::unordered_set<const Node*> seen;
+  std::vector<Tensor> found, open(roots.begin(), roots.end());
+  while (!open.empty()) {
+    Tensor x = std::move(open.back());
+    open.pop_back();
+    if (!seen.insert(&x.node()).second) continue;
+    found.push_back(x);
+    if (stop && stop(x)) continue;
+    if (x.node().computed && !through_computed) continue;
+    for (const Tensor& operand : x.node().operands) open.push_back(operand);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Tensor& a, const Tensor& b) { return a.node().number < b.node().number; });
+  return found;
+}
+
+std::vector<Tensor> substitute(std::span<const Tensor> roots, std::span<const Tensor> from,
+                               std::span<const Tensor> to) {
+  const std::lock_guard lock(graph_lock());
+  std::unordered_map<const Node*, Tensor> now;
+  for (size_t i = 0; i < from.size(); ++i) now[&from[i].node()] = to[i];
+  for (const Tensor& x : reachable(roots, true, [&](const Tensor& t) { return now.contains(&t.node()); })) {
+    const Node& node = x.node();
+    if (now.contains(&node)) continue;
+    bool changed = false;
+    std::vector<Tensor> operands;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(now.at(&operand.node()));
+      changed = changed || operands.back().pointer() != operand.pointer();
+    }
+    now[&node] = changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
+  }
+  std::vector<Tensor> results;
+  for (const Tensor& root : roots) results.push_back(now.at(&root.node()));
+  return results;
+}
+
+}  // namespace graph
+}  // namespace adit

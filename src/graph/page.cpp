@@ -1,0 +1,100 @@
+// docs/ops.md from the table.
+#include <fmt/format.h>
+#include <iterator>
+
+#include "graph/row.hpp"
+
+namespace adit::graph {
+
+namespace {
+
+struct Composite {
+  std::string_view name, doc;
+};
+
+// Functions of ops.hpp that are made of rows.
+constexpr Composite composites[] = {
+    {"full", "A tensor of one number; also `zeros`, `ones`, `zeros_like`, `ones_like`, `full_integer`."},
+    {"arange", "0, 1, 2, ... up to a number."},
+    {"linspace", "Numbers at equal distances between two ends."},
+    {"eye", "1 on the diagonal, 0 elsewhere."},
+    {"square", "x * x."},
+    {"reciprocal", "1 / x."},
+    {"relu", "x where it is positive, else 0."},
+    {"phase", "The angle of a complex number."},
+    {"minimum", "`min` of two tensors; `maximum` is `max`."},
+    {"flatten", "`reshape` to one axis; `squeeze` and `expand_dims` drop and add axes of extent 1."},
+    {"broadcast_to", "`broadcast` along trailing axes, as NumPy does; `broadcast_in` names the axes."},
+    {"stack", "`concatenate` along a new axis."},
+    {"tile", "Copies side by side."},
+    {"take", "Slices along an axis, by `gather`."},
+    {"mean", "`sum` divided by the count; of integers in f32."},
+    {"variance", "The mean square of the distance from the mean."},
+    {"logsumexp", "log(sum(exp(x))) without overflow."},
+    {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
+    {"matmul", "`dot` as NumPy's matmul: leading axes are batches."},
+    {"outer", "All products of the elements of two vectors."},
+    {"map", "A function of each slice along axis 0, by `scan`."},
+};
+
+std::string_view title_of(Kind kind) {
+  switch (kind) {
+    case Kind::leaf: return "Leaves";
+    case Kind::elementwise: return "Elementwise";
+    case Kind::view: return "Index maps";
+    case Kind::reduction: return "Reductions";
+    case Kind::kernel: return "With kernels of their own";
+    default: return "Control flow";
+  }
+}
+
+std::string bound_text(const Row& row) {
+  if (row.kind == Kind::leaf || row.kind == Kind::control) return "";
+  std::string text = row.bound.ulp == 0 ? "exact" : fmt::format("{:g}", row.bound.ulp);
+  // A note instead of a number says all.
+  if (!row.bound.note.empty())
+    text = row.bound.ulp == 0 ? std::string(row.bound.note) : fmt::format("{}; {}", text, row.bound.note);
+  return text;
+}
+
+bool batches(const Row& row) { return row.batch != nullptr || row.kind == Kind::elementwise; }
+
+void append_row(std::string& page, const Row& row) {
+  const std::string operands = row.arity < 0 ? "any" : std::to_string(row.arity);
+  const bool differentiable = row.vjp != nullptr || row.jvp != nullptr;
+  fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} | {} |\n", row.name, operands,
+                 row.types, bound_text(row), differentiable ? "yes" : "", batches(row) ? "yes" : "", row.doc);
+}
+
+}  // namespace
+
+std::string ops_page() {
+  std::string page =
+      "# Operations\n\n"
+      "This page is written from the op table (`src/graph/rows`) by the build target `ops_page`; do not edit "
+      "it.\n\n"
+      "Types: u8 u16 u32 u64 i8 i16 i32 i64 (integer), f16 bf16 f32 f64 (float), c64 c128 (complex); truth "
+      "values are\n"
+      "u8, 0 or 1. Operands of different types are promoted as Nx does, and shapes broadcast, before a row "
+      "sees them.\n"
+      "Halves (f16, bf16) are computed in f32 and rounded once an operation. A bound is the distance from "
+      "the exact\n"
+      "result in units in the last place of the result's type (f32 for halves, before the rounding); `exact` "
+      "means\n"
+      "exact or correctly rounded. `docs/numerics.md` has measured errors.\n";
+  for (const Kind kind :
+       {Kind::elementwise, Kind::view, Kind::reduction, Kind::kernel, Kind::control, Kind::leaf}) {
+    fmt::format_to(std::back_inserter(page),
+                   "\n## {}\n\n| op | operands | types | bound (ULP) | differentiable | batches | |\n"
+                   "|---|---|---|---|---|---|---|\n",
+                   title_of(kind));
+    for (const Row& row : table())
+      if (row.kind == kind) append_row(page, row);
+  }
+  page += "\n## Made of these\n\n| function | |\n|---|---|\n";
+  for (const Composite& composite : composites)
+    fmt::format_to(std::back_inserter(page), "| `{}` | {} |\n", composite.name, composite.doc);
+  return page;
+}
+
+}  // namespace adit::graph

@@ -1,0 +1,166 @@
+#include "graph/trace.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/row.hpp"
+
+namespace adit::graph {
+
+Slot slot_of(const Tensor& x) { return {x.dtype(), x.shape()}; }
+
+std::vector<Slot> slots_of(const Tensors& list) {
+  std::vector<Slot> slots;
+  for (const Tensor& x : list) slots.push_back(slot_of(x));
+  return slots;
+}
+
+std::string describe(const Slot& slot) {
+  return fmt::format("{} {}", name_of(slot.type), to_string(slot.shape));
+}
+
+Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots) {
+  const Tracing tracing;
+  Trace traced;
+  traced.first = placeholder(DType::u8, {}).node().number;
+  for (const Slot& slot : slots) traced.parameters.push_back(placeholder(slot.type, slot.shape));
+  traced.results = f(traced.parameters);
+  for (const Tensor& x : traced.results)
+    if (!x) fail(op, name, "expected tensors as results, got an empty one");
+  return traced;
+}
+
+Tensors instantiate(const Subgraph& f, const Tensors& arguments) {
+  return substitute(f.results, f.parameters, arguments);
+}
+
+bool Dependents::contains(const Tensor& x) const {
+  return std::binary_search(sorted.begin(), sorted.end(), &x.node());
+}
+
+Dependents dependents(const Tensors& results, const Tensors& inputs) {
+  std::unordered_set<const Node*> known;
+  uint64_t oldest = std::numeric_limits<uint64_t>::max();
+  for (const Tensor& x : inputs) {
+    known.insert(&x.node());
+    oldest = std::min(oldest, x.node().number);
+  }
+  Dependents found;
+  const std::lock_guard lock(graph_lock());
+  // A node that is older than every input cannot depend on one.
+  const auto stop = [&](const Tensor& x) { return x.node().number <= oldest || known.contains(&x.node()); };
+  for (const Tensor& x : reachable(results, true, stop)) {
+    const Tensors& operands = x.node().operands;
+    if (known.contains(&x.node())) continue;
+    const bool depends = std::any_of(operands.begin(), operands.end(),
+                                     [&](const Tensor& t) { return known.contains(&t.node()); });
+    if (!depends) continue;
+    known.insert(&x.node());
+    found.steps.push_back({x, operands});
+  }
+  found.sorted.assign(known.begin(), known.end());
+  std::sort(found.sorted.begin(), found.sorted.end());
+  return found;
+}
+
+namespace {
+
+// Where a node of a traced function belongs.
+enum class Place : uint8_t { constant, outside, inside };
+
+// Sorts the nodes of the traced functions into what depends on parameters and what does not.
+class Sorter {
+ public:
+  Sorter(const std::vector<Trace>& traces, Invariant invariant) : invariant_(invariant) {
+    for (const Trace& t : traces) {
+      first_ = std::min(first_, t.first);
+      for (const Tensor& x : t.parameters) places_[&x.node()] = Place::inside;
+    }
+  }
+
+  // The outermost nodes that the functions use and that are neither constant nor theirs.
+  Tensors captured(const Tensors& results) {
+    const std::lock_guard lock(graph_lock());
+    Tensors found;
+    std::unordered_set<const Node*> seen;
+    const auto note = [&](const Tensor& x) {
+      if (places_.at(&x.node()) == Place::outside && seen.insert(&x.node()).second) found.push_back(x);
+    };
+    const auto old = [&](const Tensor& x) { return x.node().number < first_; };
+    for (const Tensor& x : reachable(results, false, old)) {
+      const Node& node = x.node();
+      if (!places_.contains(&node)) places_[&node] = place_of(x);
+      if (places_.at(&node) != Place::inside || node.computed || old(x)) continue;
+      for (const Tensor& operand : node.operands) note(operand);
+    }
+    for (const Tensor& x : results) note(x);
+    return found;
+  }
+
+ private:
+  Place place_of(const Tensor& x) const {
+    const Node& node = x.node();
+    if (node.op == Op::constant || node.op == Op::iota || constant_value(x)) return Place::constant;
+    if (node.number < first_ || node.computed || node.operands.empty()) return Place::outside;
+    bool constant = true, outside = true;
+    for (const Tensor& operand : node.operands) {
+      const Place place = places_.at(&operand.node());
+      constant = constant && place == Place::constant;
+      outside = outside && place != Place::inside;
+    }
+    if (constant) return Place::constant;
+    return outside && invariant_ == Invariant::outside ? Place::outside : Place::inside;
+  }
+
+  Invariant invariant_;
+  uint64_t first_ = std::numeric_limits<uint64_t>::max();
+  std::unordered_map<const Node*, Place> places_;
+};
+
+// A broadcast is captured as what it broadcasts, and done again inside.
+Tensor base_of(const Tensor& x) {
+  Tensor base = x;
+  while (base.node().op == Op::broadcast && !base.node().computed) base = Tensor(base.node().operands[0]);
+  return base;
+}
+
+Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
+  if (x.pointer() == base.pointer()) return parameter;
+  const Tensor below = rebuilt(x.node().operands[0], base, parameter);
+  return make_node(Op::broadcast, x.dtype(), x.shape(), {below}, x.node().attributes);
+}
+
+}  // namespace
+
+Closed close(const std::vector<Trace>& traces, Invariant invariant) {
+  Tensors roots;
+  for (const Trace& t : traces) roots.insert(roots.end(), t.results.begin(), t.results.end());
+  const std::lock_guard lock(graph_lock());
+  const Tensors used = Sorter(traces, invariant).captured(roots);
+  Closed closed;
+  std::unordered_map<const Node*, size_t> places;
+  std::vector<std::pair<Tensor, size_t>> bases;
+  for (const Tensor& x : used) {
+    const Tensor base = base_of(x);
+    const auto [at, fresh] = places.emplace(&base.node(), closed.captured.size());
+    if (fresh) closed.captured.push_back(base);
+    bases.emplace_back(base, at->second);
+  }
+  for (const Trace& t : traces) {
+    auto f = std::make_shared<Subgraph>();
+    Tensors parameters, to;
+    for (const Tensor& x : closed.captured) parameters.push_back(placeholder(x.dtype(), x.shape()));
+    for (size_t i = 0; i < used.size(); ++i)
+      to.push_back(rebuilt(used[i], bases[i].first, parameters[bases[i].second]));
+    f->results = substitute(t.results, used, to);
+    f->parameters = t.parameters;
+    f->parameters.insert(f->parameters.end(), parameters.begin(), parameters.end());
+    closed.functions.push_back(std::move(f));
+  }
+  return closed;
+}
+
+}  // namespace adit::graph

@@ -1,0 +1,56 @@
+// Functions of tensors as graphs: calling them with placeholders, finding what they capture, calling the
+// graph.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <adit/transform.hpp>
+
+#include "graph/node.hpp"
+
+namespace adit::graph {
+
+struct Slot {  // what a parameter looks like
+  DType type{};
+  Shape shape;
+};
+Slot slot_of(const Tensor& x);
+std::vector<Slot> slots_of(const Tensors& list);
+std::string describe(const Slot& slot);  // "f32 [2, 3]"
+
+// A function that was called once, with placeholders.
+struct Trace {
+  Tensors parameters, results;
+  uint64_t first = 0;  // nodes with smaller numbers are older than the call
+};
+Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots);
+
+// Functions that depend on their parameters alone: all take the same captured tensors as their last ones.
+struct Closed {
+  std::vector<std::shared_ptr<const Subgraph>> functions;
+  Tensors captured;
+};
+// What a function computes from captured tensors alone either stays inside (a branch that may not be taken),
+// or is computed once outside (a loop).
+enum class Invariant : uint8_t { inside, outside };
+Closed close(const std::vector<Trace>& traces, Invariant invariant);
+
+// The results of a function for these arguments, as nodes of the caller's graph.
+Tensors instantiate(const Subgraph& f, const Tensors& arguments);
+
+// Nodes that depend on `inputs` and that `results` need, in topological order, each with its operands as they
+// were under the graph lock. The inputs themselves are not among the steps.
+struct Visit {
+  Tensor node;
+  Tensors operands;
+};
+struct Dependents {
+  std::vector<Visit> steps;
+  std::vector<const Node*> sorted;  // the inputs and the steps
+  bool contains(const Tensor& x) const;
+};
+Dependents dependents(const Tensors& results, const Tensors& inputs);
+
+}  // namespace adit::graph

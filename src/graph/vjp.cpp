@@ -1,0 +1,186 @@
+// Reverse mode: cotangents flow from results to inputs, each node adding to those of its operands.
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include "graph/derive.hpp"
+#include "graph/row.hpp"
+
+namespace adit {
+
+namespace graph {
+
+Tensor alias(const Tensor& x) { return make_node(Op::alias, x.dtype(), x.shape(), {x}); }
+
+namespace {
+
+class Reverse {
+ public:
+  Reverse(const Tensors& results, const Tensors& inputs) : dependents_(dependents(results, inputs)) {}
+
+  void add(const Tensor& to, const Tensor& g) {
+    if (!g || !differentiable(to.dtype())) return;
+    Tensor& sum = gradients_[&to.node()];
+    sum = sum ? adit::add(sum, g) : g;
+  }
+
+  void run() {
+    for (auto step = dependents_.steps.rbegin(); step != dependents_.steps.rend(); ++step) visit(*step);
+  }
+
+  Tensor of(const Tensor& x) const {
+    const auto at = gradients_.find(&x.node());
+    return at == gradients_.end() ? Tensor() : at->second;
+  }
+
+ private:
+  void visit(const Visit& step) {
+    const Node& node = step.node.node();
+    const Row& row = row_of(node.op);
+    if (row.kind == Kind::control && node.op != Op::item) {
+      const auto parts = parts_.find(&node);
+      if (parts != parts_.end())
+        spread(step, control_vjp(step.node, step.operands, parts->second, wanted(step)));
+      return;
+    }
+    const Tensor g = of(step.node);
+    if (!g) return;
+    if (node.op == Op::item)
+      keep_part(step, g);
+    else if (node.op == Op::alias)
+      add(step.operands[0], g);
+    else if (row.vjp)
+      spread(step, row.vjp(step.node, step.operands, g));
+    else
+      fail("grad", row.name, "has no derivative");
+    gradients_.erase(&node);
+  }
+
+  std::vector<bool> wanted(const Visit& step) const {
+    std::vector<bool> flags;
+    for (const Tensor& x : step.operands)
+      flags.push_back(differentiable(x.dtype()) && dependents_.contains(x));
+    return flags;
+  }
+
+  // An item of a control node: its cotangent waits until the node's turn comes.
+  void keep_part(const Visit& step, const Tensor& g) {
+    const Node& whole = step.operands[0].node();
+    const auto& about = *whole.as<std::shared_ptr<const ControlAttributes>>();
+    Tensors& parts = parts_[&whole];
+    parts.resize(about.types.size());
+    Tensor& part = parts[static_cast<size_t>(step.node.node().as<Which>().number)];
+    part = part ? adit::add(part, g) : g;
+  }
+
+  void spread(const Visit& step, const Tensors& gradients) {
+    for (size_t i = 0; i < gradients.size() && i < step.operands.size(); ++i) {
+      const Tensor& operand = step.operands[i];
+      if (!gradients[i] || !dependents_.contains(operand)) continue;
+      if (gradients[i].dtype() != operand.dtype() || !(gradients[i].shape() == operand.shape()))
+        throw Error(ErrorKind::internal,
+                    fmt::format("[grad] {}: expected a gradient of {} for operand {}, got {}",
+                                name_of(step.node.node().op), describe(slot_of(operand)), i,
+                                describe(slot_of(gradients[i]))));
+      add(operand, gradients[i]);
+    }
+  }
+
+  Dependents dependents_;
+  std::unordered_map<const Node*, Tensor> gradients_;
+  std::unordered_map<const Node*, Tensors> parts_;
+};
+
+}  // namespace
+
+Tensors pull_back(const Tensors& results, const Tensors& cotangents, const Tensors& inputs) {
+  Reverse reverse(results, inputs);
+  for (size_t i = 0; i < results.size(); ++i) reverse.add(results[i], cotangents[i]);
+  reverse.run();
+  Tensors gradients;
+  for (const Tensor& x : inputs) gradients.push_back(reverse.of(x));
+  return gradients;
+}
+
+Tensors pull_back(const Subgraph& f, const Tensors& arguments, const Tensors& cotangents,
+                  const std::vector<bool>& wanted) {
+  Tensors called = arguments, inputs;
+  for (size_t i = 0; i < called.size(); ++i)
+    if (wanted[i]) inputs.push_back(called[i] = alias(called[i]));
+  return pull_back(instantiate(f, called), cotangents, inputs);
+}
+
+namespace {
+
+void check_differentiable(std::string_view op, const Tensors& x, int argument) {
+  if (argument < 0 || argument >= static_cast<int>(x.size()))
+    fail(op, "argument",
+         fmt::format("expected 0 to {}, got {}", static_cast<int64_t>(x.size()) - 1, argument));
+  const Tensor& t = x[static_cast<size_t>(argument)];
+  if (!t) fail(op, fmt::format("argument {}", argument), "expected a tensor, got an empty one");
+  if (!differentiable(t.dtype()))
+    fail(op, fmt::format("argument {}", argument),
+         fmt::format("expected floats or complex numbers, got {}", name_of(t.dtype())));
+}
+
+Tensors call(std::string_view op, const Function& f, const Tensors& x) {
+  const Tracing tracing;
+  Tensors results = f(x);
+  for (const Tensor& result : results)
+    if (!result) fail(op, "f", "expected tensors as results, got an empty one");
+  return results;
+}
+
+Tensors filled(Tensors gradients, const Tensors& like) {
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (!gradients[i]) gradients[i] = zeros_for(slot_of(like[i]));
+  return gradients;
+}
+
+}  // namespace
+
+}  // namespace graph
+
+using namespace graph;
+
+void detail::check_arguments(const char* op, size_t expected, size_t got) {
+  if (expected != got) fail(op, "arguments", fmt::format("expected {}, got {}", expected, got));
+}
+
+ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::vector<int>& arguments) {
+  Tensors called = x, inputs, like;
+  for (const int argument : arguments) {
+    check_differentiable("grad", x, argument);
+    const auto at = static_cast<size_t>(argument);
+    if (called[at].pointer() == x[at].pointer()) called[at] = alias(x[at]);
+    inputs.push_back(called[at]);
+    like.push_back(x[at]);
+  }
+  const Tensors results = call("grad", f, called);
+  if (results.size() != 1) fail("grad", "f", fmt::format("expected one result, got {}", results.size()));
+  const Tensor& value = results[0];
+  if (value.rank() != 0)
+    fail("grad", "f", fmt::format("expected a scalar result, got shape {}", to_string(value.shape())));
+  if (!differentiable(value.dtype()))
+    fail("grad", "f", fmt::format("expected a result of floats, got {}", name_of(value.dtype())));
+  return {value, filled(pull_back({value}, {constant(value.dtype(), 1)}, inputs), like)};
+}
+
+std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tensors& cotangents) {
+  Tensors inputs;
+  for (size_t i = 0; i < x.size(); ++i) {
+    check_differentiable("vjp", x, static_cast<int>(i));
+    inputs.push_back(alias(x[i]));
+  }
+  const Tensors results = call("vjp", f, inputs);
+  if (cotangents.size() != results.size())
+    fail("vjp", "cotangents", fmt::format("expected {}, got {}", results.size(), cotangents.size()));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (cotangents[i] &&
+        (cotangents[i].dtype() != results[i].dtype() || !(cotangents[i].shape() == results[i].shape())))
+      fail("vjp", fmt::format("cotangent {}", i),
+           fmt::format("expected {}, got {}", describe(slot_of(results[i])),
+                       describe(slot_of(cotangents[i]))));
+  return {results, filled(pull_back(results, cotangents, inputs), x)};
+}
+
+}  // namespace adit

@@ -1,0 +1,32 @@
+// The Cholesky factor of symmetric positive definite matrices: x = l l^T, l lower triangular, batched.
+//
+// Only the lower triangle of x is read; above the diagonal the factor is zero. From the first pivot that is
+// not positive on, a factor is NaN: its rows below and including that pivot's.
+//
+// Complex matrices: the factor of [[re, -im], [im, re]] blocks, one for each element, has the same blocks,
+// since the diagonal of l is real. So a Hermitian matrix of n is a real one of 2 n.
+#pragma once
+
+#include <cstdint>
+
+#include <adit/kernel/program.hpp>
+
+namespace adit::ops {
+
+struct CholeskyPlan {
+  kernel::Type type = kernel::Type::f32;  // f32 or f64
+  uint32_t n = 0;
+  uint64_t batch = 1;
+};
+
+struct Cholesky {
+  kernel::Program program;  // buffers x (read) and l (read and written), both [batch, n, n]
+  uint64_t teams = 0;       // 0: there is nothing to do
+  uint64_t loop_trips =
+      0;  // of one invocation at most; a device with a smaller Limits::max_loop_trips is wrong
+};
+
+// A matrix is one invocation's where it is small, else one team's.
+Cholesky cholesky(const CholeskyPlan& plan);
+
+}  // namespace adit::ops

@@ -1,0 +1,123 @@
+#include "ops/matmul.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "ops/matmul_parts.hpp"
+
+namespace adit::ops {
+
+using kernel::is_float;
+using kernel::is_integer;
+using kernel::is_signed_integer;
+using kernel::Program;
+using kernel::size_of;
+
+void reject_matmul(const std::string& what) { throw Error(ErrorKind::bad_argument, "[matmul] " + what); }
+
+kernel::Type accumulator_type(const MatmulShape& shape) {
+  if (shape.type == Type::f64) return Type::f64;
+  if (is_float(shape.type)) return Type::f32;
+  if (size_of(shape.result) >= 4) return shape.result;
+  return is_signed_integer(shape.result) ? Type::i32 : Type::u32;
+}
+
+namespace {
+
+void check(const MatmulShape& s, const MatmulTiling& t) {
+  const bool numbers =
+      (is_float(s.type) && is_float(s.result)) || (is_integer(s.type) && is_integer(s.result));
+  if (!numbers)
+    reject_matmul(fmt::format("type: expected floats into floats or integers into integers, got {} into {}",
+                              name_of(s.type), name_of(s.result)));
+  if (s.m == 0 || s.n == 0 || s.k == 0 || s.batch == 0)
+    reject_matmul(fmt::format("shape: expected at least 1 in every extent, got {} x {} x {} and {} of them",
+                              s.m, s.n, s.k, s.batch));
+  if (t.block_m == 0 || t.block_n == 0 || t.block_k == 0 || t.stages < 1 || t.stages > 2 || t.split_k == 0 ||
+      t.subgroup == 0 || t.across == 0)
+    reject_matmul("tiling: expected blocks, one or two stages, and at least one split");
+  if (matmul_teams(s, t) > ~uint32_t{0})
+    reject_matmul(fmt::format("shape: expected fewer than 2^32 teams, got {}", matmul_teams(s, t)));
+  const Grid grid(s, t);
+  if (ceil_div(grid.tiles_k, grid.tiles_k_each) != t.split_k)
+    reject_matmul(fmt::format("tiling: expected work for every split, got {} splits of {} tiles", t.split_k,
+                              grid.tiles_k));
+}
+
+}  // namespace
+
+Program matmul_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
+  check(shape, tiling);
+  switch (tiling.method) {
+    case MatmulMethod::matrices: return matrices_program(shape, tiling, hooks);
+    case MatmulMethod::vector: return vector_program(shape, tiling, hooks);
+    default: return tiled_program(shape, tiling, hooks);
+  }
+}
+
+uint64_t matmul_teams(const MatmulShape& shape, const MatmulTiling& tiling) {
+  const Grid grid(shape, tiling);
+  return uint64_t{grid.tiles_m} * grid.tiles_n * shape.batch * tiling.split_k;
+}
+
+uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& tiling) {
+  if (tiling.split_k == 1) return 0;
+  return uint64_t{shape.m} * shape.n * shape.batch * tiling.split_k * size_of(accumulator_type(shape));
+}
+
+// One invocation a result: few, and all of them read side by side.
+Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
+  check(shape, tiling);
+  Builder k(fmt::format("matmul_sum_{}", tiling.split_k), kernel::Team::one(128));
+  const Array from = k.buffer("workspace", accumulator_type(shape), kernel::Access::read),
+              to = k.buffer("c", shape.result, kernel::Access::write);
+  if (hooks.declare) hooks.declare(k);
+  const uint64_t plane = uint64_t{shape.m} * shape.n, all = plane * shape.batch;
+  const bool is_wide = all * tiling.split_k >= uint64_t{1} << 31;
+  const Value at = k.team(is_wide ? Type::u64 : Type::u32);
+  Value sum = from.load(at);
+  for (uint32_t split = 1; split < tiling.split_k; ++split) sum = sum + from.load(at + split * all);
+  const auto narrow = [](Value v) { return convert(v, Type::u32); };
+  const Value batch = shape.batch == 1 ? at.like(0) : at / plane, within = shape.batch == 1 ? at : at % plane;
+  to[at] = finish_sum(k, hooks, shape.result, sum, narrow(batch), narrow(within / shape.n),
+                      narrow(within % shape.n));
+  return k.finish();
+}
+
+uint64_t matmul_sum_teams(const MatmulShape& shape) { return uint64_t{shape.m} * shape.n * shape.batch; }
+
+namespace {
+constexpr const char* method_names[] = {"tiled", "matrices", "vector"};
+}  // namespace
+
+std::string to_text(const MatmulTiling& t) {
+  const std::string text =
+      fmt::format("{}:{}x{}x{}:{}x{}:s{}:p{}:g{}:k{}", method_names[static_cast<int>(t.method)], t.block_m,
+                  t.block_n, t.block_k, t.part_m, t.part_n, t.stages, t.pad, t.group, t.split_k);
+  return text + (t.method == MatmulMethod::matrices
+                     ? fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k)
+                     : fmt::format(":w{}", t.across));
+}
+
+MatmulTiling tiling_from_text(const std::string& text) {
+  MatmulTiling t;
+  char name[16] = "";
+  int read = 0;
+  const int found =
+      std::sscanf(text.c_str(), "%15[a-z]:%ux%ux%u:%ux%u:s%u:p%u:g%u:k%u%n", name, &t.block_m, &t.block_n,
+                  &t.block_k, &t.part_m, &t.part_n, &t.stages, &t.pad, &t.group, &t.split_k, &read);
+  const std::string rest_of_it = found == 10 ? text.substr(static_cast<size_t>(read)) : "";
+  const auto method = std::find(std::begin(method_names), std::end(method_names), std::string(name));
+  t.method = static_cast<MatmulMethod>(method - std::begin(method_names));
+  const bool ends =
+      t.method == MatmulMethod::matrices
+          ? std::sscanf(rest_of_it.c_str(), ":f%ux%ux%u", &t.matrix.m, &t.matrix.n, &t.matrix.k) == 3
+          : std::sscanf(rest_of_it.c_str(), ":w%u", &t.across) == 1;
+  if (method == std::end(method_names) || !ends)
+    reject_matmul(fmt::format(
+        "tiling: expected \"tiled:128x128x16:8x8:s2:p4:g8:k1:w8\" or the like, got \"{}\"", text));
+  return t;
+}
+
+}  // namespace adit::ops

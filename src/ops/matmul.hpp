@@ -1,0 +1,80 @@
+// The matrix product for GPUs, as kernels: c = a * b, in tiles that a team computes from shared memory.
+//
+// matmul_program() writes the kernel of one shape and one tiling; choose_tiling() picks the tiling. Where k
+// is split among teams (split_k > 1) the first kernel leaves partial sums in a workspace and
+// matmul_sum_program() adds them up, always in the same order. Both take hooks, by which a caller puts its
+// own arithmetic between the sum and the store.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include <adit/device.hpp>
+#include <adit/kernel/builder.hpp>
+
+namespace adit::ops {
+
+struct MatmulShape {
+  kernel::Type type = kernel::Type::f32;    // of both operands
+  kernel::Type result = kernel::Type::f32;  // floats for floats, integers for integers
+  uint32_t m = 1, n = 1, k = 1, batch = 1;
+  // All matrices are row major: a is m x k, or k x m where transposed; b is k x n, or n x k.
+  bool transpose_a = false, transpose_b = false;
+  // Elements from one matrix of the batch to the next; 0: all share one. The results lie one after the other.
+  uint64_t a_stride = 0, b_stride = 0;
+  uint32_t alignment = 16;  // bytes that the addresses of all buffers are multiples of
+};
+
+enum class MatmulMethod : uint8_t {
+  tiled,     // multiply and add, a small tile of results a lane
+  matrices,  // cooperative matrices, a tile of results a subgroup
+  vector     // m or n is 1; runs on a CPU as well
+};
+
+struct MatmulTiling {
+  MatmulMethod method = MatmulMethod::tiled;
+  uint32_t block_m = 64, block_n = 64, block_k = 16;  // of a team
+  uint32_t part_m = 4, part_n = 4;                    // results of a lane (tiled) or of a subgroup (matrices)
+  uint32_t stages = 2;     // tiles in shared memory: 2 need one barrier a step, 1 needs two
+  uint32_t pad = 4;        // elements between rows of a tile in shared memory, against bank conflicts
+  uint32_t group = 8;      // rows of tiles that are walked side by side, for the caches
+  uint32_t split_k = 1;    // teams that share one tile's sum
+  uint32_t across = 8;     // lanes side by side along n in a subgroup (tiled), lanes of a team (vector)
+  uint32_t subgroup = 32;  // lanes
+  bool fused = true;       // multiply-add with one rounding
+  kernel::MatrixShape matrix{16, 16, 16, kernel::Type::f16, kernel::Type::f32};  // matrices: one product
+};
+
+// What happens to a sum before it is stored, in place of a plain conversion to the result's type.
+struct MatmulHooks {
+  // Declares more parameters, after those of the kernel itself.
+  std::function<void(kernel::Builder&)> declare;
+  // `sum` has the type that accumulator_type() tells; what it becomes is converted to the result's type.
+  std::function<kernel::Value(kernel::Builder&, kernel::Value sum, kernel::Value batch, kernel::Value row,
+                              kernel::Value column)>
+      epilogue;
+};
+
+// Sums of f16, bf16 and f32 are f32, those of f64 are f64, those of integers have at least 32 bits.
+kernel::Type accumulator_type(const MatmulShape& shape);
+
+MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits);
+
+// Parameters: a, b, c and those of the hooks; with split_k > 1: a, b and the workspace, and no hooks.
+// Throws bad_argument for a shape or a tiling that cannot work.
+kernel::Program matmul_program(const MatmulShape& shape, const MatmulTiling& tiling,
+                               const MatmulHooks& hooks = {});
+uint64_t matmul_teams(const MatmulShape& shape, const MatmulTiling& tiling);
+
+// For split_k > 1. Parameters: the workspace, c and those of the hooks.
+kernel::Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling,
+                                   const MatmulHooks& hooks = {});
+uint64_t matmul_sum_teams(const MatmulShape& shape);
+uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& tiling);  // 0: none is needed
+
+// "tiled:128x128x16:8x8:s2:p4:g8:k1:w8", and back; parse throws bad_argument.
+std::string to_text(const MatmulTiling& tiling);
+MatmulTiling tiling_from_text(const std::string& text);
+
+}  // namespace adit::ops

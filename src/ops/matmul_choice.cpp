@@ -1,0 +1,108 @@
+// Which tiling a shape gets.
+#include <algorithm>
+
+#include "ops/matmul_parts.hpp"
+
+namespace adit::ops {
+
+using kernel::MatrixShape;
+using kernel::size_of;
+
+namespace {
+
+// Teams that keep a large GPU busy.
+constexpr uint64_t enough_teams = 128;
+
+bool fits(const MatmulTiling& t, const MatmulShape& shape, const Limits& limits) {
+  const uint32_t parts = t.block_m / t.part_m * (t.block_n / t.part_n);
+  const bool matrices = t.method == MatmulMethod::matrices;
+  const uint32_t lanes = matrices ? parts * t.subgroup : parts;
+  uint64_t bytes = 0;
+  if (matrices) {
+    const auto tile = [&](uint32_t block, bool along_k) {
+      return along_k ? block * (t.block_k + t.pad) : t.block_k * (block + t.pad);
+    };
+    bytes = (tile(t.block_m, !shape.transpose_a) + tile(t.block_n, shape.transpose_b)) * 2;
+  } else {
+    bytes = uint64_t{t.block_k} * (t.block_m + t.block_n + 2 * t.pad) * size_of(accumulator_type(shape));
+  }
+  return lanes <= limits.max_lanes && bytes * t.stages <= limits.shared_bytes;
+}
+
+MatmulTiling tiled(uint32_t m, uint32_t n, uint32_t k, uint32_t part_m, uint32_t part_n) {
+  MatmulTiling t;
+  t.block_m = m, t.block_n = n, t.block_k = k, t.part_m = part_m, t.part_n = part_n;
+  return t;
+}
+
+// From large tiles, which read least, to small ones, which fill a device with small products.
+std::vector<MatmulTiling> candidates(const MatmulShape& shape, const Limits& limits) {
+  std::vector<MatmulTiling> all;
+  const bool twice = size_of(accumulator_type(shape)) == 8;
+  for (const MatrixShape& matrix : limits.cooperative_matrices) {
+    if (matrix != MatrixShape{16, 16, 16, shape.type, Type::f32}) continue;
+    if (64 % limits.subgroup_size != 0) continue;
+    for (const uint32_t block : {128u, 64u}) {
+      MatmulTiling t = tiled(block, block, 32, block / 2, block / 2);
+      t.method = MatmulMethod::matrices;
+      t.pad = 8;
+      t.matrix = matrix;
+      all.push_back(t);
+    }
+    return all;
+  }
+  if (twice)
+    all = {tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2), tiled(16, 16, 16, 2, 2)};
+  else
+    all = {tiled(128, 128, 16, 8, 8), tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2),
+           tiled(16, 16, 16, 2, 2)};
+  return all;
+}
+
+// Splits k as long as teams are few and each still has some tiles to add up.
+uint32_t splits(const MatmulShape& shape, MatmulTiling t) {
+  const Grid grid(shape, t);
+  const uint64_t teams = matmul_teams(shape, t);
+  constexpr uint32_t tiles_worth_a_team = 8, most = 16;
+  if (teams >= enough_teams) return 1;
+  const auto wanted = static_cast<uint32_t>(enough_teams / teams);
+  uint32_t count = std::clamp(std::min(wanted, grid.tiles_k / tiles_worth_a_team), 1u, most);
+  return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
+}
+
+// Many rows a team where they are short, many lanes where they are long.
+MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
+  const bool is_column = shape.n == 1, along_k = is_column ? !shape.transpose_a : shape.transpose_b;
+  MatmulTiling t;
+  t.method = MatmulMethod::vector;
+  const uint32_t rows = along_k ? 4 : 128;
+  t.block_m = is_column ? rows : 1, t.block_n = is_column ? 1 : rows, t.block_k = 256;
+  t.across = std::min(along_k && shape.k <= 1024 ? 64u : 256u, limits.max_lanes);
+  t.group = 1;
+  return t;
+}
+
+}  // namespace
+
+MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
+  MatmulTiling best;
+  if (shape.m == 1 || shape.n == 1) {
+    best = vector_tiling(shape, limits);
+    best.subgroup = std::max(limits.subgroup_size, 1u);
+    best.fused = limits.fused_fma;
+    best.split_k = splits(shape, best);
+    return best;
+  }
+  for (MatmulTiling t : candidates(shape, limits)) {
+    t.subgroup = std::max(limits.subgroup_size, 1u);
+    t.fused = limits.fused_fma;
+    if (!fits(t, shape, limits)) continue;
+    best = t;
+    const bool wasteful = t.block_m >= 2 * shape.m || t.block_n >= 2 * shape.n;
+    if (matmul_teams(shape, t) >= enough_teams && !wasteful) break;
+  }
+  best.split_k = splits(shape, best);
+  return best;
+}
+
+}  // namespace adit::ops

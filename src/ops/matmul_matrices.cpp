@@ -1,0 +1,257 @@
+// Products by cooperative matrices: each subgroup keeps part_m x part_n sums in matrices, and multiplies what
+// it loads as matrices from shared memory. Operands are 16-bit floats; tiles travel as 32-bit words, four at
+// a time.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include <adit/kernel/matrix.hpp>
+
+#include "ops/matmul_parts.hpp"
+
+namespace adit::ops {
+
+using kernel::Access;
+using kernel::Matrix;
+using kernel::MatrixForm;
+using kernel::MatrixLayout;
+using kernel::MatrixRole;
+using kernel::MatrixVariable;
+using kernel::Program;
+using kernel::Team;
+
+namespace {
+
+constexpr uint32_t per_vector = 8;  // elements of a vector of four words
+
+class ByMatrices {
+ public:
+  ByMatrices(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks)
+      : shape_(shape),
+        t_(tiling),
+        hooks_(hooks),
+        groups_n_(tiling.block_n / tiling.part_n),
+        groups_(tiling.block_m / tiling.part_m * groups_n_),
+        lanes_(groups_ * tiling.subgroup),
+        a_shape_(operand_a(shape, tiling)),
+        b_shape_(operand_b(shape, tiling)),
+        k_(fmt::format("matmul_{}_{}", name_of(shape.type), to_text(tiling)), Team::many(lanes_)) {}
+
+  Program run() {
+    const bool partial = t_.split_k > 1;
+    a_ = k_.buffer("a", element_of(a_shape_), Access::read);
+    b_ = k_.buffer("b", element_of(b_shape_), Access::read);
+    const Array c =
+        k_.buffer(partial ? "workspace" : "c", partial ? Type::f32 : shape_.result, Access::write);
+    if (hooks_.declare && !partial) hooks_.declare(k_);
+    const Place place = find_place(k_, shape_, t_);
+    const uint32_t tiles = (size_of_tile(a_shape_) + size_of_tile(b_shape_)) * t_.stages;
+    tiles_ = k_.shared(Type::u32, tiles * 4);
+    const Value group = k_.subgroup_number();
+    group_m_ = quotient(group, groups_n_), group_n_ = rest(group, groups_n_);
+    sum(place);
+    const Writer writer(k_, shape_, t_, hooks_, c, place);
+    if (writer.is_plain() && shape_.n % 4 == 0 && shape_.alignment % 16 == 0)
+      store_matrices(writer, c, place);
+    else
+      store_elements(writer, place, tiles);
+    return k_.finish();
+  }
+
+ private:
+  // Words where every vector is inside or outside as a whole, else single elements.
+  static Type element_of(const OperandShape& operand) {
+    return operand.allows_vectors(per_vector) ? Type::u32 : operand.type;
+  }
+  // A row of the tile as it lies in shared memory, and the tile, in vectors.
+  uint32_t row_of_tile(const OperandShape& o) const {
+    return ((o.along_k ? o.block_k : o.block) + t_.pad) / per_vector;
+  }
+  uint32_t size_of_tile(const OperandShape& o) const {
+    return row_of_tile(o) * (o.along_k ? o.block : o.block_k);
+  }
+
+  Value load_words(const Array& from, const Stager::Access& access) {
+    const Value loaded = from.load_vector(access.index, 4);
+    if (!access.guarded) return loaded;
+    const auto kept = [&](int j) { return select(access.inside, loaded[j], 0); };
+    return k_.pack({kept(0), kept(1), kept(2), kept(3)});
+  }
+
+  // Two elements a word, each looked at by itself.
+  Value load_elements(const Array& from, const OperandShape& o, const Slot& slot, Value first, Value batch,
+                      Value tile) {
+    std::vector<Value> halves;
+    const Type index_type = o.is_wide() ? Type::u64 : Type::u32;
+    for (uint32_t j = 0; j < per_vector; ++j) {
+      const Value row =
+          kernel::min(first + (o.along_k ? slot.line : slot.within + j), first.like(o.extent - 1));
+      const Value depth = tile * o.block_k + (o.along_k ? slot.within + j : slot.line);
+      const Value inside = depth < o.depth, at = select(inside, depth, 0);
+      const Value line = convert(o.along_k ? row : at, index_type), column = o.along_k ? at : row;
+      Value index = line * o.leading() + convert(column, index_type);
+      if (o.batch_stride != 0 && o.batch > 1) index = index + convert(batch, index_type) * o.batch_stride;
+      const Value bits = convert(bitcast(from.load(index), Type::u16), Type::u32);
+      halves.push_back(select(inside, bits, 0));
+    }
+    const auto word = [&](size_t j) { return halves[2 * j] | halves[2 * j + 1] << 16; };
+    return k_.pack({word(0), word(1), word(2), word(3)});
+  }
+
+  std::vector<Value> load(const Array& from, const OperandShape& o, const Stager& stager, Value first,
+                          Value batch, Value tile) {
+    std::vector<Value> vectors;
+    for (const Slot& slot : stager.slots())
+      vectors.push_back(from.type() == Type::u32 ? load_words(from, stager.access(slot, tile))
+                                                 : load_elements(from, o, slot, first, batch, tile));
+    return vectors;
+  }
+
+  void put(const OperandShape& o, const Stager& stager, Value offset, const std::vector<Value>& vectors) {
+    for (size_t s = 0; s < vectors.size(); ++s) {
+      const Slot& slot = stager.slots()[s];
+      tiles_.store(slot.line * row_of_tile(o) + quotient(slot.within, per_vector) + offset, vectors[s]);
+    }
+  }
+
+  // The matrix of a tile whose first row (or column) is `extent` and first step of k is `depth`.
+  Matrix fragment(const OperandShape& o, MatrixRole role, Value base, Value extent, uint32_t depth) {
+    const uint32_t row = row_of_tile(o);
+    const bool is_a = role == MatrixRole::a;
+    MatrixForm form;
+    form.rows = static_cast<uint16_t>(is_a ? t_.matrix.m : t_.matrix.k);
+    form.columns = static_cast<uint16_t>(is_a ? t_.matrix.k : t_.matrix.n);
+    form.role = role;
+    form.layout = o.along_k == is_a ? MatrixLayout::row_major : MatrixLayout::column_major;
+    form.vector = 4;
+    const Value at = o.along_k ? base + extent * row + depth / per_vector
+                               : base + quotient(extent, per_vector) + depth * row;
+    return matrix_load(tiles_, at, at.like(row), shape_.type, form);
+  }
+
+  void multiply(Value base_a, Value base_b) {
+    const uint32_t count_m = t_.part_m / t_.matrix.m, count_n = t_.part_n / t_.matrix.n;
+    std::vector<Matrix> sums;
+    for (const MatrixVariable& sum : sums_) sums.push_back(sum.get());
+    for (uint32_t step = 0; step < t_.block_k; step += t_.matrix.k) {
+      std::vector<Matrix> x;
+      for (uint32_t i = 0; i < count_m; ++i)
+        x.push_back(fragment(a_shape_, MatrixRole::a, base_a, group_m_ * t_.part_m + i * t_.matrix.m, step));
+      for (uint32_t j = 0; j < count_n; ++j) {
+        const Matrix y =
+            fragment(b_shape_, MatrixRole::b, base_b, group_n_ * t_.part_n + j * t_.matrix.n, step);
+        for (uint32_t i = 0; i < count_m; ++i) {
+          Matrix& sum = sums[i * count_n + j];
+          sum = multiply_add(x[i], y, sum);
+        }
+      }
+    }
+    for (size_t at = 0; at < sums.size(); ++at) sums_[at] = sums[at];
+  }
+
+  void sum(const Place& place) {
+    const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch),
+        stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch);
+    const uint32_t size_a = size_of_tile(a_shape_), size_b = size_of_tile(b_shape_),
+                   first_b = size_a * t_.stages;
+    const uint32_t count = t_.part_m / t_.matrix.m * (t_.part_n / t_.matrix.n);
+    const Matrix zeros =
+        matrix_fill(k_.constant(Type::f32, 0), t_.matrix.m, t_.matrix.n, MatrixRole::accumulator);
+    for (uint32_t at = 0; at < count; ++at) sums_.emplace_back(zeros);
+
+    const Value first = place.first_k, zero = first.like(0), last = place.end_k - 1;
+    const auto fetch = [&](Value tile) {
+      return std::pair(load(a_, a_shape_, stage_a, place.row, place.batch, tile),
+                       load(b_, b_shape_, stage_b, place.column, place.batch, tile));
+    };
+    const auto place_tiles = [&](Value stage, const std::pair<std::vector<Value>, std::vector<Value>>& next) {
+      put(a_shape_, stage_a, stage * size_a, next.first);
+      put(b_shape_, stage_b, stage * size_b + first_b, next.second);
+    };
+    place_tiles(zero, fetch(first));
+    k_.barrier();
+    k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
+      const auto next = fetch(kernel::min(tile + 1, last));
+      const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
+      multiply(stage * size_a, stage * size_b + first_b);
+      if (t_.stages == 1) k_.barrier();
+      place_tiles(t_.stages == 1 ? zero : 1 - stage, next);
+      k_.barrier();
+    });
+  }
+
+  void store_matrices(const Writer& writer, const Array& c, const Place& place) {
+    const uint32_t count_n = t_.part_n / t_.matrix.n;
+    for (size_t at = 0; at < sums_.size(); ++at) {
+      const auto i = static_cast<uint32_t>(at) / count_n, j = static_cast<uint32_t>(at) % count_n;
+      const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
+                  column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
+      matrix_store(c, writer.index(row, column), row.like(shape_.n), sums_[at].get());
+    }
+  }
+
+  // Through shared memory, where every lane finds elements whose place it knows.
+  void store_elements(const Writer& writer, const Place& place, uint32_t room) {
+    const uint32_t count_m = t_.part_m / t_.matrix.m, count_n = t_.part_n / t_.matrix.n;
+    uint32_t columns = t_.part_n;  // that a subgroup puts there at once
+    const auto vectors = [&](uint32_t width) { return t_.matrix.m * (width / 4 + 1); };
+    while (vectors(columns) * groups_ > room && columns % (2 * t_.matrix.n) == 0) columns /= 2;
+    if (vectors(columns) * groups_ > room) reject_matmul("tiling: its tiles have no room for results");
+    const uint32_t row_size = columns / 4 + 1, line = columns / 4, at_once = columns / t_.matrix.n;
+    const Value base = (group_m_ * groups_n_ + group_n_) * vectors(columns), lane = k_.subgroup_lane();
+    for (uint32_t i = 0; i < count_m; ++i) {
+      for (uint32_t j = 0; j < count_n; j += at_once) {
+        for (uint32_t part = 0; part < at_once; ++part)
+          matrix_store(tiles_, base + part * t_.matrix.n / 4, base.like(row_size),
+                       sums_[i * count_n + j + part].get(), MatrixLayout::row_major, 4);
+        k_.barrier();
+        const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
+                    column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
+        for (uint32_t number = 0; number < t_.matrix.m * line; number += t_.subgroup) {
+          const Value id = lane + number, down = quotient(id, line), right = rest(id, line);
+          const Value words = tiles_.load_vector(base + down * row_size + right, 4);
+          std::vector<Value> sums;
+          for (int w = 0; w < 4; ++w) sums.push_back(bitcast(words[w], Type::f32));
+          writer.store(row + down, column + right * 4, sums);
+        }
+        k_.barrier();
+      }
+    }
+  }
+
+  const MatmulShape& shape_;
+  const MatmulTiling& t_;
+  const MatmulHooks& hooks_;
+  const uint32_t groups_n_, groups_, lanes_;
+  const OperandShape a_shape_, b_shape_;
+  Builder k_;
+  Array a_, b_, tiles_;
+  Value group_m_, group_n_;
+  std::vector<MatrixVariable> sums_;
+};
+
+void check(const MatmulShape& s, const MatmulTiling& t) {
+  if (s.type != Type::f16 && s.type != Type::bf16)
+    reject_matmul(
+        fmt::format("type: expected f16 or bf16 for cooperative matrices, got {}", name_of(s.type)));
+  if (t.matrix.operand != s.type || t.matrix.accumulator != Type::f32)
+    reject_matmul("tiling: expected a matrix product of the operands' type into f32");
+  const bool divides = t.part_m > 0 && t.part_n > 0 && t.block_m % t.part_m == 0 &&
+                       t.block_n % t.part_n == 0 && t.part_m % t.matrix.m == 0 &&
+                       t.part_n % t.matrix.n == 0 && t.block_k % t.matrix.k == 0;
+  if (!divides)
+    reject_matmul("tiling: expected matrices that divide the parts, and parts that divide the block");
+  if (t.pad % per_vector != 0 || t.block_m % per_vector != 0 || t.block_n % per_vector != 0 ||
+      t.matrix.k % per_vector != 0 || t.matrix.m % per_vector != 0 || t.matrix.n % per_vector != 0)
+    reject_matmul("tiling: expected blocks, matrices and padding of a multiple of 8");
+  if ((t.matrix.m * t.matrix.n / 4) % t.subgroup != 0)
+    reject_matmul("tiling: expected matrices that divide evenly among the lanes of a subgroup");
+}
+
+}  // namespace
+
+Program matrices_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
+  check(shape, tiling);
+  return ByMatrices(shape, tiling, hooks).run();
+}
+
+}  // namespace adit::ops

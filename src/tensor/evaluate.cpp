@@ -1,0 +1,101 @@
+#include "tensor/evaluate.hpp"
+
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+
+#include "compile/compile.hpp"
+#include "graph/row.hpp"
+
+namespace adit {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+struct Defaults {
+  std::mutex mutex;
+  std::shared_ptr<Device> device;
+};
+Defaults& defaults() {
+  static Defaults value;
+  return value;
+}
+
+// Under the graph lock.
+std::map<compile::Key, std::shared_ptr<const compile::Executable>>& executables() {
+  static std::map<compile::Key, std::shared_ptr<const compile::Executable>> known;
+  return known;
+}
+
+}  // namespace
+
+std::shared_ptr<Device> default_device() {
+  const std::lock_guard lock(defaults().mutex);
+  if (!defaults().device) defaults().device = Device::open("");
+  return defaults().device;
+}
+
+void set_default_device(std::shared_ptr<Device> device) {
+  const std::lock_guard lock(defaults().mutex);
+  defaults().device = std::move(device);
+}
+
+uint64_t device_word(const Device& device) { return std::hash<std::string>()(device.info().id); }
+
+std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
+  std::shared_ptr<Device> device;
+  for (const Tensor& root : roots) {
+    const auto& mine = root.node().device;
+    if (!mine || mine == device) continue;
+    if (device)
+      graph::fail("eval", "tensors", fmt::format("expected tensors of one device, got {} and {}", device->info().id, mine->info().id));
+    device = mine;
+  }
+  return device ? device : default_device();
+}
+
+std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
+  std::vector<graph::Literal> values;
+  for (const Tensor& x : numbers) values.push_back(x.node().as<graph::Literal>());
+  return values;
+}
+
+std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr<Device>& device,
+                                                           std::span<const Tensor> roots,
+                                                           const compile::Structure& structure) {
+  auto& place = executables()[structure.key];
+  if (!place) place = compile::compile(*device, roots, structure.inputs, structure.numbers);
+  return place;
+}
+
+void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const Buffer& buffer) {
+  Node& node = x.node();
+  node.storage = std::make_shared<const graph::Storage>(graph::Storage{device, buffer});
+  node.device = device;
+  node.computed = true;
+  if (!graph::Tracing::active()) node.operands.clear();
+}
+
+void eval(std::span<const Tensor> tensors) {
+  const std::lock_guard lock(graph::graph_lock());
+  std::vector<Tensor> roots;
+  for (const Tensor& x : tensors)
+    if (!x.node().computed) roots.push_back(x);
+  if (roots.empty()) return;
+  const std::shared_ptr<Device> device = device_of(roots);
+  const compile::Structure structure = compile::describe(roots, device_word(*device));
+  std::vector<Buffer> inputs;
+  for (const Tensor& x : structure.inputs) {
+    if (!x.node().computed)
+      graph::fail("eval", "tensor", "expected a value, got a placeholder of a function that is being traced");
+    inputs.push_back(x.node().storage->buffer);
+  }
+  const auto executable = find_executable(device, roots, structure);
+  const std::vector<Buffer> results = executable->run(*device, inputs, number_values(structure.numbers));
+  for (size_t i = 0; i < roots.size(); ++i)
+    if (!roots[i].node().computed) set_storage(roots[i], device, results[i]);
+}
+
+}  // namespace adit

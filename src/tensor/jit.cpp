@@ -1,0 +1,108 @@
+// Compiled functions: traced once for each set of types and shapes.
+#include <adit/transform.hpp>
+
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+
+#include "compile/compile.hpp"
+#include "graph/row.hpp"
+#include "tensor/evaluate.hpp"
+
+namespace adit {
+
+namespace {
+
+// One trace: what it returns, and what it needs besides its arguments.
+struct Trace {
+  std::shared_ptr<const compile::Executable> executable;
+  std::vector<int> sources;         // of the executable's inputs: an argument's number, or -1
+  std::vector<Buffer> captured;     // where the source is -1, in order
+  std::vector<Tensor> held;         // keeps captured memory alive
+  std::vector<graph::Literal> numbers;
+  std::vector<DType> types;
+  std::vector<Shape> shapes;
+};
+
+}  // namespace
+
+struct Jit::State {
+  Function f;
+  std::mutex mutex;
+  std::map<std::vector<uint64_t>, std::shared_ptr<const Trace>> traces;
+};
+
+Jit::Jit(Function f) : state_(std::make_shared<State>()) { state_->f = std::move(f); }
+
+namespace {
+
+std::vector<uint64_t> signature(const Tensors& x, const Device& device) {
+  std::vector<uint64_t> words{device_word(device)};
+  for (const Tensor& t : x) {
+    words.push_back(static_cast<uint64_t>(t.dtype()) << 8 | static_cast<uint64_t>(t.rank()));
+    for (const int64_t extent : t.shape()) words.push_back(static_cast<uint64_t>(extent));
+  }
+  return words;
+}
+
+std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const std::shared_ptr<Device>& device) {
+  Tensors parameters, results;
+  for (const Tensor& t : x) {
+    parameters.push_back(graph::placeholder(t.dtype(), t.shape()));
+    parameters.back().node().device = device;
+  }
+  {
+    const graph::Tracing tracing;
+    results = f(parameters);
+  }
+  const std::lock_guard lock(graph::graph_lock());
+  const compile::Structure structure = compile::describe(results, device_word(*device));
+  auto trace = std::make_shared<Trace>();
+  for (const Tensor& input : structure.inputs) {
+    int source = -1;
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].pointer() == input.pointer()) source = static_cast<int>(i);
+    if (source < 0) {
+      if (!input.node().computed) graph::fail("jit", "function", "expected its own arguments, got those of another function");
+      trace->captured.push_back(input.node().storage->buffer);
+      trace->held.push_back(input);
+    }
+    trace->sources.push_back(source);
+  }
+  trace->numbers = number_values(structure.numbers);
+  trace->executable = find_executable(device, results, structure);
+  for (const Tensor& result : results) {
+    trace->types.push_back(result.dtype());
+    trace->shapes.push_back(result.shape());
+  }
+  return trace;
+}
+
+}  // namespace
+
+Tensors Jit::operator()(const Tensors& x) const {
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!x[i]) graph::fail("jit", fmt::format("argument {}", i), "expected a tensor, got none");
+  // Inside another transformation the graph itself is wanted.
+  if (graph::Tracing::active()) return state_->f(x);
+  eval(x);
+  const std::shared_ptr<Device> device = device_of(x);
+  std::shared_ptr<const Trace> trace;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto& place = state_->traces[signature(x, *device)];
+    if (!place) place = trace_of(state_->f, x, device);
+    trace = place;
+  }
+  std::vector<Buffer> inputs;
+  size_t next = 0;
+  for (const int source : trace->sources)
+    inputs.push_back(source < 0 ? trace->captured[next++] : x[static_cast<size_t>(source)].buffer());
+  const std::vector<Buffer> buffers = trace->executable->run(*device, inputs, trace->numbers);
+  Tensors results;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    results.push_back(from_buffer(trace->types[i], trace->shapes[i], buffers[i], device));
+  return results;
+}
+
+}  // namespace adit

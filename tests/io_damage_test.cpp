@@ -1,0 +1,228 @@
+// Files that are damaged or lie: an Error(io) that says what was expected, never more.
+#include <random>
+
+#include "io/files.hpp"
+
+namespace adit::test {
+namespace {
+
+TEST_F(Io, NpyRefusesBadHeaders) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "expected '{'"},
+      {"{", "a key"},
+      {"{'descr': '<f4'", "'}'"},
+      {"{'descr': '<f4', 'fortran_order': False}", "each once"},
+      {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': ()}", "each once"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': ()} x", "each once"},
+      {"{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "True or False"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "a dimension"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}", "')'"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "63 bits"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "memory can hold"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 0)}", "memory can hold"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1152921504606846976,)}", "got 4"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1)}", "at most 12"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "expected 8 bytes"},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (0,)}", "expected 0 bytes"},
+      {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': ()}", "structured"},
+      {"{'descr': '|O', 'fortran_order': False, 'shape': ()}", "'|O'"},
+      {"{'descr': '<f16', 'fortran_order': False, 'shape': ()}", "'<f16'"},
+      {"{'descr': '<V2', 'fortran_order': False, 'shape': ()}", "'<V2'"},
+      {"{'descr': '|f4', 'fortran_order': False, 'shape': ()}", "'|f4'"},
+      {"{'descr': '', 'fortran_order': False, 'shape': ()}", "''"},
+      {"{'descr': '<f4", "end of a string"},
+  };
+  for (const auto& [header, words] : cases)
+    expect_words(error_of([&] { decode_npy_text(npy_text(header, "1234")); }),
+                 {"[decode_npy] bytes: ", words});
+  std::string version = npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "1234");
+  version[6] = 4;
+  expect_words(error_of([&] { decode_npy_text(version); }), {"version", "4.0"});
+}
+
+TEST_F(Io, NpyHasNoBfloat) {
+  const Tensor x = to_tensor(counted(DType::bf16, {2}));
+  expect_words(error_of([&] { save_npy(folder_ / "x.npy", x); }, ErrorKind::bad_argument),
+               {"[save_npy]", "bf16"});
+  error_of([&] { encode_npz({{"x", x}}); }, ErrorKind::bad_argument);
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(Io, TruncatedFilesAreRefused) {
+  const Tensor x = to_tensor(counted(DType::f32, {2, 3}));
+  expect_whole(encode_npy(x), [](const Bytes& bytes) { decode_npy(bytes); });
+  expect_whole(encode_npz({{"x", x}, {"y", x}}), [](const Bytes& bytes) { decode_npz(bytes); });
+  expect_whole(encode_npz({{"x", x}}, true), [](const Bytes& bytes) { decode_npz(bytes); });
+  expect_whole(encode_safetensors({{"x", x}, {"y", x}}),
+               [](const Bytes& bytes) { decode_safetensors(bytes); });
+}
+
+TEST_F(Io, NpzChecksEveryByteOfData) {
+  const Tensor x = to_tensor(counted(DType::f32, {2, 3}));
+  for (const bool compress : {false, true}) {
+    const Bytes bytes = encode_npz({{"x", x}}, compress);
+    // The last bits of deflated data are padding.
+    const size_t start = 30 + 5, end = find(bytes, "PK\1\2") - (compress ? 1 : 0);
+    for (size_t at = start; at < end; at++)
+      npz_error(patched(bytes, at, {static_cast<int>(bytes[at]) ^ 0x10}));
+  }
+  const Bytes plain = encode_npz({{"x", x}});
+  expect_words(npz_error(patched(plain, 30 + 5 + 130, {9})), {"checksum", "'x.npy'"});
+}
+
+TEST_F(Io, NpzRefusesWhatItCannotRead) {
+  const Bytes bytes =
+      encode_npz({{"x", to_tensor(counted(DType::f32, {2}))}, {"y", to_tensor(counted(DType::f32, {2}))}});
+  const size_t entry = find(bytes, "PK\1\2");
+  expect_words(npz_error(bytes_of("no zip archive at all, truly")), {"zip archive"});
+  expect_words(npz_error(patched(bytes, entry + 8, {1})), {"encrypt"});
+  expect_words(npz_error(patched(bytes, entry + 10, {12})), {"method 12"});
+  expect_words(npz_error(patched(bytes, entry + 24, {1})), {"expected", "bytes"});
+  expect_words(npz_error(patched(bytes, entry + 42, {1})), {"header at byte 1"});
+  expect_words(npz_error(patched(bytes, entry + 42, {255, 255, 255, 255})), {"zip64"});
+  expect_words(npz_error(patched(bytes, entry + 20, {255, 255, 255, 0})), {"a file of"});
+  expect_words(npz_error(patched(bytes, entry + 46, {'z'})), {"same name"});
+  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 10, {3})), {"expected 3 members, got 2"});
+  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 16, {255, 255, 0, 0})), {"directory"});
+  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 4, {1})), {"one of several"});
+}
+
+TEST_F(Io, NpzRefusesMembersThatShareBytesOrNames) {
+  const Place place{"test", "archive"};
+  const Bytes member = npy::encode(place, counted(DType::u8, {3}));
+  zip::Writer twice(place, false), other(place, false), inner(place, false), outer(place, false);
+  twice.add("x.npy", member);
+  twice.add("x.npy", member);
+  expect_words(npz_error(twice.finish()), {"twice"});
+  other.add("x.txt", member);
+  expect_words(npz_error(other.finish()), {"*.npy", "x.txt"});
+  // The bytes of one member hold another member, and the directory points there.
+  inner.add("y.npy", member);
+  const Bytes inside = inner.finish();
+  outer.add("x.npy", npy::encode(place, {DType::u8, {std::ssize(inside)}, inside}));
+  outer.add("y.npy", member);
+  const Bytes bytes = outer.finish();
+  EXPECT_EQ(decode_npz(bytes).size(), 2u);
+  const size_t directory = bytes.size() - 22 - 2 * (46 + 5);
+  expect_words(npz_error(patched(bytes, directory + 51 + 42, {30 + 5 + 128, 0})), {"apart from each other"});
+}
+
+TEST_F(Io, NpzDoesNotTrustSizes) {
+  // A deflated member that says it holds 2^40 bytes must not ask for them.
+  const Place place{"test", "archive"};
+  zip::Writer writer(place, true, true);
+  writer.add("x.npy", npy::encode(place, counted(DType::u8, {3})));
+  const Bytes bytes = writer.finish();
+  const size_t extra = find(bytes, "PK\1\2") + 46 + 5 + 4;
+  expect_words(npz_error(patched(bytes, extra, {0, 0, 0, 0, 0, 1})), {"to inflate to 1099511627776"});
+  expect_words(npz_error(patched(bytes, extra, {10})), {"to inflate to 10"});
+}
+
+TEST_F(Io, SafetensorsRefusesBadHeaders) {
+  const auto tensor_of = [](const std::string& type, const std::string& shape, const std::string& offsets) {
+    return "{\"dtype\":" + type + ",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
+  };
+  const std::string good = tensor_of("\"U8\"", "[4]", "[0,4]");
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "expected '{'"},
+      {"{", "JSON"},
+      {"[]", "expected '{'"},
+      {"{} x", "JSON"},
+      {"{\"x\":1}", "an object for each name"},
+      {"{\"x\":{}}", "each once"},
+      {"{\"\":" + good + "}", "empty name"},
+      {"{\"x\":" + good + ",\"x\":" + good + "}", "twice"},
+      {"{\"__metadata__\":{\"a\":1},\"x\":" + good + "}", "a text"},
+      {"{\"__metadata__\":{\"a\":\"b\",\"a\":\"b\"},\"x\":" + good + "}", "twice"},
+      {"{\"__metadata__\":{},\"__metadata__\":{},\"x\":" + good + "}", "twice"},
+      {"{\"x\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4],\"more\":1}}", "each once"},
+      {"{\"x\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]}}", "each once"},
+      {"{\"x\":" + tensor_of("\"F8_E4M3\"", "[4]", "[0,4]") + "}", "F8_E4M3"},
+      {"{\"x\":" + tensor_of("3", "[4]", "[0,4]") + "}", "a type's name"},
+      {"{\"x\":" + tensor_of("\"U8\"", "4", "[0,4]") + "}", "a list of dimensions"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[[4]]", "[0,4]") + "}", "a dimension"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[-4]", "[0,4]") + "}", "got -4"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4.0]", "[0,4]") + "}", "'4.0'"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[18446744073709551615]", "[0,4]") + "}", "63 bits"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4294967296,4294967296]", "[0,4]") + "}", "memory can hold"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]") + "}", "at most 12"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4]", "[0]") + "}", "two offsets"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4]", "[0,4,4]") + "}", "two offsets"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[4]", "[4,0]") + "}", "inside the data"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[5]", "[0,5]") + "}", "inside the data"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[0]", "[18446744073709551615,18446744073709551615]") + "}",
+       "inside the data"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[3]", "[0,4]") + "}", "3 bytes apart"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[3]", "[0,3]") + "}", "expected 3 bytes of data, got 4"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[3]", "[1,4]") + "}", "from byte 0 on"},
+      {"{\"x\":" + good + ",\"y\":" + good + "}", "nothing shared"},
+      {"{\"x\":" + tensor_of("\"U8\"", "[3]", "[0,3]") + ",\"y\":" + tensor_of("\"U8\"", "[2]", "[2,4]") +
+           "}",
+       "nothing shared"},
+      {std::string("{\"x\":") + std::string(100000, '['), "an object for each name"},
+      {std::string("{\"\xff\":") + good + "}", "JSON"},
+  };
+  for (const auto& [header, words] : cases)
+    expect_words(safe_error(header, "1234"), {"[decode_safetensors] bytes: ", words});
+  Bytes huge = safe_bytes("{}", "");
+  huge[7] = std::byte{0x7f};
+  expect_words(error_of([&] { decode_safetensors(huge); }), {"header length", "at most 100000000"});
+}
+
+TEST_F(Io, SafetensorsRefusesWhatTheFormatLacks) {
+  const Tensor x = to_tensor(counted(DType::u8, {2}));
+  const auto refused = [](const TensorMap& tensors, const Metadata& metadata = {}) {
+    return error_of([&] { encode_safetensors(tensors, metadata); }, ErrorKind::bad_argument);
+  };
+  expect_words(refused({{"x", to_tensor(counted(DType::c128, {2}))}}), {"[encode_safetensors]", "c128"});
+  expect_words(refused({{"__metadata__", x}}), {"reserve"});
+  expect_words(refused({{"", x}}), {"reserve"});
+  expect_words(refused({{"\xff", x}}), {"UTF-8"});
+  expect_words(refused({{"x", x}}, {{"a", "\xff"}}), {"UTF-8"});
+}
+
+Bytes mutated(Bytes bytes, std::mt19937& random) {
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random()) % limit; };
+  for (size_t changes = 1 + below(3); changes-- > 0 && bytes.size() > 16;) {
+    const auto at = bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size() - 8));
+    switch (below(4)) {
+      case 0: *at = static_cast<std::byte>(random() & 255); break;
+      case 1: std::fill_n(at, 1 + below(8), std::byte{255}); break;
+      case 2: bytes.erase(at); break;
+      default: bytes.insert(at, static_cast<std::byte>(random() & 127));
+    }
+  }
+  return bytes;
+}
+
+// Nothing but an Error(io) may come of it; what is read must be whole. The sanitizers watch.
+TEST_F(Io, MutatedFilesAreTensorsOrErrors) {
+  const TensorMap tensors = {{"x", to_tensor(counted(DType::f32, {2, 3}))},
+                             {"y", to_tensor(counted(DType::u8, {}))}};
+  const Bytes npy = encode_npy(tensors.at("x")), stored = encode_npz(tensors),
+              deflated = encode_npz(tensors, true), safe = encode_safetensors(tensors, {{"a", "b"}});
+  std::mt19937 random(7);
+  int refused = 0;
+  const auto attempt = [&](auto decode) {
+    try {
+      decode();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::io) << error.what();
+      refused++;
+    }
+  };
+  const auto check = [](const Tensor& x) { EXPECT_EQ(x.to_bytes().size(), x.bytes()); };
+  const auto check_all = [&](const TensorMap& map) {
+    for (const auto& [name, x] : map) check(x);
+  };
+  for (int i = 0; i < 2000; i++) {
+    attempt([&] { check(decode_npy(mutated(npy, random))); });
+    attempt([&] { check_all(decode_npz(mutated(stored, random))); });
+    attempt([&] { check_all(decode_npz(mutated(deflated, random))); });
+    attempt([&] { check_all(decode_safetensors(mutated(safe, random))); });
+  }
+  EXPECT_GT(refused, 4000);
+}
+
+}  // namespace
+}  // namespace adit::test

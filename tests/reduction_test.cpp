@@ -1,0 +1,230 @@
+// Reductions and what is made of them, on every device: values beside plain loops, empty axes, special
+// values, derivatives where they are delicate. op_test holds them against NumPy.
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <adit/ops.hpp>
+#include <adit/transform.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan_number = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<float> numbers(int64_t count) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> spread(0.5f, 1.5f);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = spread(random);
+  return values;
+}
+
+template <class F>
+void expect_error(const F& f, const std::string& part) {
+  try {
+    f();
+    ADD_FAILURE() << "expected an error with \"" << part << "\"";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+void expect_near(const Tensor& got, const std::vector<double>& want, double tolerance = 1e-5) {
+  const std::vector<double> values = as_type(got, DType::f64).to_vector<double>();
+  ASSERT_EQ(values.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (std::isnan(want[i]) ? std::isnan(values[i]) : values[i] == want[i]) continue;
+    EXPECT_LE(std::abs(values[i] - want[i]), tolerance * std::max(1.0, std::abs(want[i]))) << "element " << i;
+  }
+}
+
+class Reductions : public OnDevice {
+ protected:
+  void SetUp() override { set_default_device(on().shared_from_this()); }
+  void TearDown() override { set_default_device(nullptr); }
+};
+INSTANTIATE_TEST_SUITE_P(All, Reductions, testing::ValuesIn(device_ids()), test_name);
+
+TEST_P(Reductions, SumsOfManySizes) {
+  for (const int64_t n : {0, 1, 2, 255, 256, 257, 1000}) {
+    const std::vector<float> values = numbers(3 * n);
+    const Tensor x = tensor(values, {3, n}), turned = tensor(values, {n, 3});
+    std::vector<double> rows(3, 0), columns(3, 0), largest(3, -infinity), smallest(3, infinity);
+    for (int64_t i = 0; i < 3 * n; ++i) {
+      const double value = values[static_cast<size_t>(i)];
+      const auto row = static_cast<size_t>(i / n), column = static_cast<size_t>(i % 3);
+      rows[row] += value;
+      columns[column] += value;
+      largest[row] = std::max(largest[row], value);
+      smallest[column] = std::min(smallest[column], value);
+    }
+    expect_near(sum(x, {1}), rows);
+    expect_near(sum(turned, {0}), columns);
+    expect_near(sum(x), {rows[0] + rows[1] + rows[2]});
+    EXPECT_EQ(sum(x, {-1}, true).shape(), (Shape{3, 1}));
+    expect_near(all(x, {1}), {1, 1, 1});
+    expect_near(any(x, {1}), std::vector<double>(3, n > 0));
+    if (n == 0) {
+      expect_near(product(x, {1}), {1, 1, 1});
+      expect_near(logsumexp(x, {1}), {-infinity, -infinity, -infinity});
+      expect_near(mean(x, {1}), {nan_number, nan_number, nan_number});
+      EXPECT_EQ(sum(x, {0}).to_vector<float>().size(), 0u);
+      expect_error([&] { (void)reduce_max(x, {1}); }, "[reduce_max] x: expected elements along axis 1");
+      expect_error([&] { (void)reduce_min(x, {1}); }, "[reduce_min] x: expected elements along axis 1");
+      expect_error([&] { (void)argmax(x, 1); }, "[argmax] x: expected elements along axis 1");
+      expect_error([&] { (void)argmin(x); }, "[argmin] x: expected elements along axis 0");
+      continue;
+    }
+    expect_near(reduce_max(x, {1}), largest, 0);
+    expect_near(reduce_min(turned, {0}), smallest, 0);
+  }
+}
+
+TEST_P(Reductions, TypesOfIntegersWiden) {
+  const Tensor bytes = full_integer({300}, 200, DType::u8), shorts = full_integer({300}, -200, DType::i16);
+  EXPECT_EQ(sum(bytes).dtype(), DType::u32);
+  EXPECT_EQ(sum(bytes).item<uint32_t>(), 60000u);
+  EXPECT_EQ(sum(shorts).item<int32_t>(), -60000);
+  const int64_t large = int64_t{1} << 40;
+  EXPECT_EQ(sum(tensor({large, large + 1, 2 * large})).item<int64_t>(), 4 * large + 1);
+  EXPECT_EQ(product(full_integer({5}, 7, DType::i8)).item<int32_t>(), 16807);
+  EXPECT_EQ(reduce_max(shorts).item<int16_t>(), -200);
+  EXPECT_EQ(mean(shorts).dtype(), DType::f32);
+  EXPECT_EQ(mean(shorts).item<float>(), -200.0f);
+  EXPECT_EQ(all(shorts).dtype(), DType::u8);
+  EXPECT_EQ(sum(full({3}, {1, 2}, DType::c64)).item<std::complex<float>>(), std::complex<float>(3, 6));
+  expect_error(
+      [&] {
+        (void)reduce_max(full({3}, {1, 2}, DType::c64));
+      },
+      "[reduce_max] x: expected real numbers");
+}
+
+TEST_P(Reductions, SpecialValues) {
+  for (const int64_t n : {4, 300}) {
+    std::vector<float> values(static_cast<size_t>(n), 1.0f);
+    values[1] = nan_number;
+    values[3] = infinity;
+    const Tensor x = tensor(values);
+    EXPECT_TRUE(std::isnan(reduce_max(x).item<float>()));
+    EXPECT_TRUE(std::isnan(reduce_min(x).item<float>()));
+    EXPECT_EQ(argmax(x).item<int32_t>(), 1);
+    EXPECT_EQ(argmin(x).item<int32_t>(), 1);
+    values[1] = -infinity;
+    EXPECT_EQ(reduce_max(tensor(values)).item<float>(), infinity);
+    EXPECT_EQ(reduce_min(tensor(values)).item<float>(), -infinity);
+  }
+}
+
+TEST_P(Reductions, PlacesOfTies) {
+  const Tensor x = tensor({{3, 1, 3, 0, 0}, {2, 2, 2, 2, 2}});
+  expect_near(argmax(x, 1), {0, 0});
+  expect_near(argmax(x, 1, false, TieBreak::high), {2, 4});
+  expect_near(argmin(x, 1), {3, 0});
+  expect_near(argmin(x, -1, false, TieBreak::high), {4, 4});
+  expect_near(argmax(x, 0), {0, 1, 0, 1, 1});
+  expect_near(argmax(x), {0});
+  EXPECT_EQ(argmax(x, 1, true).shape(), (Shape{2, 1}));
+  EXPECT_EQ(argmax(x).dtype(), DType::i32);
+}
+
+TEST_P(Reductions, MeanAndVariance) {
+  // A large offset: the difference of squares would lose everything.
+  std::vector<float> values = numbers(256);
+  double mean_of = 0, spread = 0;
+  for (float& value : values) mean_of += (value = 4096 + std::round(value * 64) / 64);
+  mean_of /= 256;
+  for (const float value : values) spread += (value - mean_of) * (value - mean_of);
+  expect_near(mean(tensor(values)), {mean_of}, 2e-7);
+  expect_near(variance(tensor(values)), {spread / 256}, 1e-4);
+  expect_near(variance(tensor(values), {}, false, 1), {spread / 255}, 1e-4);
+  // The sum is beyond the largest half.
+  EXPECT_EQ(as_type(mean(full({1000}, 1000, DType::f16)), DType::f32).item<float>(), 1000.0f);
+}
+
+TEST_P(Reductions, LogsumexpAndSoftmax) {
+  const Tensor x = tensor({{1.0f, 2.0f, 3.0f}, {1000.0f, 1000.0f, -1000.0f}, {-infinity, 0.0f, -infinity}});
+  const double e = std::exp(1.0), total = e + e * e + e * e * e;
+  expect_near(logsumexp(x, {1}), {std::log(total), 1000 + std::log(2.0), 0});
+  const Tensor p = softmax(x);
+  expect_near(p, {e / total, e * e / total, e * e * e / total, 0.5, 0.5, 0, 0, 1, 0});
+  expect_near(exp(log_softmax(x)), as_type(p, DType::f64).to_vector<double>());
+  expect_near(grad([](Tensor t) { return sum(logsumexp(t, {1})); })(x),
+              as_type(p, DType::f64).to_vector<double>());
+
+  const Tensor low = full({3}, -infinity);
+  EXPECT_EQ(logsumexp(low).item<float>(), -infinity);
+  expect_near(grad([](Tensor t) { return logsumexp(t); })(low), {0, 0, 0});
+  expect_near(softmax(low), {0, 0, 0});
+  expect_near(grad([](Tensor t) { return sum(softmax(t)); })(low), {0, 0, 0});
+}
+
+TEST_P(Reductions, DerivativeOfProductWithZeros) {
+  const auto slope = grad([](Tensor t) { return product(t); });
+  expect_near(slope(tensor({2.0f, 3.0f, 4.0f})), {12, 8, 6});
+  expect_near(slope(tensor({2.0f, 0.0f, 4.0f})), {0, 8, 0});
+  expect_near(slope(tensor({0.0f, 0.0f, 4.0f})), {0, 0, 0});
+  // The second derivative where two are zero is what is left of the product.
+  const auto second = grad([&](Tensor t) { return sum(slice(slope(t), {0}, {1})); });
+  expect_near(second(tensor({0.0f, 0.0f, 4.0f})), {0, 4, 0});
+  // More than one block of 16, and an axis in the middle.
+  std::vector<float> values = numbers(2 * 40 * 2);
+  values[5] = 0;
+  const Tensor x = tensor(values, {2, 40, 2});
+  std::vector<double> want(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    want[i] = 1;
+    for (size_t j = 0; j < values.size(); ++j)
+      if (j != i && j / 80 == i / 80 && j % 2 == i % 2) want[i] *= values[j];
+  }
+  expect_near(grad([](Tensor t) { return sum(product(t, {1})); })(x), want, 1e-5);
+}
+
+TEST_P(Reductions, TiesShareTheGradient) {
+  const auto slope = grad([](Tensor t) { return sum(reduce_max(t, {1})); });
+  expect_near(slope(tensor({{1.0f, 3.0f, 3.0f, 0.0f}, {5.0f, 1.0f, 2.0f, 4.0f}})),
+              {0, 0.5, 0.5, 0, 1, 0, 0, 0});
+}
+
+TEST_P(Reductions, FunctionsOfTheCaller) {
+  const Tensor x = tensor({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
+  const auto digits = [](Tensor a, Tensor b) { return a * 10.0f + b; };
+  expect_near(reduce(x, full({}, 0), {1}, digits), {123, 456});
+  expect_near(reduce(x, full({}, 9), {0}, digits), {914, 925, 936});
+  expect_near(reduce(x, full({}, 0), {}, digits), {123456});
+  EXPECT_EQ(reduce(x, full({}, 0), {1}, digits, true).shape(), (Shape{2, 1}));
+  expect_near(reduce(zeros({2, 0}), full({}, 7), {1}, digits), {7, 7});
+  // What it captures may change from call to call, and with a batch.
+  const auto scaled = [](const Tensor& v, const Tensor& scale) {
+    return reduce(v, scale, {0}, [&](Tensor a, Tensor b) { return a * scale + b; });
+  };
+  expect_near(scaled(tensor({1.0f, 2.0f, 3.0f}), full({}, 2)), {27});
+  expect_near(vmap(scaled)(x, tensor({10.0f, 2.0f})), {10123, 48});
+  expect_near(jit(scaled)(tensor({1.0f, 2.0f}), tensor(std::vector{3.0f}, {})), {32});
+  expect_error([&] { (void)reduce(x, full({}, 0), {1}, [](Tensor a, Tensor) { return expand_dims(a, 0); }); },
+               "[reduce] combine: expected a scalar");
+}
+
+TEST_P(Reductions, Batches) {
+  const Tensor x = tensor(numbers(3 * 4 * 5), {3, 4, 5});
+  const auto check = [&](const std::function<Tensor(Tensor)>& f) {
+    Tensors loop;
+    for (int64_t i = 0; i < 3; ++i)
+      loop.push_back(as_type(f(reshape(slice(x, {i, 0, 0}, {1, 4, 5}), {4, 5})), DType::f64));
+    expect_near(vmap(f)(x), stack(loop).to_vector<double>(), 1e-6);
+  };
+  check([](Tensor t) { return sum(t, {1}); });
+  check([](Tensor t) { return product(t); });
+  check([](Tensor t) { return reduce_min(t, {0}, true); });
+  check([](Tensor t) { return argmax(t, 1); });
+  check([](Tensor t) { return argmin(t); });
+  check([](Tensor t) { return all(t > 0.6f, {1}); });
+  check([](Tensor t) { return softmax(t); });
+}
+
+}  // namespace
+}  // namespace adit::test

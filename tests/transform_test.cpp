@@ -1,0 +1,449 @@
+// Transformations of functions and their nesting: derivatives against finite differences, vmap against loops.
+// The rows have tests of their own (gradient_test); here are functions of many nodes, products, and control
+// flow.
+#include <cmath>
+#include <random>
+
+#include <adit/ops.hpp>
+#include <adit/transform.hpp>
+
+#include "devices.hpp"
+#include "graph/node.hpp"
+
+namespace adit::test {
+namespace {
+
+using Complex = std::complex<double>;
+using Numbers = std::vector<Complex>;
+
+struct Argument {
+  Shape shape;
+  DType type = DType::f64;
+};
+struct Case {
+  std::string name;
+  std::vector<Argument> arguments;
+  Function f;  // to one real scalar
+  // Loops with a condition have no second derivative in reverse mode.
+  bool reverse_twice = true;
+};
+
+Numbers random_numbers(int64_t count, DType type, uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::uniform_real_distribution<double> number(-1, 1);
+  Numbers list(static_cast<size_t>(count));
+  for (Complex& x : list)
+    x = is_complex(type) ? Complex(number(generator), number(generator)) : number(generator);
+  return list;
+}
+
+Tensor to_tensor(const Numbers& numbers, const Shape& shape, DType type) {
+  if (is_complex(type)) return tensor(numbers, shape);
+  std::vector<double> real;
+  for (const Complex& x : numbers) real.push_back(x.real());
+  return tensor(real, shape);
+}
+
+Numbers to_numbers(const Tensor& x) {
+  if (x.dtype() == DType::c128) return x.to_vector<Complex>();
+  const std::vector<double> real = as_type(x, DType::f64).to_vector<double>();
+  return {real.begin(), real.end()};
+}
+
+double number_of(const Tensor& x) { return to_numbers(x).at(0).real(); }
+
+void expect_close(const Numbers& got, const Numbers& want, double tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_LE(std::abs(got[i] - want[i]), tolerance * (1 + std::abs(want[i])))
+        << what << " at " << i << ": " << got[i] << ", expected " << want[i];
+}
+
+Numbers joined(Numbers a, const Numbers& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// A function at a point, with two directions.
+class Checked {
+ public:
+  explicit Checked(const Case& c) : case_(c) {
+    for (size_t i = 0; i < c.arguments.size(); ++i) {
+      all_.push_back(static_cast<int>(i));
+      const int64_t count = element_count(c.arguments[i].shape);
+      point_.push_back(random_numbers(count, c.arguments[i].type, 3 * i + 1));
+      along_.push_back(random_numbers(count, c.arguments[i].type, 3 * i + 2));
+      across_.push_back(random_numbers(count, c.arguments[i].type, 3 * i + 3));
+    }
+  }
+
+  void first_derivatives() const {
+    const double want = difference(case_.f, along_);
+    EXPECT_NEAR(number_of(jvp(case_.f, at(point_), at(along_)).second[0]), want, 1e-7 * (1 + std::abs(want)));
+    EXPECT_NEAR(number_of(slope(at(point_))[0]), want, 1e-7 * (1 + std::abs(want)));
+  }
+
+  void second_derivatives() const {
+    const Function f = [this](const Tensors& x) { return slope(x); };
+    const double want = difference(f, across_);
+    EXPECT_NEAR(number_of(jvp(f, at(point_), at(across_)).second[0]), want, 1e-6 * (1 + std::abs(want)));
+    if (!case_.reverse_twice) return;
+    EXPECT_NEAR(number_of(paired(value_and_grad_of(f, at(point_), all_).grads, at(across_))), want,
+                1e-6 * (1 + std::abs(want)));
+  }
+
+  // Value, gradients and a tangent, mapped over three points, against the same one by one. `same`: an
+  // argument that is not mapped, or -1.
+  void batches(int same) const {
+    const Function f = [this](const Tensors& x) {
+      const ValueAndGrad all = value_and_grad_of(case_.f, x, all_);
+      Tensors results = all.grads;
+      results.push_back(all.value);
+      results.push_back(jvp(case_.f, x, at(along_)).second[0]);
+      return results;
+    };
+    std::vector<int> axes(point_.size(), 0);
+    if (same >= 0) axes[static_cast<size_t>(same)] = -1;
+    std::vector<Numbers> want(point_.size() + 2), stacked(point_.size());
+    for (int example = 0; example < 3; ++example) {
+      const std::vector<Numbers> one = moved(point_, across_, 0.1 * example, same);
+      for (size_t i = 0; i < one.size(); ++i)
+        stacked[i] = i == static_cast<size_t>(same) ? one[i] : joined(stacked[i], one[i]);
+      const Tensors results = f(at(one));
+      for (size_t i = 0; i < results.size(); ++i) want[i] = joined(want[i], to_numbers(results[i]));
+    }
+    Tensors x;
+    for (size_t i = 0; i < stacked.size(); ++i) {
+      Shape shape = case_.arguments[i].shape;
+      if (i != static_cast<size_t>(same)) shape.insert(0, 3);
+      x.push_back(to_tensor(stacked[i], shape, case_.arguments[i].type));
+    }
+    const Tensors got = vmap_of(f, x, axes);
+    for (size_t i = 0; i < got.size(); ++i)
+      expect_close(to_numbers(got[i]), want[i], 1e-10, "vmap, result " + std::to_string(i));
+    // The gradient of a sum over the batch is the batch of gradients.
+    const size_t one = same == 0 ? 1 : 0;
+    const Function total = [&](const Tensors& y) -> Tensors { return {sum(vmap_of(case_.f, y, axes)[0])}; };
+    expect_close(to_numbers(value_and_grad_of(total, x, {static_cast<int>(one)}).grads[0]), want[one], 1e-10,
+                 "grad of vmap");
+  }
+
+ private:
+  static std::vector<Numbers> moved(std::vector<Numbers> point, const std::vector<Numbers>& direction,
+                                    double step, int same = -1) {
+    for (size_t i = 0; i < point.size(); ++i)
+      for (size_t k = 0; k < point[i].size() && i != static_cast<size_t>(same); ++k)
+        point[i][k] += step * direction[i][k];
+    return point;
+  }
+  Tensors at(const std::vector<Numbers>& numbers) const {
+    Tensors x;
+    for (size_t i = 0; i < numbers.size(); ++i)
+      x.push_back(to_tensor(numbers[i], case_.arguments[i].shape, case_.arguments[i].type));
+    return x;
+  }
+  // Re sum of a b: what a gradient and a tangent give together.
+  static Tensor paired(const Tensors& a, const Tensors& b) {
+    Tensor total = zeros({}, DType::f64);
+    for (size_t i = 0; i < a.size(); ++i) total = total + sum(real(a[i] * b[i]));
+    return total;
+  }
+  Tensors slope(const Tensors& x) const {
+    return {paired(value_and_grad_of(case_.f, x, all_).grads, at(along_))};
+  }
+  // The derivative along a direction; the error is of order h^4.
+  double difference(const Function& f, const std::vector<Numbers>& direction) const {
+    const double h = 1e-3;
+    const auto value = [&](double step) { return number_of(f(at(moved(point_, direction, step)))[0]); };
+    return (value(-2 * h) - 8 * value(-h) + 8 * value(h) - value(2 * h)) / (12 * h);
+  }
+
+  const Case& case_;
+  std::vector<int> all_;
+  std::vector<Numbers> point_, along_, across_;
+};
+
+Tensor spread_sum(const Tensor& x) { return sum(sin(x) + 0.5 * x); }
+
+std::vector<Case> plain_cases() {
+  return {
+      {"chain",
+       {{{3}}},
+       [](const Tensors& x) -> Tensors { return {sum(sin(x[0]) * x[0]) * mean(exp(x[0]))}; }},
+      {"broadcast",
+       {{{3}}, {{2, 1}}},
+       [](const Tensors& x) -> Tensors { return {spread_sum(x[0] * x[1] + x[1])}; }},
+      {"softmax",
+       {{{2, 3}}, {{2, 3}}},
+       [](const Tensors& x) -> Tensors { return {sum(log_softmax(x[0]) * x[1]) + logsumexp(x[1])}; }},
+      {"pieces",
+       {{{4}}, {{2}}},
+       [](const Tensors& x) -> Tensors {
+         return {spread_sum(concatenate({slice(x[0], {1}, {2}) * x[1], reverse(x[0])}))};
+       }},
+      {"unused", {{{2}}, {{2}}}, [](const Tensors& x) -> Tensors { return {sum(x[1] * x[1])}; }},
+      {"no floats between",
+       {{{3}}},
+       [](const Tensors& x) -> Tensors { return {sum(x[0] * as_type(x[0] > 0.0, DType::f64))}; }},
+      {"complex",
+       {{{3}, DType::c128}, {{3}, DType::c128}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(abs(x[0] * conjugate(x[1]) + exp(x[0])) + imag(x[1] * x[1]))};
+       }},
+      {"complex of parts",
+       {{{2}}, {{2}}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(abs(complex(x[0], x[1]) * complex(x[1], x[0] * x[0])))};
+       }},
+      {"many layers",
+       {{{3}}, {{3, 3}}},
+       [](const Tensors& x) -> Tensors {
+         Tensor h = x[0];
+         for (int i = 0; i < 4; ++i) h = tanh(dot(h, x[1]) + h);
+         return {sum(h * h)};
+       }},
+  };
+}
+
+std::vector<Case> product_cases() {
+  const auto of = [](const std::string& name, const Shape& a, const Shape& b, const auto& f) -> Case {
+    return {name, {{a}, {b}}, [f](const Tensors& x) -> Tensors { return {spread_sum(f(x[0], x[1]))}; }};
+  };
+  const auto plain = [](const Tensor& a, const Tensor& b) { return dot(a, b); };
+  const auto stacked = [](const Tensor& a, const Tensor& b) { return matmul(a, b); };
+  return {
+      of("matrices", {2, 3}, {3, 4}, plain),
+      of("matrix and vector", {2, 3}, {3}, plain),
+      of("vector and matrix", {3}, {3, 2}, plain),
+      of("vectors", {3}, {3}, plain),
+      of("tensors", {2, 2, 3}, {2, 3, 2}, plain),
+      of("batches", {2, 2, 3}, {2, 3, 2}, stacked),
+      of("batches that broadcast", {2, 1, 2, 3}, {3, 3, 2}, stacked),
+      of("one matrix for all", {2, 2, 3}, {3, 2}, stacked),
+      of("axes in any order", {2, 3, 2, 4}, {4, 2, 2, 3},
+         [](const Tensor& a, const Tensor& b) {
+           return dot(a, {1, 3}, {2, 0}, b, {3, 0}, {1, 2});
+         }),
+      of("outer", {3}, {2}, [](const Tensor& a, const Tensor& b) { return outer(a, b); }),
+      {"complex products",
+       {{{2, 3}, DType::c128}, {{3, 2}, DType::c128}},
+       [](const Tensors& x) -> Tensors { return {sum(abs(dot(x[0], x[1])))}; }},
+  };
+}
+
+Tensor transposed(const Tensor& x) {
+  Axes order = Dims::counted(x.rank());
+  std::swap(order[x.rank() - 1], order[x.rank() - 2]);
+  return transpose(x, order);
+}
+Tensor positive_definite(const Tensor& x) {
+  return matmul(x, transposed(is_complex(x.dtype()) ? conjugate(x) : x)) + eye(x.dim(-1), -1, x.dtype());
+}
+
+std::vector<Case> factor_cases() {
+  const auto factor = [](const Tensors& x) -> Tensors {
+    return {spread_sum(cholesky(positive_definite(x[0])))};
+  };
+  std::vector<Case> cases = {
+      {"cholesky", {{{3, 3}}}, factor},
+      {"cholesky of batches", {{{2, 2, 2}}}, factor},
+      // Only the lower triangle counts.
+      {"cholesky, lower triangle",
+       {{{3, 3}}},
+       [](const Tensors& x) -> Tensors {
+         return {spread_sum(cholesky(0.3 * x[0] + 2.0 * eye(3, 3, DType::f64)))};
+       }},
+      {"complex cholesky",
+       {{{3, 3}, DType::c128}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(abs(cholesky(positive_definite(x[0])) + ones({3, 3}, DType::f64)))};
+       }},
+  };
+  for (int kind = 0; kind < 8; ++kind) {
+    const TriangularOptions options{(kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0};
+    cases.push_back({"triangular_solve " + std::to_string(kind),
+                     {{{3, 3}}, {options.left_side ? Shape{3, 2} : Shape{2, 3}}},
+                     [options](const Tensors& x) -> Tensors {
+                       const Tensor a = x[0] + 2.0 * eye(3, 3, DType::f64);
+                       return {spread_sum(triangular_solve(a, x[1], options))};
+                     }});
+  }
+  return cases;
+}
+
+Tensor counter() { return full_integer({}, 0, DType::i32); }
+
+std::vector<Case> control_cases() {
+  return {
+      {"scan",
+       {{{3}}, {{3}}, {{4, 3}}},
+       [](const Tensors& x) -> Tensors {
+         const Step r = scan(
+             [&](const Tensors& c, const Tensors& s) -> Step {
+               const Tensor h = tanh(c[0] * x[0] * 2.0 + s[0] * sin(x[0]));
+               return {{h, c[1] + 1}, {h * s[0], c[1] * 2}};
+             },
+             {x[1], counter()}, {x[2]});
+         return {sum(r.carry[0]) + sum(r.outputs[0] * r.outputs[0]) + sum(as_type(r.outputs[1], DType::f64))};
+       }},
+      {"scan backward",
+       {{{3}}, {{4, 3}}},
+       [](const Tensors& x) -> Tensors {
+         const Step r = scan(
+             [&](const Tensors& c, const Tensors& s) -> Step {
+               return {{sin(c[0]) + s[0] * x[0]}, {c[0]}};
+             },
+             {x[0]}, {x[1]}, -1, true);
+         return {sum(r.carry[0]) + sum(r.outputs[0] * x[1])};
+       }},
+      {"scan without sequences",
+       {{{3}}, {{3}}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(scan(
+                         [&](const Tensors& c, const Tensors&) -> Step {
+                           return {{c[0] * x[0] + 1.0}, {}};
+                         },
+                         {x[1]}, {}, 3)
+                         .carry[0])};
+       }},
+      {"scan of length zero",
+       {{{3}}, {{3}}},
+       [](const Tensors& x) -> Tensors {
+         const Step r = scan(
+             [&](const Tensors& c, const Tensors&) -> Step {
+               return {{c[0] * x[0]}, {c[0]}};
+             },
+             {x[1]}, {}, 0);
+         return {sum(r.carry[0] * x[0]) + sum(r.outputs[0])};
+       }},
+      {"map",
+       {{{3}}, {{4, 3}}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(map([&](const Tensor& r) { return dot(r, x[0]) * r; }, x[1]))};
+       }},
+      {"cond",
+       {{{3}}, {{3}}},
+       [](const Tensors& x) -> Tensors {
+         // The examples of a batch differ in the branch that they take.
+         return cond(
+             sum(x[0] * x[0]) > 0.35, [&](const Tensors& o) -> Tensors { return {sum(sin(o[0]) * x[0])}; },
+             [&](const Tensors& o) -> Tensors { return {sum(o[0] * o[0] * exp(x[0]) * 3.0)}; }, {x[1]});
+       }},
+      {"cond on what is not mapped",
+       {{{3}}},
+       [](const Tensors& x) -> Tensors {
+         const Tensor yes = tensor(std::vector<uint8_t>{1}, {}), no = tensor(std::vector<uint8_t>{0}, {});
+         const auto on_true = [&](const Tensors& o) -> Tensors { return {sum(sin(o[0])), counter()}; };
+         const auto on_false = [&](const Tensors& o) -> Tensors { return {sum(o[0] * x[0]), counter() + 1}; };
+         return {cond(yes, on_true, on_false, {x[0]})[0] + cond(no, on_true, on_false, {x[0]})[0]};
+       }},
+      {"while",
+       {{{3}}, {{3}}},
+       [](const Tensors& x) -> Tensors {
+         return {spread_sum(while_loop([](const Tensors& s) { return s[1] < 4; },
+                                       [&](const Tensors& s) -> Tensors {
+                                         return {sin(s[0]) * x[0] + s[0], s[1] + 1};
+                                       },
+                                       {x[1], counter()})[0])};
+       },
+       false},
+      {"while, rounds by example",
+       {{{3}}, {{3}}},
+       [](const Tensors& x) -> Tensors {
+         return {sum(x[0] * while_loop([](const Tensors& s) { return sum(s[0] * s[0]) < 30.0; },
+                                       [&](const Tensors& s) -> Tensors {
+                                         return {s[0] * (1.3 + x[0] * x[0]) + 0.1};
+                                       },
+                                       {x[1]})[0])};
+       },
+       false},
+      {"nested",
+       {{{3}}, {{3}}, {{3, 3}}},
+       [](const Tensors& x) -> Tensors {
+         const auto loop = [&](const Tensor& start, const Tensor& slice) {
+           return while_loop([](const Tensors& q) { return q[1] < 2; },
+                             [&](const Tensors& q) -> Tensors {
+                               return {q[0] * x[0] + slice, q[1] + 1};
+                             },
+                             {start, counter()})[0];
+         };
+         const Step r = scan(
+             [&](const Tensors& c, const Tensors& s) -> Step {
+               const Tensor h = cond(
+                   sum(s[0]) > 0.0, [&](const Tensors& o) -> Tensors { return {loop(o[0], s[0])}; },
+                   [](const Tensors& o) -> Tensors { return {cos(o[0])}; }, {c[0]})[0];
+               return {{h}, {h}};
+             },
+             {x[1]}, {x[2]});
+         return {sum(r.outputs[0] * r.outputs[0])};
+       },
+       false},
+  };
+}
+
+class Transform : public OnDevice {
+ protected:
+  void SetUp() override { set_default_device(Device::open(GetParam())); }
+
+  static void check(const std::vector<Case>& cases) {
+    for (const Case& c : cases) {
+      SCOPED_TRACE(c.name);
+      try {
+        const Checked checked(c);
+        checked.first_derivatives();
+        checked.second_derivatives();
+        for (int same = -1; same < static_cast<int>(c.arguments.size() > 1 ? c.arguments.size() : 0); ++same)
+          checked.batches(same);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+  }
+};
+
+TEST_P(Transform, PlainFunctions) { check(plain_cases()); }
+TEST_P(Transform, Products) { check(product_cases()); }
+TEST_P(Transform, Factors) { check(factor_cases()); }
+TEST_P(Transform, ControlFlow) { check(control_cases()); }
+
+TEST_P(Transform, NestedGradients) {
+  const Tensor x = tensor(std::vector<double>{1.5}, {});
+  const auto cube = [](Tensor t) { return t * t * t; };
+  EXPECT_NEAR(grad(cube)(x).item<double>(), 6.75, 1e-12);
+  EXPECT_NEAR(grad(grad(cube))(x).item<double>(), 9, 1e-12);
+  EXPECT_NEAR(grad(grad(grad(cube)))(x).item<double>(), 6, 1e-12);
+  EXPECT_EQ(grad(grad(grad(grad(cube))))(x).item<double>(), 0);
+  // The inner gradient is of y alone, the outer one sees both: d/dx x (d/dy x y)(x) = d/dx x^2.
+  const auto outer_of = [](Tensor t) { return t * grad([t](Tensor y) { return t * y; })(t); };
+  EXPECT_NEAR(grad(outer_of)(x).item<double>(), 3, 1e-12);
+}
+
+TEST_P(Transform, Hessian) {
+  const Tensor x = to_tensor(random_numbers(4, DType::f64, 5), {2, 2}, DType::f64);
+  const auto f = [](Tensor t) { return sum(sin(t) * t) * sum(t * t); };
+  const Tensor h = hessian(f)(x);
+  EXPECT_EQ(h.shape(), (Shape{2, 2, 2, 2}));
+  expect_close(to_numbers(h), to_numbers(jacobian(grad(f))(x)), 1e-11, "hessian against jacobian of grad");
+  const Tensor columns = reshape(h, {4, 4});
+  expect_close(to_numbers(columns), to_numbers(transpose(columns)), 1e-11, "symmetry");
+  const Numbers at = to_numbers(x);
+  Numbers twice(16);
+  for (size_t i = 0; i < 4; ++i) twice[5 * i] = 2.0 * at[i];
+  expect_close(to_numbers(jacobian([](Tensor t) { return t * t; })(x)), twice, 1e-12, "jacobian");
+  expect_close(to_numbers(hessian([](Tensor t) { return sum(t); })(x)), Numbers(16), 0,
+               "of a linear function");
+}
+
+TEST_P(Transform, GradientsOfHalves) {
+  for (const DType type : {DType::f16, DType::bf16, DType::f32}) {
+    const Tensor x = as_type(tensor(std::vector<float>{0.5f, -1, 2}, {3}), type);
+    const Tensor g = grad([](Tensor t) { return sum(t * t + dot(t, t)); })(x);
+    EXPECT_EQ(g.dtype(), type);
+    expect_close(to_numbers(g), {2, -4, 8}, 0, std::string(name_of(type)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Transform, testing::ValuesIn(device_ids()), test_name);
+
+}  // namespace
+}  // namespace adit::test
