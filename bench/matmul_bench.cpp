@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -96,102 +97,157 @@ double max_error(Device& device, const Work& work) {
   return worst;
 }
 
-// Microseconds a call in a queue of calls: the median of some queues.
-double time_calls(Device& device, const std::function<void()>& call) {
-  call();
-  device.wait();
-  double start = now();
-  call();
-  device.wait();
-  const double once = std::max(now() - start, 1e-6);
-  const int calls = std::clamp(static_cast<int>(0.02 / once), 1, 100), queues = once > 0.02 ? 3 : 5;
-  std::vector<double> times;
-  for (int queue = 0; queue < queues; ++queue) {
-    start = now();
-    for (int i = 0; i < calls; ++i) call();
-    device.wait();
-    times.push_back((now() - start) / calls);
+// A tiling that was compiled and gave its first results.
+struct Candidate {
+  std::string text;
+  MatmulTiling tiling;
+  std::shared_ptr<const Kernel> first, second;
+  Buffer workspace;
+  double compile_ms = 0, error = 0, once = 0;  // seconds of one call, about
+  std::vector<double> times;                   // microseconds a call, by round
+
+  void call(Device& device, const Work& work) const {
+    device.run(*first, matmul_teams(work.shape, tiling), {work.a, work.b, second ? workspace : work.c});
+    if (second) device.run(*second, matmul_sum_teams(work.shape), {workspace, work.c});
   }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2] * 1e6;
+};
+
+double time_calls(Device& device, const Work& work, const Candidate& candidate, int calls) {
+  const double start = now();
+  for (int i = 0; i < calls; ++i) candidate.call(device, work);
+  device.wait();
+  return (now() - start) / calls;
 }
 
-void try_tiling(Device& device, Work& work, MatmulTiling tiling, const std::string& label) {
+std::optional<Candidate> prepare(Device& device, const Work& work, MatmulTiling tiling,
+                                 const std::string& label) {
   tiling.subgroup = device.limits().subgroup_size;
   tiling.fused = device.limits().fused_fma;
   tiling.matrix.operand = work.shape.type;
-  const std::string text = label + to_text(tiling);
+  Candidate made;
+  made.text = label + to_text(tiling), made.tiling = tiling;
   try {
     const double start = now();
-    const auto first = device.compile(matmul_program(work.shape, tiling));
-    const uint64_t room = ops::matmul_workspace_bytes(work.shape, tiling);
-    const auto second =
-        room > 0 ? device.compile(matmul_sum_program(work.shape, tiling)) : std::shared_ptr<const Kernel>();
-    const double compile = now() - start;
-    const Buffer workspace = room > 0 ? device.allocate(room) : Buffer();
+    made.first = device.compile(matmul_program(work.shape, tiling));
+    if (const uint64_t room = ops::matmul_workspace_bytes(work.shape, tiling); room > 0) {
+      made.second = device.compile(matmul_sum_program(work.shape, tiling));
+      made.workspace = device.allocate(room);
+    }
+    made.compile_ms = (now() - start) * 1e3;
     device.fill(work.c, 0xffffffff);
-    const auto call = [&] {
-      device.run(*first, matmul_teams(work.shape, tiling), {work.a, work.b, room > 0 ? workspace : work.c});
-      if (room > 0) device.run(*second, matmul_sum_teams(work.shape), {workspace, work.c});
-    };
-    const double us = time_calls(device, call), error = max_error(device, work);
+    time_calls(device, work, made, 1);
+    made.error = max_error(device, work);
+    made.once = std::max(time_calls(device, work, made, 1), 1e-6);
+    return made;
+  } catch (const Error& e) {
+    fmt::print("{{\"work\": \"{}\", \"tiling\": \"{}\", \"refused\": \"{}\"}}\n", work.name, made.text,
+               e.what());
+    return std::nullopt;
+  }
+}
+
+// In rounds over all candidates, with the device kept busy, so that a slow moment or a low clock does not
+// fall on one of them. The least time counts; "spread" is the largest over it.
+void measure(Device& device, const Work& work, std::vector<Candidate>& all) {
+  constexpr int rounds = 4;
+  constexpr double queue_seconds = 0.004, warm_seconds = 0.03;
+  if (all.empty()) return;
+  const auto calls = [](const Candidate& one, double seconds) {
+    return std::clamp(static_cast<int>(seconds / one.once), 1, 400);
+  };
+  for (int round = 0; round < rounds; ++round) {
+    time_calls(device, work, all.front(), calls(all.front(), warm_seconds));
+    for (Candidate& one : all)
+      one.times.push_back(time_calls(device, work, one, calls(one, queue_seconds)) * 1e6);
+  }
+  for (const Candidate& one : all) {
+    const auto [least, most] = std::minmax_element(one.times.begin(), one.times.end());
     const double flops = 2.0 * work.shape.m * work.shape.n * work.shape.k;
     fmt::print(
-        "{{\"work\": \"{}\", \"tiling\": \"{}\", \"us\": {:.1f}, \"tflops\": {:.2f}, \"max_error\": {:.2g}, "
-        "\"right\": {}, \"compile_ms\": {:.0f}}}\n",
-        work.name, text, us, flops / us / 1e6, error, error < 1e-5, compile * 1e3);
-  } catch (const Error& e) {
-    fmt::print("{{\"work\": \"{}\", \"tiling\": \"{}\", \"refused\": \"{}\"}}\n", work.name, text, e.what());
+        "{{\"work\": \"{}\", \"tiling\": \"{}\", \"us\": {:.1f}, \"tflops\": {:.2f}, \"spread\": {:.2f}, "
+        "\"max_error\": {:.2g}, \"right\": {}, \"compile_ms\": {:.0f}}}\n",
+        work.name, one.text, *least, flops / *least / 1e6, *most / *least, one.error, one.error < 1e-5,
+        one.compile_ms);
   }
   std::fflush(stdout);
 }
 
-const char* const tilings_f32[] = {
-    "tiled:128x128x16:8x8:s2:p4:g8:k1:w8",  "tiled:128x128x16:8x8:s1:p4:g8:k1:w8",
-    "tiled:128x128x8:8x8:s2:p4:g8:k1:w8",   "tiled:128x128x16:8x8:s2:p4:g8:k1:w4",
-    "tiled:128x128x16:8x8:s2:p4:g8:k1:w16", "tiled:128x128x16:8x8:s2:p0:g8:k1:w8",
-    "tiled:128x128x16:8x16:s2:p4:g8:k1:w8", "tiled:128x128x16:16x8:s2:p4:g8:k1:w8",
-    "tiled:256x128x8:8x16:s2:p4:g8:k1:w8",  "tiled:256x128x16:16x8:s1:p4:g8:k1:w8",
-    "tiled:128x256x8:8x16:s2:p4:g8:k1:w8",  "tiled:128x64x16:8x8:s2:p4:g8:k1:w8",
-    "tiled:64x64x16:8x8:s2:p4:g8:k1:w8",    "tiled:64x64x16:4x4:s2:p4:g8:k1:w8",
-    "tiled:128x128x32:8x8:s1:p4:g8:k1:w8",  "tiled:128x128x16:8x8:s2:p4:g1:k1:w8"};
-const char* const tilings_f64[] = {"tiled:64x64x16:4x4:s2:p4:g8:k1:w8",  "tiled:64x64x8:4x4:s2:p4:g8:k1:w8",
-                                   "tiled:64x64x16:8x4:s2:p4:g8:k1:w8",  "tiled:128x64x8:8x4:s2:p4:g8:k1:w8",
-                                   "tiled:128x64x8:8x8:s2:p4:g8:k1:w8",  "tiled:64x64x8:8x8:s2:p4:g8:k1:w8",
-                                   "tiled:128x128x8:8x8:s2:p4:g8:k1:w8", "tiled:128x128x8:8x8:s1:p4:g8:k1:w8",
-                                   "tiled:64x64x16:4x4:s1:p4:g8:k1:w8",  "tiled:128x64x8:8x4:s2:p4:g8:k1:w4"};
-const char* const tilings_half[] = {
-    "matrices:128x128x32:64x64:s2:p8:g8:k1:f16x16x16",  "matrices:128x128x32:64x32:s2:p8:g8:k1:f16x16x16",
-    "matrices:128x128x32:32x64:s2:p8:g8:k1:f16x16x16",  "matrices:128x128x32:64x64:s1:p8:g8:k1:f16x16x16",
-    "matrices:256x128x32:64x64:s1:p8:g8:k1:f16x16x16",  "matrices:128x256x32:64x64:s1:p8:g8:k1:f16x16x16",
-    "matrices:256x128x16:64x64:s2:p8:g8:k1:f16x16x16",  "matrices:128x128x64:64x64:s1:p8:g8:k1:f16x16x16",
-    "matrices:128x128x64:64x32:s1:p8:g8:k1:f16x16x16",  "matrices:128x128x32:64x64:s2:p0:g8:k1:f16x16x16",
-    "matrices:256x128x32:64x32:s1:p8:g8:k1:f16x16x16",  "matrices:128x64x32:64x32:s2:p8:g8:k1:f16x16x16",
-    "matrices:64x64x32:32x32:s2:p8:g8:k1:f16x16x16",    "matrices:128x128x32:64x64:s2:p8:g8:k1:f16x8x16",
-    "matrices:256x128x32:128x64:s1:p8:g8:k1:f16x16x16", "matrices:128x128x32:64x64:s2:p8:g1:k1:f16x16x16"};
+using Texts = std::vector<std::string>;
 
-std::vector<std::string> candidates(Type type) {
-  const auto list = [](const auto& all) { return std::vector<std::string>(std::begin(all), std::end(all)); };
-  if (type == Type::f64) return list(tilings_f64);
-  return type == Type::f32 ? list(tilings_f32) : list(tilings_half);
+// Plain lanes (w) and interleaved ones (z), padded tiles (p4) and turned ones (p0), one stage and two,
+// reading ahead (a) or not, tall parts.
+Texts large_f32() {
+  return {"tiled:128x128x16:8x8:s1:p4:g8:k1:w8",  "tiled:128x128x16:8x8:s1:p4:g8:k1:z8",
+          "tiled:128x128x16:8x8:s1:p0:g8:k1:z8",  "tiled:128x128x16:8x8:s1:p4:g8:k1:z8a",
+          "tiled:128x128x16:8x8:s2:p4:g8:k1:z8",  "tiled:128x128x16:8x8:s2:p0:g8:k1:z8a",
+          "tiled:128x128x8:8x8:s2:p0:g8:k1:z8",   "tiled:128x128x16:16x8:s2:p4:g8:k1:w8",
+          "tiled:128x128x16:16x8:s2:p4:g8:k1:z8", "tiled:128x128x16:16x8:s2:p0:g8:k1:z8",
+          "tiled:128x128x16:16x8:s1:p0:g8:k1:z8", "tiled:128x128x16:16x8:s2:p0:g8:k1:z8a",
+          "tiled:128x128x8:16x8:s2:p0:g8:k1:z8a", "tiled:256x128x16:16x8:s1:p0:g8:k1:z8",
+          "tiled:128x64x16:8x8:s1:p0:g8:k1:z8",   "tiled:128x64x16:8x8:s2:p0:g8:k1:z8a"};
 }
 
-// Smaller tiles and splits, for products that fill few teams.
-std::vector<std::string> small_candidates(Type type) {
-  std::vector<std::string> all;
-  for (const int splits : {1, 2, 4, 8}) {
-    if (type == Type::f32 || type == Type::f64) {
-      const char* const pad_and_order = "s2:p4:g8";
-      for (const char* tile : {"64x64x16:4x4", "64x64x16:8x4", "32x32x16:2x4", "128x64x16:8x8"})
-        all.push_back(fmt::format("tiled:{}:{}:k{}:w8", tile, pad_and_order, splits));
-      if (type == Type::f32) all.push_back(fmt::format("tiled:128x128x16:8x8:s2:p4:g8:k{}:w8", splits));
-      all.push_back(fmt::format("tiled:32x32x32:4x2:s2:p4:g8:k{}:w8", splits));
-    } else {
-      for (const char* tile : {"64x64x32:32x32", "128x64x32:64x32", "64x64x64:32x32", "32x64x64:16x32"})
-        all.push_back(fmt::format("matrices:{}:s2:p8:g8:k{}:f16x16x16", tile, splits));
-    }
-  }
+// A lane's 8x8 sums are 128 registers, so a processor holds 8 subgroups: in one team, two or four.
+Texts large_f64() {
+  return {"tiled:128x128x8:8x8:s2:p4:g8:k1:w8",  "tiled:128x128x8:8x8:s2:p4:g8:k1:z8",
+          "tiled:128x128x8:8x8:s2:p0:g8:k1:z8",  "tiled:128x128x8:8x8:s2:p0:g8:k1:z8a",
+          "tiled:128x128x16:8x8:s1:p0:g8:k1:z8", "tiled:128x64x8:8x8:s2:p0:g8:k1:z8",
+          "tiled:128x64x8:8x8:s2:p0:g8:k1:z8a",  "tiled:128x64x16:8x8:s1:p0:g8:k1:z8",
+          "tiled:64x64x8:8x8:s2:p0:g8:k1:z8",    "tiled:64x64x16:8x8:s2:p0:g8:k1:z8",
+          "tiled:64x64x16:8x8:s2:p0:g8:k1:z8a",  "tiled:64x64x16:8x8:s1:p0:g8:k1:z8",
+          "tiled:128x64x16:8x4:s1:p0:g8:k1:z8",  "tiled:64x64x16:8x4:s2:p0:g8:k1:z8"};
+}
+
+// The part of a subgroup decides what is read from shared memory, the depth and the stages how often all
+// wait.
+Texts large_half() {
+  const auto named = [](const char* text) { return fmt::format("matrices:{}", text); };
+  return {named("128x128x64:64x64:s1:p8:g8:k1:f16x16x16"),  named("128x128x64:64x64:s1:p8:g8:k1:f16x16x16a"),
+          named("128x128x64:64x64:s1:p8:g16:k1:f16x16x16"), named("128x128x32:64x64:s2:p8:g8:k1:f16x16x16"),
+          named("128x128x32:64x64:s2:p8:g8:k1:f16x16x16a"), named("256x128x32:64x64:s1:p8:g8:k1:f16x16x16"),
+          named("256x128x32:64x64:s1:p8:g8:k1:f16x16x16a"), named("128x64x32:64x64:s2:p8:g8:k1:f16x16x16"),
+          named("128x128x64:64x32:s1:p8:g8:k1:f16x16x16"),  named("128x128x32:64x32:s2:p8:g8:k1:f16x16x16a")};
+}
+
+Texts with_splits(std::initializer_list<const char*> tilings, std::initializer_list<int> splits) {
+  Texts all;
+  for (const char* tiling : tilings)
+    for (const int count : splits) all.push_back(fmt::format(fmt::runtime(tiling), count));
   return all;
+}
+
+// Products that fill few teams.
+Texts small(Type type) {
+  if (type == Type::f64)
+    return with_splits({"tiled:64x64x16:8x4:s2:p0:g8:k{}:z8", "tiled:64x64x16:8x8:s2:p0:g8:k{}:z8",
+                        "tiled:64x64x16:4x4:s2:p0:g8:k{}:z8", "tiled:32x64x16:4x4:s2:p0:g8:k{}:z8"},
+                       {1, 2});
+  if (type != Type::f32)
+    return with_splits(
+        {"matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16", "matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16a",
+         "matrices:64x64x128:32x32:s1:p8:g8:k{}:f16x16x16", "matrices:128x64x64:32x32:s1:p8:g8:k{}:f16x16x16",
+         "matrices:128x64x64:64x32:s1:p8:g8:k{}:f16x16x16"},
+        {1, 2});
+  return with_splits({"tiled:64x64x16:8x4:s2:p0:g8:k{}:z8", "tiled:64x64x16:4x4:s2:p0:g8:k{}:z8",
+                      "tiled:64x64x32:8x4:s1:p0:g8:k{}:z8", "tiled:64x32x32:4x4:s2:p0:g8:k{}:z8",
+                      "tiled:128x64x16:8x8:s2:p0:g8:k{}:z8", "tiled:64x64x16:8x8:s2:p0:g8:k{}:z8"},
+                     {1, 2, 4});
+}
+
+// Few rows or columns: many steps of k at once, since each costs the way to memory and back.
+Texts thin() {
+  return with_splits({"tiled:16x16x64:2x2:s2:p0:g8:k{}:z8", "tiled:16x16x128:2x2:s1:p0:g8:k{}:z8",
+                      "tiled:32x16x64:2x2:s2:p0:g8:k{}:z8", "tiled:32x16x32:4x2:s2:p0:g8:k{}:z8",
+                      "tiled:32x32x32:4x2:s2:p0:g8:k{}:z8"},
+                     {1, 4});
+}
+
+Texts candidates(const MatmulShape& shape) {
+  if (std::min(shape.m, shape.n) <= 1) return {};
+  if (std::min(shape.m, shape.n) <= 32 && shape.type != Type::f16 && shape.type != Type::bf16) return thin();
+  if (uint64_t{shape.m} * shape.n < 2048u * 1024u) return small(shape.type);
+  if (shape.type == Type::f64) return large_f64();
+  return shape.type == Type::f32 ? large_f32() : large_half();
 }
 
 std::vector<std::string> split(const std::string& text) {
@@ -247,18 +303,18 @@ void run(const std::vector<std::string>& arguments) {
   describe(*device);
   for (const std::string& type_name : split(arguments[1]))
     for (const std::string& size : split(arguments[2])) {
-      const Type type = type_from(type_name);
-      Work work = make_work(*device, type, size);
-      std::vector<std::string> tilings(arguments.begin() + 3, arguments.end());
-      const bool is_small = uint64_t{work.shape.m} * work.shape.n < 2048u * 1024u;
-      if (tilings.empty()) tilings = is_small ? small_candidates(type) : candidates(type);
+      const Work work = make_work(*device, type_from(type_name), size);
+      Texts tilings(arguments.begin() + 3, arguments.end());
+      if (tilings.empty()) tilings = candidates(work.shape);
       if (arguments.size() == 3) tilings.push_back("chosen");
+      std::vector<Candidate> all;
       for (const std::string& text : tilings) {
         const bool chosen = text == "chosen";
         const MatmulTiling tiling =
             chosen ? choose_tiling(work.shape, device->limits()) : ops::tiling_from_text(text);
-        try_tiling(*device, work, tiling, chosen ? "chosen " : "");
+        if (auto made = prepare(*device, work, tiling, chosen ? "chosen " : "")) all.push_back(*made);
       }
+      measure(*device, work, all);
     }
 }
 

@@ -1,4 +1,5 @@
 // The command as its users meet it: what it prints, where, and with which exit status.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "graph/row.hpp"
 #include "native/compile.hpp"
 
 namespace {
@@ -124,7 +126,7 @@ TEST_F(CliTest, a_typo_suggests_the_near_word) {
       {"cache claer", "did you mean clear?"},
       {"devices --jsno", "did you mean --json?"},
       {"doctor --devic=cpu", "did you mean --device?"},
-      {"sing", "expected devices, doctor, bench, cache, version"}};
+      {"sing", "expected devices, doctor, bench, cache, ops, version"}};
   for (const auto& [words, expected] : typos) {
     const Outcome outcome = adit(words);
     EXPECT_EQ(outcome.status, 2) << words;
@@ -144,8 +146,8 @@ TEST_F(CliTest, words_that_make_no_sense) {
 }
 
 TEST_F(CliTest, help_is_everywhere) {
-  for (const std::string words :
-       {"", "devices", "doctor", "bench", "bench device", "cache", "cache show", "cache clear", "version"}) {
+  for (const std::string words : {"", "devices", "doctor", "bench", "bench device", "cache", "cache show",
+                                  "cache clear", "ops", "version"}) {
     const Outcome outcome = adit(words + " --help");
     EXPECT_EQ(outcome.status, 0) << words;
     EXPECT_TRUE(contains(outcome.output, "Usage: adit" + (words.empty() ? "" : " " + words)))
@@ -162,6 +164,22 @@ TEST_F(CliTest, version_tells_what_the_build_is) {
   const std::string line = "adit " + version.at("version").get<std::string>();
   EXPECT_TRUE(contains(adit("version").output, line));
   EXPECT_EQ(adit("--version").output, line + "\n");
+}
+
+TEST_F(CliTest, ops_are_the_rows_of_the_table) {
+  const Json ops = json_of("ops --json");
+  ASSERT_EQ(ops.size(), graph::table().size());
+  const std::string text = adit("ops").output;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const graph::Row& row = graph::table()[i];
+    EXPECT_EQ(ops[i].at("name"), row.name);
+    EXPECT_EQ(ops[i].at("kind"), graph::name_of(row.kind));
+    EXPECT_EQ(ops[i].at("types"), row.types);
+    EXPECT_EQ(ops[i].at("doc"), row.doc);
+    EXPECT_EQ(ops[i].at("differentiable"), row.vjp || row.jvp) << row.name;
+    EXPECT_TRUE(contains(text, "\n" + std::string(row.name) + " ")) << row.name;
+  }
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), static_cast<long>(ops.size()) + 1);
 }
 
 TEST_F(CliTest, without_a_vulkan_loader_it_says_so) {

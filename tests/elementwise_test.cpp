@@ -210,7 +210,8 @@ TEST_P(Elementwise, DoublesRoundOnceToHalves) {
 
 TEST_P(Elementwise, BitsOfHalves) {
   if (!on().limits().storage16) GTEST_SKIP();
-  const std::vector<uint16_t> bits{0x3c00, 0x8000, 0x0001, 0x83ff, 0x0400, 0x7bff, 0xfc00, 0x7e00};
+  const std::vector<uint16_t> bits{0x3c00, 0x8000, 0x0001, 0x83ff,
+                                   0x0400, 0x7bff, 0xfc00};  // no NaN: a device may change its payload
   for (const DType half : {DType::f16, DType::bf16}) {
     const Tensor to = bitcast(placeholder(DType::i16, {}), half);
     EXPECT_EQ(apply<uint16_t>(on(), to, bits.size(), bits), bits) << name_of(half);

@@ -80,6 +80,40 @@ TEST_P(Factors, CholeskyOfEverySize) {
   for (const uint32_t n : {2, 17, 65}) check_cholesky<double>(on(), n, 2);
 }
 
+TEST_P(Factors, CholeskyOfComplexMatrices) {
+  using Complex = std::complex<float>;
+  for (const uint32_t n : {1u, 3u, 20u, 40u}) {
+    std::mt19937 random(n);
+    std::normal_distribution<float> normal;
+    std::vector<Complex> g(n * n), x(n * n);
+    for (Complex& v : g) v = {normal(random), normal(random)};
+    for (uint32_t i = 0; i < n; ++i)
+      for (uint32_t j = 0; j <= i; ++j) {
+        for (uint32_t p = 0; p < n; ++p)
+          x[i * n + j] += g[i * n + p] * std::conj(g[j * n + p]) / static_cast<float>(n);
+        if (i == j) x[i * n + j] = x[i * n + j].real() + 1;
+      }
+    const Cholesky work = cholesky({Type::f32, n, 1, true});
+    const auto results = run_on(on(), work.program, work.teams, {Input::buffer(x), Input::buffer(g)});
+    const auto l = bytes_as<Complex>(results[1], n * n);
+    for (uint32_t i = 0; i < n; ++i)
+      for (uint32_t j = 0; j < n; ++j) {
+        if (j > i) {
+          EXPECT_EQ(l[i * n + j], Complex(0));
+          continue;
+        }
+        std::complex<double> sum = 0;
+        for (uint32_t p = 0; p < n; ++p)
+          sum += std::complex<double>(l[i * n + p]) * std::conj(std::complex<double>(l[j * n + p]));
+        EXPECT_NEAR(std::abs(sum - std::complex<double>(x[i * n + j])), 0, 4e-6) << n << " " << i << " " << j;
+      }
+    for (uint32_t i = 0; i < n; ++i) {
+      EXPECT_EQ(l[i * n + i].imag(), 0);
+      EXPECT_GT(l[i * n + i].real(), 0);
+    }
+  }
+}
+
 TEST_P(Factors, CholeskyOfManySmallMatrices) { check_cholesky<float>(on(), 3, 300); }
 
 TEST_P(Factors, CholeskyOfWhatIsNotPositiveIsNotANumberFromThereOn) {

@@ -32,9 +32,9 @@ TEST_F(Io, NpyRefusesBadHeaders) {
       {"{'descr': '', 'fortran_order': False, 'shape': ()}", "''"},
       {"{'descr': '<f4", "end of a string"},
   };
-  for (const auto& [header, words] : cases)
-    expect_words(error_of([&] { decode_npy_text(npy_text(header, "1234")); }),
-                 {"[decode_npy] bytes: ", words});
+  for (const auto& c : cases)
+    expect_words(error_of([&] { decode_npy_text(npy_text(c.first, "1234")); }),
+                 {"[decode_npy] bytes: ", c.second});
   std::string version = npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': ()}", "1234");
   version[6] = 4;
   expect_words(error_of([&] { decode_npy_text(version); }), {"version", "4.0"});
@@ -162,8 +162,8 @@ TEST_F(Io, SafetensorsRefusesBadHeaders) {
       {std::string("{\"x\":") + std::string(100000, '['), "an object for each name"},
       {std::string("{\"\xff\":") + good + "}", "JSON"},
   };
-  for (const auto& [header, words] : cases)
-    expect_words(safe_error(header, "1234"), {"[decode_safetensors] bytes: ", words});
+  for (const auto& c : cases)
+    expect_words(safe_error(c.first, "1234"), {"[decode_safetensors] bytes: ", c.second});
   Bytes huge = safe_bytes("{}", "");
   huge[7] = std::byte{0x7f};
   expect_words(error_of([&] { decode_safetensors(huge); }), {"header length", "at most 100000000"});

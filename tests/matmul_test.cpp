@@ -167,13 +167,27 @@ TEST_P(Matmul, WholeTilesInEveryForm) {
   }
 }
 
+// Tiles that are wide enough to be turned on their way to shared memory.
+TEST_P(Matmul, TurnedTiles) {
+  for (int form = 0; form < 16; ++form) {
+    MatmulShape s;
+    s.m = 64, s.n = 40, s.k = 40;
+    s.transpose_a = form & 1, s.transpose_b = form & 2;
+    if (on().limits().float64 && form % 3 == 0) s.type = s.result = Type::f64;
+    MatmulTiling t = small_tiling();
+    t.block_m = 32, t.block_n = form & 4 ? 32 : 64, t.block_k = form & 4 ? 16 : 8;
+    t.pad = 0, t.stages = form & 1 ? 1 : 2, t.ahead = form & 8, t.interleaved = form & 4;
+    check_product(on(), problem(s), t);
+  }
+}
+
 TEST_P(Matmul, Types) {
   for (const auto& [type, result] :
        {std::pair(Type::f64, Type::f64), std::pair(Type::f16, Type::f16), std::pair(Type::f16, Type::f32),
         std::pair(Type::bf16, Type::bf16), std::pair(Type::bf16, Type::f32), std::pair(Type::i32, Type::i32),
         std::pair(Type::u8, Type::u32), std::pair(Type::i8, Type::i32)}) {
     if (type == Type::f64 && !on().limits().float64) continue;
-    if (type == Type::f16 && !on().limits().float16) continue;  // Mesa 22.3 on aarch64 ends the process
+    if (type == Type::f16 && !on().limits().storage16) continue;
     for (const uint32_t n : {32u, 19u}) {
       MatmulShape s;
       s.type = type, s.result = result;
@@ -238,6 +252,13 @@ TEST_P(Matmul, ChosenTilings) {
     s.m = m, s.n = n, s.k = k;
     check_product(on(), problem(s), choose_tiling(s, on().limits()));
   }
+  MatmulShape s;
+  s.m = 40, s.n = 33, s.k = 50, s.transpose_a = true;
+  for (const Type type : {Type::f16, Type::bf16, Type::f64}) {
+    if ((type == Type::f64 && !on().limits().float64) || !on().limits().storage16) continue;
+    s.type = s.result = type;
+    check_product(on(), problem(s), choose_tiling(s, on().limits()));
+  }
 }
 
 // These are team loops, which every device runs.
@@ -293,7 +314,10 @@ TEST(MatmulArguments, AreChecked) {
   t = small_tiling(), t.method = MatmulMethod::matrices;
   refused("f16 or bf16");
   EXPECT_THROW(ops::tiling_from_text("tiled:1x2"), Error);
-  EXPECT_EQ(to_text(ops::tiling_from_text(to_text(small_tiling()))), to_text(small_tiling()));
+  EXPECT_THROW(ops::tiling_from_text(to_text(small_tiling()) + "b"), Error);
+  t = small_tiling(), t.interleaved = false, t.ahead = true;
+  EXPECT_EQ(to_text(ops::tiling_from_text(to_text(t))), to_text(t));
+  EXPECT_NE(to_text(t), to_text(small_tiling()));
 }
 
 // Devices without cooperative matrices say so.
@@ -327,6 +351,7 @@ TEST_P(Matmul, ByMatrices) {
         t.method = MatmulMethod::matrices;
         t.block_k = 32, t.part_m = t.part_n = 32, t.pad = 8, t.matrix = matrix;
         t.subgroup = limits.subgroup_size;
+        t.ahead = form & 2, t.stages = form & 1 ? 1 : 2;
         s.m = 128, s.n = 64, s.k = 96;
         check_product(on(), problem(s), t);
         s.m = 72, s.n = 40, s.k = 40;

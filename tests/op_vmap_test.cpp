@@ -107,6 +107,7 @@ TEST_P(VmapOn, EveryOperationIsALoop) {
   const auto on = Device::open(GetParam());
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;
+  const uint64_t before = on->statistics().kernels_run;
   for (const auto& [op, list] : chosen_cases(is_slow ? 1 : 6))
     for (const Case* c : list) {
       const size_t count = c->input_types().size();
@@ -131,6 +132,7 @@ TEST_P(VmapOn, EveryOperationIsALoop) {
         }
       }
     }
+  EXPECT_GT(on->statistics().kernels_run - before, 300u);
 }
 
 // What no case can name, control flow above all, through the functions of the derivatives.

@@ -166,8 +166,7 @@ TEST_P(Random, DistributionsFollowTheirFunctions) {
   EXPECT_LT(distance(doubles(random::gumbel(key, shape)), [](double x) { return std::exp(-std::exp(-x)); }),
             1.95);
   // It can fail: the wrong deviation is far off.
-  EXPECT_GT(distance(doubles(random::normal(key, shape)),
-                     [](double x) { return 0.5 * std::erfc(-x / 2); }),
+  EXPECT_GT(distance(doubles(random::normal(key, shape)), [](double x) { return 0.5 * std::erfc(-x / 2); }),
             1.95);
 }
 

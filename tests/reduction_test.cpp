@@ -205,6 +205,11 @@ TEST_P(Reductions, FunctionsOfTheCaller) {
   expect_near(scaled(tensor({1.0f, 2.0f, 3.0f}), full({}, 2)), {27});
   expect_near(vmap(scaled)(x, tensor({10.0f, 2.0f})), {10123, 48});
   expect_near(jit(scaled)(tensor({1.0f, 2.0f}), tensor(std::vector{3.0f}, {})), {32});
+  // ((s s + 1) s + 2) by s: 3 s^2 + 1 at s = 3
+  const auto cubic = [&](const Tensor& scale) { return scaled(tensor({1.0f, 2.0f}), scale); };
+  expect_near(grad(cubic)(tensor(std::vector{3.0f}, {})), {28});
+  const auto of_elements = [&](const Tensor& v) { return sum(reduce(v, full({}, 1), {0}, digits)); };
+  expect_near(grad(of_elements)(x), {10, 10, 10, 1, 1, 1});
   expect_error([&] { (void)reduce(x, full({}, 0), {1}, [](Tensor a, Tensor) { return expand_dims(a, 0); }); },
                "[reduce] combine: expected a scalar");
 }

@@ -159,7 +159,7 @@ std::vector<std::pair<ScatterTarget, ScatterMethod>> methods(const Device& devic
   target.workers = 3;
   std::vector<std::pair<ScatterTarget, ScatterMethod>> all{{target, leader}, {target, ranges}};
   all.emplace_back(target, kind == ScatterKind::put ? claim : atomics);
-  if (kind == ScatterKind::add && is_float(type) && type != Type::f64 && target.shared_bytes >= 48 << 10)
+  if (kind == ScatterKind::add && is_float(type) && type != Type::f64 && target.shared_bytes >= 32 << 10)
     all.emplace_back(target, buckets);
   if (kind == ScatterKind::add && target.int64_atomics) {
     target.int64_atomics = false;

@@ -275,6 +275,36 @@ TEST_P(Semantics, SmallFloats) {
   }
 }
 
+// All halves from memory, one by one and in vectors, loaded in a loop.
+TEST_P(Semantics, HalvesFromMemory) {
+  if (!on().limits().storage16) GTEST_SKIP() << "no 16-bit values in memory";
+  std::vector<uint16_t> all(65536);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint16_t>(i);
+  for (const int width : {1, 2, 4}) {
+    Builder k("halves", Team::one());
+    const Array in = k.buffer("x", Type::f16, Access::read), out = k.buffer("z", Type::f32, Access::write);
+    const Value first = k.team() * 16u;
+    k.for_(first, first + 16, first.like(width), [&](Value i) {
+      const Value loaded = width == 1 ? in.load(i) : in.load_vector(i / static_cast<uint32_t>(width), width);
+      for (int j = 0; j < width; ++j) out[i + j] = convert(width == 1 ? loaded : loaded[j], Type::f32);
+    });
+    const auto got = run_on(on(), k.finish(), all.size() / 16,
+                            {Input::buffer(all), Input::buffer(std::vector<float>(all.size()))});
+    int wrong = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      float wide;
+      std::memcpy(&wide, &got[1][i * 4], 4);
+      const auto exponent = static_cast<int>(i >> 10 & 31), fraction = static_cast<int>(i & 1023);
+      const double magnitude = exponent == 31  ? (fraction ? NAN : INFINITY)
+                               : exponent == 0 ? std::ldexp(fraction, -24)
+                                               : std::ldexp(fraction + 1024, exponent - 25);
+      const double want = i >> 15 ? -magnitude : magnitude;
+      if (std::isnan(want) ? std::isnan(wide) : want == static_cast<double>(wide)) continue;
+      if (wrong++ < 5) ADD_FAILURE() << "half " << i << " is " << wide << ", expected " << want;
+    }
+  }
+}
+
 TEST_P(Semantics, VectorAccess) {
   for (int width : {2, 4}) {
     Builder k("vectors", Team::one());

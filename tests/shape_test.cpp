@@ -162,7 +162,7 @@ TEST_P(Shapes, PutSlice) {
   }
   expect_values(put_slice(x.tensor(), zeros({0, 9}), Dims{2, 0}), {7, 9},
                 [&](const Place& p) { return x.at(p); });
-  expect_values(put_slice(x.tensor(), zeros({1, 9}), Dims{6, 0}), {7, 9},
+  expect_values(put_slice(x.tensor(), zeros({1, 9}), Dims{100, -5}), {7, 9},
                 [&](const Place& p) { return p[0] == 6 ? 0.0f : x.at(p); });
 }
 
@@ -473,11 +473,7 @@ TEST(ShapeErrors, NameTheArgument) {
       },
       "[dynamic_slice] starts: expected integers, got f32");
   expect_error([&] { (void)put_slice(x, zeros({3, 3}), Dims{0, 0}); }, "[put_slice] piece");
-  expect_error(
-      [&] {
-        (void)put_slice(x, zeros({1, 1}), Dims{2, 0});
-      },
-      "[put_slice] starts: expected 0 to 1 along axis 0, got 2");
+  expect_error([&] { (void)put_slice(x, zeros({1, 1}), Dims{2}); }, "[put_slice] starts: expected 2 numbers");
   expect_error([&] { (void)pad(x, zeros({1}), std::vector<Padding>(2)); }, "[pad] value: expected a scalar");
   expect_error([&] { (void)pad(x, zeros({}), std::vector<Padding>(1)); }, "[pad] padding: expected 2");
   expect_error(

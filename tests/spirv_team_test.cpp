@@ -160,6 +160,41 @@ TEST(SpirvTeam, LanesByHand) {
   EXPECT_EQ(count(emit(program, plain()), spv::Op::OpControlBarrier), 1);
 }
 
+// A barrier names buffers where one may have been written before it, and only there: drivers wait for them.
+TEST(SpirvTeam, BarriersNameBuffersThatWereWritten) {
+  enum class Store { after, before, later_in_the_loop };
+  const auto semantics = [](Store where, Access access) {
+    Builder k("barrier", Team::many(64));
+    const auto out = k.buffer("out", Type::f32, access);
+    const auto tile = k.shared(Type::f32, 64);
+    const Value lane = k.lane(), number = convert(lane, Type::f32);
+    if (where == Store::before) out[lane] = number;
+    k.for_(k.scalar("n", Type::u32), [&](Value) {
+      tile[lane] = number;
+      k.barrier();
+      if (where == Store::later_in_the_loop) out[lane] = number;
+    });
+    out[lane] = Value(tile[63u - lane]);
+    const Program program = k.finish();
+    expect_valid(program, plain());
+    const Words words = emit(program, plain());
+    uint32_t constant = 0, found = 0;
+    for_each_instruction(words, [&](spv::Op op, const uint32_t* x) {
+      if (op == spv::Op::OpControlBarrier) constant = x[2];
+    });
+    for_each_instruction(words, [&](spv::Op op, const uint32_t* x) {
+      if (op == spv::Op::OpConstant && x[1] == constant) found = x[2];
+    });
+    return found;
+  };
+  const auto buffers = static_cast<uint32_t>(spv::MemorySemanticsMask::UniformMemory);
+  const auto shared = static_cast<uint32_t>(spv::MemorySemanticsMask::WorkgroupMemory);
+  EXPECT_EQ(semantics(Store::after, Access::write) & (buffers | shared), shared);
+  EXPECT_EQ(semantics(Store::before, Access::write) & (buffers | shared), buffers | shared);
+  EXPECT_EQ(semantics(Store::later_in_the_loop, Access::write) & (buffers | shared), buffers | shared);
+  EXPECT_EQ(semantics(Store::after, Access::read_write) & (buffers | shared), buffers | shared);
+}
+
 TEST(SpirvTeam, Atomics) {
   for (const Type type : {Type::i32, Type::u32, Type::i64, Type::u64, Type::f32, Type::f64})
     for (const Target& target : {everything(), plain()}) {

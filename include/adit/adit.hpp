@@ -6,6 +6,7 @@
 #include <adit/dtype.hpp>
 #include <adit/error.hpp>
 #include <adit/ops.hpp>
+#include <adit/random.hpp>
 #include <adit/shape.hpp>
 #include <adit/tensor.hpp>
 #include <adit/transform.hpp>

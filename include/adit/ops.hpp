@@ -169,8 +169,38 @@ template <Number T>
 Tensor operator>(const Tensor& a, T b) { return greater(a, number_for(a, b)); }
 template <Number T>
 Tensor operator>=(const Tensor& a, T b) { return greater_equal(a, number_for(a, b)); }
+// A number on the left.
+template <Number T>
+Tensor operator==(T a, const Tensor& b) { return equal(number_for(b, a), b); }
+template <Number T>
+Tensor operator!=(T a, const Tensor& b) { return not_equal(number_for(b, a), b); }
+template <Number T>
+Tensor operator<(T a, const Tensor& b) { return less(number_for(b, a), b); }
+template <Number T>
+Tensor operator<=(T a, const Tensor& b) { return less_equal(number_for(b, a), b); }
+template <Number T>
+Tensor operator>(T a, const Tensor& b) { return greater(number_for(b, a), b); }
+template <Number T>
+Tensor operator>=(T a, const Tensor& b) { return greater_equal(number_for(b, a), b); }
+
+// x += y gives the name x to a new tensor; other handles of the old one keep it.
+template <class T>
+Tensor& operator+=(Tensor& a, const T& b) { return a = a + b; }
+template <class T>
+Tensor& operator-=(Tensor& a, const T& b) { return a = a - b; }
+template <class T>
+Tensor& operator*=(Tensor& a, const T& b) { return a = a * b; }
+template <class T>
+Tensor& operator/=(Tensor& a, const T& b) { return a = a / b; }
+
 template <Number T>
 Tensor pow(const Tensor& a, T b) { return pow(a, number_for(a, b)); }
+template <Number T>
+Tensor pow(T a, const Tensor& b) { return pow(number_for(b, a), b); }
+template <Number T>
+Tensor quotient(const Tensor& a, T b) { return quotient(a, number_for(a, b)); }
+template <Number T>
+Tensor remainder(const Tensor& a, T b) { return remainder(a, number_for(a, b)); }
 template <Number T>
 Tensor minimum(const Tensor& a, T b) { return minimum(a, number_for(a, b)); }
 template <Number T>
@@ -241,7 +271,7 @@ Tensor reduce(const Tensor& x, const Tensor& initial, const Axes& axes,
               const std::function<Tensor(Tensor, Tensor)>& combine, bool keep_axes = false);
 
 // --- Products and factorisations ---------------------------------------------------------------------------
-// The last axis of a with the second to last of b (or its only one); 
+// The last axis of a with the second to last of b (or its only one).
 Tensor dot(const Tensor& a, const Tensor& b);
 // Result axes: batch, the rest of a, the rest of b.
 Tensor dot(const Tensor& a, const Axes& contract_a, const Axes& batch_a, const Tensor& b,

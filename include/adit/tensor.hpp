@@ -29,7 +29,10 @@ class Tensor {
   Tensor() = default;  // no tensor; only assignment and `operator bool` may follow
   explicit Tensor(std::shared_ptr<graph::Node> node) : node_(std::move(node)) {}
 
-  explicit operator bool() const { return node_ != nullptr; }
+  // Whether there is a tensor, not what its value is. `if (x < 1)` does not compile, since it would always be
+  // true: a comparison is a tensor of u8, and `all(x < 1).item<bool>()` reads it.
+  explicit operator bool() const& { return node_ != nullptr; }
+  explicit operator bool() const&& = delete;
   DType dtype() const;
   const Shape& shape() const;
   int rank() const { return shape().size(); }
@@ -84,6 +87,10 @@ Tensor from_bytes(DType type, const Shape& shape, std::span<const std::byte> byt
 // A tensor over memory that is already on a device; row-major, without gaps.
 Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::shared_ptr<Device> device);
 
+template <class T>
+requires std::is_arithmetic_v<T> Tensor tensor(T value, std::shared_ptr<Device> device = nullptr) {  // a scalar
+  return from_bytes(dtype_of<T>(), {}, std::as_bytes(std::span(&value, 1)), std::move(device));
+}
 template <class T>
 Tensor tensor(std::span<const T> values, const Shape& shape, std::shared_ptr<Device> device = nullptr) {
   return from_bytes(dtype_of<T>(), shape, std::as_bytes(values), std::move(device));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <adit/control.hpp>
+#include <adit/explain.hpp>
 #include <adit/tensor.hpp>
 
 namespace adit {
@@ -65,6 +66,11 @@ constexpr bool gives_tensor() {
   else return gives_tensor<F>(std::make_index_sequence<static_cast<size_t>(arity)>{});
 }
 void check_arguments(const char* op, size_t expected, size_t got);
+inline std::vector<int> first_numbers(size_t count) {
+  std::vector<int> numbers(count);
+  for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<int>(i);
+  return numbers;
+}
 
 }  // namespace detail
 
@@ -104,6 +110,8 @@ class Jit {
  public:
   explicit Jit(Function f);
   Tensors operator()(const Tensors& x) const;
+  // What is run for arguments like these (explain.hpp).
+  std::string explain(const Tensors& x, const ExplainOptions& options = {}) const;
 
  private:
   struct State;
@@ -124,10 +132,14 @@ auto grad(F f, std::vector<int> arguments) {
     return value_and_grad_of(f, Tensors{x...}, arguments).grads;
   };
 }
+// None named: the first argument, or every tensor of a function of a list.
 template <class F>
-auto value_and_grad(F f, std::vector<int> arguments = {0}) {
+auto value_and_grad(F f, std::vector<int> arguments = {}) {
+  constexpr bool of_list = detail::arity_of<F>() == -1;
   return [f = detail::as_function(std::move(f)), arguments]<class... T>(const T&... x) {
-    return value_and_grad_of(f, Tensors{x...}, arguments);
+    const Tensors list{x...};
+    if (!arguments.empty()) return value_and_grad_of(f, list, arguments);
+    return value_and_grad_of(f, list, detail::first_numbers(of_list ? list.size() : 1));
   };
 }
 // vmap(f)(x): f for each slice of x along axis 0. in_axes: one an argument; -1: not mapped. A Tensor out where f
@@ -153,22 +165,34 @@ auto hessian(F f, int argument = 0) {
     return hessian_of(f, Tensors{x...}, argument);
   };
 }
-// jit(f): Tensors in, a Tensor out where f gives one, else a list.
+// What jit(f) gives: Tensors in, a Tensor out where f gives one, else a list.
 template <class F>
-auto jit(F f) {
-  constexpr int arity = detail::arity_of<F>();
-  Jit compiled(detail::as_function(f));
-  if constexpr (arity == -1) {
-    return [compiled](const Tensors& x) {
-      if constexpr (std::is_same_v<std::invoke_result_t<F, const Tensors&>, Tensor>) return compiled(x)[0];
-      else return compiled(x);
-    };
-  } else {
-    return [compiled]<class... T>(const T&... x) {
-      if constexpr (std::is_same_v<std::invoke_result_t<F, T...>, Tensor>) return compiled(Tensors{x...})[0];
-      else return compiled(Tensors{x...});
-    };
+class JitFunction {
+ public:
+  explicit JitFunction(F f) : compiled_(detail::as_function(std::move(f))) {}
+
+  auto operator()(const Tensors& x) const
+    requires(detail::arity_of<F>() == -1)
+  {
+    if constexpr (std::is_same_v<std::invoke_result_t<F, const Tensors&>, Tensor>) return compiled_(x)[0];
+    else return compiled_(x);
   }
+  template <class... T>
+    requires(detail::arity_of<F>() != -1)
+  auto operator()(const T&... x) const {
+    if constexpr (std::is_same_v<std::invoke_result_t<F, T...>, Tensor>) return compiled_(Tensors{x...})[0];
+    else return compiled_(Tensors{x...});
+  }
+
+  // What is run for arguments like these (explain.hpp).
+  std::string explain(const Tensors& x, const ExplainOptions& options = {}) const { return compiled_.explain(x, options); }
+
+ private:
+  Jit compiled_;
+};
+template <class F>
+JitFunction<F> jit(F f) {
+  return JitFunction<F>(std::move(f));
 }
 
 }  // namespace adit

@@ -11,6 +11,7 @@ int doctor(bool json, const std::string& device_id, bool save);
 int bench_device(bool json, const std::string& device_id);
 int cache_show(bool json);
 int cache_clear(bool json);
+int ops(bool json);
 int version(bool json);
 
 }  // namespace adit::cli

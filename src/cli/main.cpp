@@ -112,6 +112,9 @@ void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
     action = [&, clear] { return clear->parsed() ? cache_clear(choices.json) : cache_show(choices.json); };
   });
 
+  CLI::App* ops_ = add_command(app, choices, "ops", "List the tensor operations");
+  ops_->callback([&] { action = [&] { return ops(choices.json); }; });
+
   CLI::App* version_ = add_command(app, choices, "version", "What this build is");
   version_->callback([&] { action = [&] { return version(choices.json); }; });
 
@@ -129,7 +132,7 @@ int report(const std::string& message, int status) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Adit: kernels on any GPU with a Vulkan driver, and on the CPU.", "adit");
+  CLI::App app("Adit: kernels and tensors on any GPU with a Vulkan driver, and on the CPU.", "adit");
   Choices choices;
   std::function<int()> action;
   declare(app, choices, action);

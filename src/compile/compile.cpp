@@ -1,9 +1,9 @@
 #include "compile/compile.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <unordered_map>
 
+#include "compile/explain.hpp"
 #include "compile/kernels.hpp"
 #include "compile/launch.hpp"
 #include "compile/memory_plan.hpp"
@@ -30,19 +30,23 @@ class Compiler {
     target_.gpu = device.info().kind != DeviceKind::cpu;
   }
 
-  std::shared_ptr<const Executable> make() {
+  std::shared_ptr<const Executable> make(Notes* notes) {
     collect();
     std::unordered_set<const Node*> arguments;
     for (const auto& [node, index] : number_index_) arguments.insert(node);
     const Partition parts = partition(nodes_, inputs_, outputs_, arguments, target_);
     Workshop shop{parts, target_, nodes_, {}};
     std::vector<Work> work;
-    for (const Group& group : parts.groups) append_work(group, shop, work);
+    std::vector<const Group*> groups;  // one a piece of work
+    for (const Group& group : parts.groups) {
+      append_work(group, shop, work);
+      groups.resize(work.size(), &group);
+    }
     auto executable = std::make_shared<Executable>();
     place_outputs(*executable);
-    plan_memory(work, *executable);
+    const MemoryPlan plan = plan_memory(work, groups, parts, *executable);
+    if (notes) *notes = take_notes({nodes_, inputs_, outputs_, parts, shop.scratch, work, groups, plan});
     for (Work& item : work) executable->steps_.push_back(finish(std::move(item)));
-    executable->listing_ = listing(parts);
     return executable;
   }
 
@@ -59,7 +63,7 @@ class Compiler {
   void append_work(const Group& group, Workshop& shop, std::vector<Work>& work) {
     if (group.roots.empty()) return;
     if (group.form == Group::Form::kernel) {
-      for (Work& item : kernel_work(*group.roots[0], shop, device_)) work.push_back(std::move(item));
+      for (Work& item : kernel_work(group, shop, device_)) work.push_back(std::move(item));
       return;
     }
     auto launches = group.form == Group::Form::rows ? rows_launches(group, shop) : loop_launches(group, shop);
@@ -86,15 +90,31 @@ class Compiler {
   }
 
   // Tensors that are neither inputs nor outputs live in one arena, each from its first use to its last.
-  void plan_memory(const std::vector<Work>& work, Executable& executable) {
+  MemoryPlan plan_memory(const std::vector<Work>& work, const std::vector<const Group*>& groups, const Partition& parts,
+                         Executable& executable) {
     MemoryPlan plan;
     for (size_t step = 0; step < work.size(); ++step)
       for (const Node* node : work[step].touches) {
         const Node& base = memory_of(*node);
         if (!input_index_.contains(&base) && !output_places_.contains(&base)) plan.use(&base, padded(bytes_of(base)), step);
       }
+    for (size_t step = 0; step < work.size(); ++step)
+      if (groups[step]->form == Group::Form::loop) reuse_operands(plan, *groups[step], parts, step);
     executable.arena_bytes_ = plan.arrange();
     for (const auto& [node, offset] : plan.offsets()) arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
+    return plan;
+  }
+
+  // A loop may write a result where it read an operand, element by element.
+  static void reuse_operands(MemoryPlan& plan, const Group& group, const Partition& parts, size_t step) {
+    std::unordered_map<const Node*, bool> in_order;
+    for_each_read(group, parts, [&](const Node& node, Place place) {
+      const auto it = in_order.try_emplace(&memory_of(node), true).first;
+      it->second = it->second && place == Place::whole;
+    });
+    for (const Node* root : group.roots)
+      for (const auto& [node, whole] : in_order)
+        if (whole && size_of(node->type) == size_of(root->type)) plan.take_over(root, node, step);
   }
 
   Location place_of(const Node& node) const {
@@ -108,10 +128,8 @@ class Compiler {
   Step finish(Work item) {
     Step step;
     step.name = item.name;
-    step.operations = item.operations;
-    for (const Node* node : item.touches) step.bytes += bytes_of(*node);
     if (item.conduct) {
-      step.work = HostStep{item.conduct([&](const Node& node) { return place_of(node); })};
+      step.work = item.conduct([&](const Node& node) { return place_of(node); });
       return step;
     }
     KernelStep kernel{item.kernel, item.teams, {}};
@@ -127,23 +145,6 @@ class Compiler {
     return step;
   }
 
-  std::string listing(const Partition& parts) const {
-    std::string text;
-    std::unordered_map<const Node*, size_t> numbers;
-    for (const Node* node : nodes_) {
-      const size_t number = numbers.size();
-      numbers[node] = number;
-      std::string operands;
-      for (const Tensor& operand : node->operands)
-        if (const auto it = numbers.find(&operand.node()); it != numbers.end() && !node->computed)
-          operands += fmt::format(" %{}", it->second);
-      text += fmt::format("%{} = {}{} : {}{}{}\n", number, inputs_.contains(node) ? "input" : graph::name_of(node->op),
-                          operands, name_of(node->type), to_string(node->shape),
-                          parts.in_memory.contains(node) ? " in memory" : "");
-    }
-    return text;
-  }
-
   Device& device_;
   std::vector<Tensor> roots_, kept_;
   Target target_;
@@ -156,8 +157,8 @@ class Compiler {
 }  // namespace
 
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
-                                          std::span<const Tensor> numbers) {
-  return Compiler(device, roots, inputs, numbers).make();
+                                          std::span<const Tensor> numbers, Notes* notes) {
+  return Compiler(device, roots, inputs, numbers).make(notes);
 }
 
 }  // namespace adit::compile

@@ -10,8 +10,10 @@
 
 namespace adit::compile {
 
-// Under the graph lock. `inputs` and `numbers` are given at each run in this order.
+struct Notes;  // explain.hpp
+
+// Under the graph lock. `inputs` and `numbers` are given at each run in this order. `notes`: what was done and why.
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
-                                          std::span<const Tensor> numbers);
+                                          std::span<const Tensor> numbers, Notes* notes = nullptr);
 
 }  // namespace adit::compile

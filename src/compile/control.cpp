@@ -105,7 +105,7 @@ std::vector<Work> conducted(const Node& node, const Workshop& shop, Conduct cond
         place.bytes = static_cast<uint64_t>(element_count(items.nodes[i]->shape)) * size_of(items.nodes[i]->type);
         ends.items.emplace_back(i, place);
       }
-    return [ends, conduct](Run& run) { conduct(run, ends); };
+    return HostStep{[ends, conduct](Run& run) { conduct(run, ends); }};
   };
   std::vector<Work> list;
   list.push_back(std::move(work));

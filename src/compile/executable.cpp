@@ -1,7 +1,6 @@
 #include "compile/executable.hpp"
 
-#include <algorithm>
-#include <fmt/format.h>
+#include "ops/blas.hpp"
 
 namespace adit::compile {
 
@@ -42,38 +41,63 @@ Argument Run::argument(const ArgumentSource& source) const {
   return typed(number.type, numbers_[number.index], number.imaginary);
 }
 
-std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inputs,
-                                    std::span<const graph::Literal> numbers) const {
+namespace {
+
+// Does one step; `run` knows where its tensors lie.
+struct Performer {
+  Run& run;
+  std::vector<Argument>& arguments;
+
+  void operator()(const KernelStep& step) const {
+    arguments.clear();
+    for (const ArgumentSource& source : step.arguments) arguments.push_back(run.argument(source));
+    run.device().run(*step.kernel, step.teams, arguments);
+  }
+  void operator()(const CopyStep& step) const {
+    if (step.bytes) run.device().copy(run.buffer(step.from), run.buffer(step.to), step.bytes);
+  }
+  void operator()(const FillStep& step) const {
+    if (step.place.bytes) run.device().fill(run.buffer(step.place), 0);
+  }
+  void operator()(const ProductStep& step) const {
+    const ProductForm& form = step.form;
+    const auto* left = reinterpret_cast<const std::byte*>(run.buffer(step.a).address());
+    const auto* right = reinterpret_cast<const std::byte*>(run.buffer(step.b).address());
+    auto* result = reinterpret_cast<std::byte*>(run.buffer(step.to).address());
+    const int64_t size = size_of(step.type);
+    for (int64_t i = 0; i < form.batch; ++i)
+      ops::multiply(step.type, form.transpose_a, form.transpose_b, form.m, form.n, form.k,
+                    left + i * form.m * form.k * size, right + i * form.k * form.n * size,
+                    result + i * form.m * form.n * size);
+  }
+  void operator()(const HostStep& step) const { step.work(run); }
+};
+
+}  // namespace
+
+void Run::perform(const Step& step) { std::visit(Performer{*this, arguments_}, step.work); }
+
+std::vector<Buffer> Executable::allocate_outputs(Device& device) const {
   std::vector<Buffer> own;
   own.reserve(output_bytes_.size());
   for (const uint64_t bytes : output_bytes_) own.push_back(device.allocate(bytes));
-  const Buffer arena = arena_bytes_ ? device.allocate(arena_bytes_) : Buffer();
+  return own;
+}
+
+Buffer Executable::allocate_arena(Device& device) const {
+  return arena_bytes_ ? device.allocate(arena_bytes_) : Buffer();
+}
+
+std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inputs,
+                                    std::span<const graph::Literal> numbers) const {
+  const std::vector<Buffer> own = allocate_outputs(device);
+  const Buffer arena = allocate_arena(device);
   Run run(device, inputs, numbers, own, arena);
-  std::vector<Argument> arguments;
-  for (const Step& step : steps_) {
-    if (const auto* kernel = std::get_if<KernelStep>(&step.work)) {
-      arguments.clear();
-      for (const ArgumentSource& source : kernel->arguments) arguments.push_back(run.argument(source));
-      device.run(*kernel->kernel, kernel->teams, arguments);
-    } else {
-      std::get<HostStep>(step.work).work(run);
-    }
-  }
+  for (const Step& step : steps_) run.perform(step);
   std::vector<Buffer> results;
   for (const Output& output : outputs_)
     results.push_back(output.is_input ? inputs[output.place.index] : own[output.place.index]);
   return results;
-}
-
-std::string Executable::explain() const {
-  std::string text = listing_;
-  text += fmt::format("{} kernels, {} bytes of scratch memory\n", steps_.size(), arena_bytes_);
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const Step& step = steps_[i];
-    const auto* kernel = std::get_if<KernelStep>(&step.work);
-    text += fmt::format("{:3} {:<60} {:>12} teams {:>14} bytes\n", i, step.name, kernel ? kernel->teams : 0, step.bytes);
-  }
-  return text;
 }
 
 }  // namespace adit::compile

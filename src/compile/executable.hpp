@@ -10,6 +10,7 @@
 
 #include <adit/device.hpp>
 
+#include "compile/product_form.hpp"
 #include "graph/attributes.hpp"
 
 namespace adit::compile {
@@ -29,7 +30,7 @@ struct NumberSource {
 using ArgumentSource = std::variant<Location, NumberSource>;
 
 struct Step;
-// What steps see while they run.
+// What steps see while they run; one at a time uses it.
 class Run {
  public:
   Run(Device& device, std::span<const Buffer> inputs, std::span<const graph::Literal> numbers,
@@ -38,8 +39,10 @@ class Run {
   Device& device() { return device_; }
   Buffer buffer(const Location& place) const;
   Argument argument(const ArgumentSource& source) const;
+  void perform(const Step& step);
 
  private:
+  std::vector<Argument> arguments_;  // of the step at hand
   Device& device_;
   std::span<const Buffer> inputs_;
   std::span<const graph::Literal> numbers_;
@@ -52,15 +55,27 @@ struct KernelStep {
   uint64_t teams = 0;
   std::vector<ArgumentSource> arguments;
 };
-// Work that the host conducts: a loop whose length only the device knows, or a library's product on a CPU.
+struct CopyStep {
+  Location from, to;
+  uint64_t bytes = 0;
+};
+struct FillStep {  // with zeros
+  Location place;
+};
+// A library's product, on a CPU.
+struct ProductStep {
+  DType type{};
+  ProductForm form;
+  Location a, b, to;
+};
+// Work that the host conducts: a loop whose length only the device knows.
 struct HostStep {
   std::function<void(Run&)> work;
 };
+using StepWork = std::variant<KernelStep, CopyStep, FillStep, ProductStep, HostStep>;
 struct Step {
   std::string name;
-  std::variant<KernelStep, HostStep> work;
-  uint64_t bytes = 0;       // read and written
-  double operations = 0;    // of arithmetic
+  StepWork work;
 };
 
 class Executable {
@@ -75,14 +90,14 @@ class Executable {
                           std::span<const graph::Literal> numbers) const;
   const std::vector<Step>& steps() const { return steps_; }
   uint64_t arena_bytes() const { return arena_bytes_; }
-  // The kernels, a line each; with `inputs`, also times.
-  std::string explain() const;
+  // The memory of one run: each output's own, then the arena.
+  std::vector<Buffer> allocate_outputs(Device& device) const;
+  Buffer allocate_arena(Device& device) const;
 
   std::vector<Step> steps_;
   std::vector<Output> outputs_;
   std::vector<uint64_t> output_bytes_;  // of those that are computed
   uint64_t arena_bytes_ = 0;
-  std::string listing_;  // the graph as it was compiled
 };
 
 }  // namespace adit::compile

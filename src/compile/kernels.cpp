@@ -8,6 +8,7 @@ Work work_of(Launch launch, Device& device) {
   Work work;
   work.name = launch.program.name;
   work.kernel = device.compile(launch.program);
+  work.program = std::move(launch.program);
   work.teams = launch.teams;
   for (const Binding& binding : launch.bindings)
     if (binding.kind == Binding::Kind::tensor) work.touches.push_back(binding.node);
@@ -18,7 +19,7 @@ Work work_of(Launch launch, Device& device) {
 Work kernel_on(const kernel::Program& program, uint64_t teams, std::initializer_list<const Node*> tensors,
                Device& device) {
   Launch launch{program, teams, {}};
-  for (const Node* node : tensors) launch.bindings.push_back({Binding::Kind::tensor, node, false});
+  for (const Node* node : tensors) launch.bindings.push_back({Binding::Kind::tensor, node});
   return work_of(std::move(launch), device);
 }
 
@@ -28,9 +29,7 @@ Work copy_work(const Node& from, const Node& to) {
   work.touches = {&from, &to};
   work.conduct = [&from, &to](const LocationOf& location_of) {
     const uint64_t bytes = static_cast<uint64_t>(element_count(to.shape)) * size_of(to.type);
-    return [source = location_of(from), target = location_of(to), bytes](Run& run) {
-      if (bytes) run.device().copy(run.buffer(source), run.buffer(target), bytes);
-    };
+    return CopyStep{location_of(from), location_of(to), bytes};
   };
   return work;
 }
@@ -39,17 +38,14 @@ Work zero_work(const Node& node) {
   Work work;
   work.name = "fill";
   work.touches = {&node};
-  work.conduct = [&node](const LocationOf& location_of) {
-    return [place = location_of(node)](Run& run) {
-      if (place.bytes) run.device().fill(run.buffer(place), 0);
-    };
-  };
+  work.conduct = [&node](const LocationOf& location_of) { return FillStep{location_of(node)}; };
   return work;
 }
 
-std::vector<Work> kernel_work(const Node& node, Workshop& shop, Device& device) {
+std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device) {
+  const Node& node = *group.roots[0];  // the oldest: what an epilogue computes comes after it
   switch (node.op) {
-    case Op::dot: return dot_work(node, shop, device);
+    case Op::dot: return dot_work(group, shop, device);
     case Op::indexed_add:
     case Op::indexed_put: return scatter_work(node, shop, device);
     case Op::cholesky: return cholesky_work(node, shop, device);

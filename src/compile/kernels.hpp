@@ -16,18 +16,20 @@ using LocationOf = std::function<Location(const Node&)>;
 struct Work {
   std::string name;
   std::shared_ptr<const Kernel> kernel;
+  kernel::Program program;  // that the kernel was made from
   uint64_t teams = 0;
   std::vector<Binding> bindings;
   std::vector<const Node*> touches;  // tensors in memory that it reads or writes
-  double operations = 0;
-  // Instead of a kernel: makes the host's part once the places are known.
-  std::function<std::function<void(Run&)>(const LocationOf&)> conduct;
+  double operations = 0;             // of arithmetic; 0 where the group's nodes tell
+  // Instead of a kernel: the step, once the places are known.
+  std::function<StepWork(const LocationOf&)> conduct;
 };
 
 Work work_of(Launch launch, Device& device);
 // The work of an operation with a kernel of its own.
-std::vector<Work> kernel_work(const Node& node, Workshop& shop, Device& device);
-std::vector<Work> dot_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device);
+// A product, and what is done with its results before they are stored.
+std::vector<Work> dot_work(const Group& group, Workshop& shop, Device& device);
 std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);

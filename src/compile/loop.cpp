@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compile/launch.hpp"
+#include "compile/tiles.hpp"
 
 namespace adit::compile {
 
@@ -43,10 +44,10 @@ void declare_arguments(Writer& writer, const Group& group, const Partition& part
   std::map<uint64_t, const Node*> reads;  // by age: the same graph gives the same kernel
   for_each_read(group, partition, [&](const Node& node, Place) { reads[node.number] = &node; });
   for (const Node* root : group.roots)
-    if (partition.stored.contains(root)) writer.array_of(*root, true);
+    if (partition.stored.contains(root)) writer.arguments().tensor(*root, kernel::Access::write);
   for (const auto& [number, node] : reads) {
-    if (partition.arguments.contains(node)) writer.declare_number(*node);
-    else writer.array_of(*node, false);
+    if (partition.arguments.contains(node)) writer.arguments().number(*node);
+    else writer.arguments().tensor(*node, kernel::Access::read);
   }
 }
 
@@ -57,17 +58,19 @@ int vector_width(const Group& group, const Workshop& shop, int64_t count) {
   if (!shop.target.gpu || count < 4096) return 1;
   uint32_t widest = 1;
   int nodes = 0;
-  bool has_pairs = false;
+  bool has_pairs = false, scattered = false;
   const auto look = [&](const Node& node, Place) {
     widest = std::max(widest, size_of(node.type));
     has_pairs = has_pairs || is_complex(node.type);
+    scattered = scattered || node.op == Op::gather || node.op == Op::take_along_axis;
   };
   for_each_read(group, shop.partition, look);
   for_each_inside(group, shop.partition, [&](const Node& node, Place place) {
     ++nodes;
-    if (place == Place::whole) look(node, place);
+    look(node, place);
   });
-  if (has_pairs || nodes > 300) return 1;
+  // Scattered reads wait for memory: more invocations hide that better than wider ones.
+  if (has_pairs || scattered || nodes > 300) return 1;
   return widest == 8 ? 2 : 4;
 }
 
@@ -81,11 +84,14 @@ bool walks_out_of_order(const Group& group, const Workshop& shop) {
   return found;
 }
 
+// All values before the first store: a result may lie where an operand lay.
 void store_roots(Writer& writer, const Group& group, const Index& at) {
+  std::vector<std::pair<Index, Scalar>> values;
   for (const Node* root : group.roots) {
     const Index mine = at.reshaped(root->shape);
-    writer.store(*root, mine, writer.read(*root, mine));
+    values.emplace_back(mine, writer.read(*root, mine));
   }
+  for (size_t i = 0; i < values.size(); ++i) writer.store(*group.roots[i], values[i].first, values[i].second);
 }
 
 // One invocation an element, or `width` of them.
@@ -93,7 +99,8 @@ Launch flat_loop(const Group& group, Workshop& shop, Type index_type) {
   const int64_t count = element_count(group.roots[0]->shape);
   const int width = vector_width(group, shop, count);
   Builder k(kernel_name(group, shop.partition, "loop"), kernel::Team::one(256));
-  Writer writer(k, shop.partition, group, index_type);
+  Arguments arguments(k);
+  Writer writer(k, arguments, shop.partition, group, index_type);
   declare_arguments(writer, group, shop.partition);
   const Value team = k.team(index_type);
   const Shape& shape = group.roots[0]->shape;
@@ -103,14 +110,14 @@ Launch flat_loop(const Group& group, Workshop& shop, Type index_type) {
     std::vector<Value> lanes;
     for (int lane = 0; lane < width; ++lane) lanes.push_back(team * writer.number(width) + writer.number(lane));
     writer.set_vector(team, lanes);
+    std::vector<std::vector<Scalar>> values;
     for (const Node* root : group.roots) {
-      std::vector<Scalar> values;
-      for (int lane = 0; lane < width; ++lane)
-        values.push_back(writer.read(*root, writer.lane_index(lane, root->shape)));
-      writer.store_vector(*root, team, values);
+      auto& mine = values.emplace_back();
+      for (int lane = 0; lane < width; ++lane) mine.push_back(writer.read(*root, writer.lane_index(lane, root->shape)));
     }
+    for (size_t i = 0; i < values.size(); ++i) writer.store_vector(*group.roots[i], team, values[i]);
   }
-  return {k.finish(), static_cast<uint64_t>((count + width - 1) / width), writer.bindings()};
+  return {k.finish(), static_cast<uint64_t>((count + width - 1) / width), arguments.bindings()};
 }
 
 // A team a row of the last axis: on a CPU the elements of a row stay consecutive, however the rows are found.
@@ -118,7 +125,8 @@ Launch row_loop(const Group& group, Workshop& shop, Type index_type) {
   const Shape& shape = group.roots[0]->shape;
   const int64_t length = shape.back();
   Builder k(kernel_name(group, shop.partition, "rows"), kernel::Team::many(64));
-  Writer writer(k, shop.partition, group, index_type);
+  Arguments arguments(k);
+  Writer writer(k, arguments, shop.partition, group, index_type);
   declare_arguments(writer, group, shop.partition);
   const Value team = k.team(index_type);
   Shape outer = shape;
@@ -133,7 +141,7 @@ Launch row_loop(const Group& group, Workshop& shop, Type index_type) {
     all.push_back(place);
     store_roots(writer, group, Index(k, shape, team * writer.number(length) + place, std::move(all)));
   });
-  return {k.finish(), static_cast<uint64_t>(element_count(outer)), writer.bindings()};
+  return {k.finish(), static_cast<uint64_t>(element_count(outer)), arguments.bindings()};
 }
 
 }  // namespace
@@ -145,6 +153,11 @@ std::vector<Launch> loop_launches(const Group& group, Workshop& shop) {
   bool one_shape = true;
   for (const Node* root : group.roots) one_shape = one_shape && root->shape == shape;
   std::vector<Launch> launches;
+  if (shop.target.gpu)
+    if (auto tiled = tiled_loop(group, shop)) {
+      launches.push_back(std::move(*tiled));
+      return launches;
+    }
   if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= 32 && walks_out_of_order(group, shop))
     launches.push_back(row_loop(group, shop, index_type));
   else

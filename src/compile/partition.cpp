@@ -222,6 +222,7 @@ Place operand_place(const Group& group, const Node& node, Place place) {
 }
 
 Place root_place(const Group& group, const Node& root) {
+  if (group.form == Group::Form::kernel && root.op != Op::dot && group.roots.size() > 1) return Place::whole;
   if (group.form != Group::Form::rows) return group.form == Group::Form::loop ? Place::whole : Place::elsewhere;
   return root.shape == group.full && graph::row_of(root.op).kind != Kind::reduction ? Place::whole : Place::row;
 }
@@ -263,7 +264,8 @@ namespace {
 // Joins groups that share a space, so that what one computes the other finds in registers.
 class Merger {
  public:
-  Merger(std::vector<Group> groups, const Partition& partition) : groups_(std::move(groups)), partition_(partition) {
+  Merger(std::vector<Group> groups, const Partition& partition, const Target& target)
+      : groups_(std::move(groups)), partition_(partition), target_(target) {
     for (size_t g = 0; g < groups_.size(); ++g)
       for (const Node* root : groups_[g].roots) owner_[root] = g;
     for (size_t g = 0; g < groups_.size(); ++g) find_reads(g);
@@ -323,6 +325,12 @@ class Merger {
   // May `c`, which reads results of `p`, be computed with it?
   bool joins(const Group& p, const Group& c, Group& joint, const Reads& reads) const {
     joint = c;
+    if (takes_epilogue(p) && c.form == Group::Form::loop) {
+      joint.form = Group::Form::kernel;
+      for (const Node* root : c.roots)
+        if (element_count(root->shape) != element_count(p.roots[0]->shape) || !is_float(root->type)) return false;
+      return c.roots.size() <= 3 && all_reads(p, reads, {Place::whole});
+    }
     if (p.form == Group::Form::kernel || c.form == Group::Form::kernel) return false;
     if (p.roots.size() + c.roots.size() > 8) return false;
     if (p.form == Group::Form::loop && c.form == Group::Form::loop) {
@@ -339,6 +347,12 @@ class Merger {
       if (!(root->shape == shape)) return false;
     if (shape == p.full && element_count(shape) != p.row_count()) return rows_can_grow(p);
     return element_count(shape) == p.row_count();
+  }
+
+  // A product on a GPU goes on with its sums before it stores them.
+  bool takes_epilogue(const Group& p) const {
+    return target_.gpu && p.form == Group::Form::kernel && p.roots.size() == 1 && p.roots[0]->op == Op::dot &&
+           is_float(p.roots[0]->type);
   }
 
   bool all_reads(const Group& p, const Reads& reads, const std::set<Place>& allowed) const {
@@ -421,6 +435,7 @@ class Merger {
 
   std::vector<Group> groups_;
   const Partition& partition_;
+  const Target& target_;
   std::unordered_map<const Node*, size_t> owner_;
   std::map<size_t, Reads> reads_;
 };
@@ -446,7 +461,7 @@ Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, co
     }
     groups.push_back(std::move(group));
   }
-  result.groups = Merger(std::move(groups), result).run();
+  result.groups = Merger(std::move(groups), result, target).run();
   // What was merged into its only reader stays in registers.
   for (const Node* node : outputs)
     if (!inputs.contains(node)) result.stored.insert(node);

@@ -88,13 +88,15 @@ class RowKernel {
         shop_(shop),
         by_team_(by_team),
         k_(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
-           by_team ? kernel::Team::many(lanes()) : kernel::Team::one(128)),
-        writer_(k_, shop.partition, group, index_type_for(group, shop.partition)) {}
+           by_team ? kernel::Team::many(holds() ? held_lanes() : lanes()) : kernel::Team::one(128)),
+        arguments_(k_),
+        writer_(k_, arguments_, shop.partition, group, index_type_for(group, shop.partition)) {}
 
   Launch make() {
     declare_arguments(writer_, group_, shop_.partition);
     row_number_ = k_.team(writer_.index_type());
     row_ = Index(k_, plan_.rows, row_number_);
+    if (holds()) hold_places();
     for (const auto& level : plan_.levels) {
       writer_.forbid(later_reductions(level));
       fix_row_values(writer_, group_, shop_.partition, row_);
@@ -104,7 +106,7 @@ class RowKernel {
     fix_row_values(writer_, group_, shop_.partition, row_);
     store_row_roots();
     if (!plan_.whole_roots.empty()) walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
-    return {k_.finish(), static_cast<uint64_t>(plan_.count), writer_.bindings()};
+    return {k_.finish(), static_cast<uint64_t>(plan_.count), arguments_.bindings()};
   }
 
  private:
@@ -126,6 +128,79 @@ class RowKernel {
     for_each_inside(group_, shop_.partition, look);
     const int width = widest == 8 ? 2 : 4;
     return has_pairs || plan_.length % width != 0 ? 1 : width;
+  }
+
+  // Where a row is gone through more than once, its lanes keep their elements: each is read and computed once.
+  static constexpr int64_t most_held = 8;  // accesses of a lane
+  uint32_t held_lanes() const {
+    const int64_t steps = plan_.length / width();
+    int64_t lanes = std::min<int64_t>(512, shop_.target.limits.max_lanes);
+    while (lanes > 32 && steps % lanes != 0) lanes /= 2;
+    // Fewer lanes with more elements each need fewer rounds between lanes.
+    while (lanes > 128 && steps / lanes * 2 <= 4) lanes /= 2;
+    return static_cast<uint32_t>(lanes);
+  }
+  bool holds() const {
+    const Limits& limits = shop_.target.limits;
+    if (!by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic) return false;
+    if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
+    const int64_t steps = plan_.length / width();
+    return steps % held_lanes() == 0 && steps / held_lanes() <= most_held;
+  }
+
+  struct Held {
+    std::vector<Index> places;
+    Value vector;
+    std::vector<Value> lanes;
+  };
+  void hold_places() {
+    const int64_t steps = plan_.length / width();
+    lane_ = convert(k_.lane(), writer_.index_type());
+    for (int64_t step = 0; step < steps; step += held_lanes()) {
+      Held& held = held_.emplace_back();
+      held.places = places(lane_ + writer_.number(step));
+      held.vector = writer_.vector();
+      for (const Index& at : held.places)
+        if (at.has_linear()) held.lanes.push_back(at.linear());
+    }
+  }
+  void use(const Held& held) {
+    if (held.places.size() > 1) writer_.set_vector(held.vector, held.lanes);
+  }
+
+  // The lanes' parts joined: within subgroups, then over the subgroups through shared memory.
+  Value over_lanes(Reduction reduction, Value part) {
+    const Type type = part.type();
+    const kernel::Array cells = k_.shared(type, 128);
+    const Value mine = k_.subgroup_reduce(reduction, part);
+    k_.if_(k_.subgroup_lane() == k_.subgroup_lane().like(0), [&] { cells[k_.subgroup_number()] = mine; });
+    k_.barrier();
+    const kernel::Variable total = k_.variable(k_.constant_bits(type, kernel::identity_of(reduction, type)));
+    const Value count = k_.constant(Type::u32, held_lanes()) / convert(k_.subgroup_size(), Type::u32);
+    k_.for_(count, [&](Value i) { total = combine(reduction, total.get(), cells[i]); });
+    return total.get();
+  }
+
+  std::vector<Value> held_totals(const std::vector<const Node*>& level, const std::vector<Reduction>& reductions) {
+    std::vector<Value> sums;
+    for (const Held& held : held_) {
+      use(held);
+      for (const Index& at : held.places) add_contributions(level, reductions, at, sums);
+      writer_.clear_vector();
+    }
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = over_lanes(reductions[i], sums[i]);
+    return sums;
+  }
+
+  void add_contributions(const std::vector<const Node*>& level, const std::vector<Reduction>& reductions,
+                         const Index& at, std::vector<Value>& sums) {
+    size_t next = 0;
+    for (const Node* node : level)
+      for (const Value part : contributions(*node, writer_.read(node->operands[0].node(), at))) {
+        if (sums.size() <= next) sums.push_back(part);
+        else sums[next] = combine(reductions[next], sums[next], part);
+        ++next;
+      }
   }
 
   // The reductions of this level and of later ones are not known yet.
@@ -164,21 +239,14 @@ class RowKernel {
     const auto body = [&](Value step) {
       const Writer::Scope scope(writer_);
       std::vector<Value> sums;
-      for (const Index& at : places(step)) {
-        std::vector<Value> parts;
-        for (const Node* node : level)
-          for (const Value part : contributions(*node, writer_.read(node->operands[0].node(), at))) parts.push_back(part);
-        for (size_t i = 0; i < parts.size(); ++i) {
-          if (sums.size() <= i) sums.push_back(parts[i]);
-          else sums[i] = combine(reductions[i], sums[i], parts[i]);
-        }
-      }
+      for (const Index& at : places(step)) add_contributions(level, reductions, at, sums);
       writer_.clear_vector();
       return sums;
     };
     const int64_t steps = plan_.length / width();
-    const std::vector<Value> totals = by_team_ ? team_reduce(steps, reductions, body)
-                                               : serial_totals(steps, reductions, types, body);
+    const std::vector<Value> totals = !held_.empty() ? held_totals(level, reductions)
+                                      : by_team_     ? team_reduce(steps, reductions, body)
+                                                     : serial_totals(steps, reductions, types, body);
     size_t next = 0;
     for (const Node* node : level) {
       const size_t mine = reductions_of(*node).size();
@@ -215,6 +283,14 @@ class RowKernel {
       body(places(i));
       writer_.clear_vector();
     };
+    if (!held_.empty()) {
+      for (const Held& held : held_) {
+        use(held);
+        body(held.places);
+        writer_.clear_vector();
+      }
+      return;
+    }
     const int64_t steps = plan_.length / width();
     if (by_team_) k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
     else k_.for_(writer_.number(steps), step);
@@ -227,7 +303,8 @@ class RowKernel {
       for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
     };
     if (values.empty()) return;
-    if (by_team_) k_.once(store);
+    if (!held_.empty()) k_.if_(lane_ == lane_.like(0), store);
+    else if (by_team_) k_.once(store);
     else store();
   }
 
@@ -245,9 +322,12 @@ class RowKernel {
   Workshop& shop_;
   const bool by_team_;
   Builder k_;
+  Arguments arguments_;
   Writer writer_;
   Value row_number_;
   Index row_;
+  Value lane_;
+  std::vector<Held> held_;
 };
 
 // Parts into which each row is cut, so that the whole device has work.

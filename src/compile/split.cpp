@@ -63,11 +63,12 @@ class Splitter {
 
   Launch partial() {
     Builder k(kernel_name(group_, shop_.partition, "parts"), by_team_ ? kernel::Team::many(256) : kernel::Team::one(128));
-    Writer writer(k, shop_.partition, group_, index_type_);
+    Arguments arguments(k);
+    Writer writer(k, arguments, shop_.partition, group_, index_type_);
     Group reductions_only = group_;
     reductions_only.roots = plan_.levels[0];
     declare_reads(writer, reductions_only);
-    for (const Node* memory : totals_.memory) writer.array_of(*memory, true);
+    for (const Node* memory : totals_.memory) arguments.tensor(*memory, kernel::Access::write);
     const Value team = k.team(index_type_), split = writer.number(by_team_ ? parts_ : plan_.count);
     const Value row_number = by_team_ ? team / split : team % split, part = by_team_ ? team % split : team / split;
     const Index row(k, plan_.rows, row_number);
@@ -81,11 +82,11 @@ class Splitter {
     const std::vector<Value> totals = by_team_ ? team_totals(k, steps, body) : serial_totals(k, steps, body);
     const auto store = [&] {
       for (size_t i = 0; i < totals.size(); ++i)
-        writer.array_of(*totals_.memory[i], true)[slot(writer, row_number, part)] = totals[i];
+        arguments.tensor(*totals_.memory[i], kernel::Access::write)[slot(writer, row_number, part)] = totals[i];
     };
     if (by_team_) k.once(store);
     else store();
-    return {k.finish(), static_cast<uint64_t>(plan_.count * parts_), writer.bindings()};
+    return {k.finish(), static_cast<uint64_t>(plan_.count * parts_), arguments.bindings()};
   }
 
   std::vector<Value> contributions_at(Writer& writer, const Index& row, Value row_number, Value begin, Value step) {
@@ -117,15 +118,16 @@ class Splitter {
   // Then one team, or one invocation, a row.
   Launch joining() {
     Builder k(kernel_name(group_, shop_.partition, "join"), by_team_ ? kernel::Team::many(128) : kernel::Team::one(64));
-    Writer writer(k, shop_.partition, group_, index_type_);
+    Arguments arguments(k);
+    Writer writer(k, arguments, shop_.partition, group_, index_type_);
     declare_arguments(writer, group_, shop_.partition);
-    for (const Node* memory : totals_.memory) writer.array_of(*memory, false);
+    for (const Node* memory : totals_.memory) arguments.tensor(*memory, kernel::Access::read);
     const Value row_number = k.team(index_type_);
     const Index row(k, plan_.rows, row_number);
     const auto body = [&](Value part) {
       std::vector<Value> parts;
       for (const Node* memory : totals_.memory)
-        parts.push_back(writer.array_of(*memory, false)[slot(writer, row_number, convert(part, index_type_))]);
+        parts.push_back(arguments.tensor(*memory, kernel::Access::read)[slot(writer, row_number, convert(part, index_type_))]);
       return parts;
     };
     const Value count = k.constant(index_type_, parts_);
@@ -145,7 +147,7 @@ class Splitter {
     };
     if (by_team_) k.once(store);
     else store();
-    return {k.finish(), static_cast<uint64_t>(plan_.count), writer.bindings()};
+    return {k.finish(), static_cast<uint64_t>(plan_.count), arguments.bindings()};
   }
 
   void declare_reads(Writer& writer, const Group& group) {

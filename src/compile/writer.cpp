@@ -14,7 +14,7 @@ void Writer::fix(const Node& node, const Scalar& value) { fixed_[&node] = value;
 Scalar Writer::read(const Node& node, const Index& at) {
   if (const auto fixed = fixed_.find(&node); fixed != fixed_.end()) return fixed->second;
   if (node.op == Op::constant) return literal(node);
-  if (node.op == Op::number) return partition_.arguments.contains(&node) ? argument(node) : literal(node);
+  if (node.op == Op::number) return partition_.arguments.contains(&node) ? arguments_.number(node) : literal(node);
   const Key key{&node, at.identity()};
   for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
     if (const auto found = scope->find(key); found != scope->end()) return found->second.value;
@@ -64,7 +64,7 @@ Scalar Writer::literal(const Node& node) {
   return rounded({builder_.constant(type, literal.real), {}, false}, node.type);
 }
 
-Scalar Writer::argument(const Node& node) {
+Scalar Arguments::number(const Node& node) {
   if (const auto known = numbers_.find(&node); known != numbers_.end()) return known->second;
   const Type type = compute_type(node.type);
   const std::string name = "n" + std::to_string(bindings_.size());
@@ -77,12 +77,11 @@ Scalar Writer::argument(const Node& node) {
   return numbers_[&node] = value;
 }
 
-kernel::Array Writer::array_of(const Node& node, bool written) {
+kernel::Array Arguments::tensor(const Node& node, kernel::Access access) {
   if (const auto known = arrays_.find(&node); known != arrays_.end()) return known->second;
-  const std::string name = (written ? "out" : "in") + std::to_string(bindings_.size());
-  bindings_.push_back({Binding::Kind::tensor, &node, written});
-  return arrays_[&node] = builder_.buffer(name, storage_type(node.type),
-                                          written ? kernel::Access::write : kernel::Access::read);
+  const std::string name = (access == kernel::Access::read ? "in" : "out") + std::to_string(bindings_.size());
+  bindings_.push_back({Binding::Kind::tensor, &node, access != kernel::Access::read});
+  return arrays_[&node] = builder_.buffer(name, storage_type(node.type), access);
 }
 
 void Writer::set_vector(Value vector, std::vector<Value> lanes) {
@@ -102,7 +101,7 @@ void Writer::clear_vector() {
 }
 
 Scalar Writer::load(const Node& node, const Index& at) {
-  const kernel::Array array = array_of(node, false);
+  const kernel::Array array = arguments_.tensor(node, kernel::Access::read);
   if (is_complex(node.type)) {
     const Value both = array.load_vector(at.linear(), 2);
     return graph::pair(both[0], both[1]);
@@ -122,7 +121,7 @@ Scalar Writer::load(const Node& node, const Index& at) {
 }
 
 void Writer::store(const Node& node, const Index& at, const Scalar& value) {
-  const kernel::Array array = array_of(node, true);
+  const kernel::Array array = arguments_.tensor(node, kernel::Access::write);
   if (is_complex(node.type)) {
     array.store(at.linear(), builder_.pack({value.re, value.im}));
     return;
@@ -135,7 +134,7 @@ void Writer::store_vector(const Node& node, Value vector, std::span<const Scalar
   for (const Scalar& value : values) parts.push_back(kernel::convert(value.re, storage_type(node.type)));
   const Value packed = parts.size() == 2 ? builder_.pack({parts[0], parts[1]})
                                          : builder_.pack({parts[0], parts[1], parts[2], parts[3]});
-  array_of(node, true).store(vector, packed);
+  arguments_.tensor(node, kernel::Access::write).store(vector, packed);
 }
 
 Scalar Writer::fold(const Node& node, const Index& at) {

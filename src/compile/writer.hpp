@@ -27,11 +27,28 @@ struct Binding {
   bool written = false;
 };
 
+// The parameters of one kernel. A tensor is one of them, however many pieces of the kernel use it.
+class Arguments {
+ public:
+  explicit Arguments(kernel::Builder& builder) : builder_(builder) {}
+  // Before any block of the kernel is opened.
+  kernel::Array tensor(const Node& node, kernel::Access access);
+  Scalar number(const Node& node);
+  const std::vector<Binding>& bindings() const { return bindings_; }
+
+ private:
+  kernel::Builder& builder_;
+  std::vector<Binding> bindings_;
+  std::unordered_map<const Node*, kernel::Array> arrays_;
+  std::unordered_map<const Node*, Scalar> numbers_;
+};
+
 class Writer final : public graph::Reader {
  public:
   // What the partition has in memory is loaded, except what the group itself makes.
-  Writer(kernel::Builder& builder, const Partition& partition, const Group& group, kernel::Type index_type)
-      : builder_(builder), partition_(partition), group_(group), index_type_(index_type), memo_(1) {}
+  Writer(kernel::Builder& builder, Arguments& arguments, const Partition& partition, const Group& group,
+         kernel::Type index_type)
+      : builder_(builder), arguments_(arguments), partition_(partition), group_(group), index_type_(index_type), memo_(1) {}
 
   Scalar read(const Tensor& operand, const Index& at) override { return read(operand.node(), at); }
   kernel::Builder& builder() override { return builder_; }
@@ -44,7 +61,6 @@ class Writer final : public graph::Reader {
   void clear_vector();
   // The place of a vector's lane in a tensor of `shape`; the same object each time, so that work is shared.
   Index lane_index(int lane, const Shape& shape);
-  void declare_number(const Node& node) { argument(node); }
 
   // A value that stands for a node wherever it is read: the result of a reduction in this kernel.
   void fix(const Node& node, const Scalar& value);
@@ -68,8 +84,7 @@ class Writer final : public graph::Reader {
 
   kernel::Type index_type() const { return index_type_; }
   Value number(int64_t value) { return builder_.constant(index_type_, value); }
-  const std::vector<Binding>& bindings() const { return bindings_; }
-  kernel::Array array_of(const Node& node, bool written);
+  Arguments& arguments() { return arguments_; }
   // Rounds to the type of the node as memory would: halves are computed in f32.
   Scalar rounded(const Scalar& value, DType type);
 
@@ -78,7 +93,6 @@ class Writer final : public graph::Reader {
   Scalar compute(const Node& node, const Index& at);
   Scalar load(const Node& node, const Index& at);
   Scalar literal(const Node& node);
-  Scalar argument(const Node& node);
   Scalar fold(const Node& node, const Index& at);        // a reduction as a loop
   Scalar inner_product(const Node& node, const Index& at);  // a dot as a loop
 
@@ -94,15 +108,13 @@ class Writer final : public graph::Reader {
   };
 
   kernel::Builder& builder_;
+  Arguments& arguments_;
   const Partition& partition_;
   const Group& group_;
   kernel::Type index_type_;
   std::vector<std::unordered_map<Key, Entry, KeyHash>> memo_;
   std::unordered_map<const Node*, Scalar> fixed_;
   std::unordered_set<const Node*> forbidden_;
-  std::vector<Binding> bindings_;
-  std::unordered_map<const Node*, kernel::Array> arrays_;
-  std::unordered_map<const Node*, Scalar> numbers_;
   // The vector access in force
   Value vector_;
   std::vector<Value> lanes_;

@@ -43,8 +43,8 @@ Tensors added(const Tensors& sums, const Tensors& more) {
   return next;
 }
 
-Tensors cond_vjp(const ControlAttributes& a, const Tensors& operands, const Tensors& cotangents,
-                 const Flags& wanted) {
+ControlGradients cond_vjp(const ControlAttributes& a, const Tensors& operands, const Tensors& cotangents,
+                          const Flags& wanted) {
   const Tensors arguments = after(operands, 1);
   const Flags flags = after(wanted, 1);
   const Tensors like = chosen(arguments, flags);
@@ -54,27 +54,30 @@ Tensors cond_vjp(const ControlAttributes& a, const Tensors& operands, const Tens
     };
   };
   if (like.empty()) return {};
-  return joined(Tensors{{}}, spread(cond(operands[0], branch(0), branch(1), {}), flags));
+  return {joined(Tensors{{}}, spread(cond(operands[0], branch(0), branch(1), {}), flags)), {}};
 }
 
-// A forward scan that keeps the carries before each step, then a scan the other way over carries, slices and
-// cotangents of the outputs. Its carry: cotangents of the carries, sums of those of captured tensors.
-Tensors scan_vjp(const ControlAttributes& a, const Tensors& operands, const Tensors& cotangents,
-                 const Flags& wanted) {
+// A forward scan that keeps the carries before each step too (and replaces the first one), then a scan the
+// other way over carries, slices and cotangents of the outputs. Its carry: cotangents of the carries, sums of
+// those of captured tensors.
+ControlGradients scan_vjp(const ControlAttributes& a, const Tensors& operands, const Tensors& cotangents,
+                          const Flags& wanted) {
   const auto n = static_cast<size_t>(a.carries), m = static_cast<size_t>(a.sequences);
   const Tensors carry = part(operands, 0, n), xs = part(operands, n, m), captured = after(operands, n + m);
   const Flags wanted_xs(wanted.begin() + a.carries, wanted.begin() + a.carries + a.sequences);
   const Flags wanted_captured = after(wanted, n + m);
   const Subgraph& step = *a.functions[0];
 
-  Tensors kept;
-  if (n > 0)
-    kept = scan(
-               [&](const Tensors& c, const Tensors& slices) -> Step {
-                 return {part(instantiate(step, joined(c, slices, captured)), 0, n), c};
-               },
-               carry, xs, a.length, a.reverse)
-               .outputs;
+  Tensors again, kept;
+  if (n > 0) {
+    const auto keep = [&](const Tensors& c, const Tensors& slices) -> Step {
+      const Tensors next = instantiate(step, joined(c, slices, captured));
+      return {part(next, 0, n), joined(after(next, n), c)};
+    };
+    const Step forward = scan(keep, carry, xs, a.length, a.reverse);
+    again = joined(forward.carry, part(forward.outputs, 0, cotangents.size() - n));
+    kept = after(forward.outputs, cotangents.size() - n);
+  }
   Tensors flowing;  // cotangents of outputs that are not zero
   for (size_t i = n; i < cotangents.size(); ++i)
     if (cotangents[i]) flowing.push_back(cotangents[i]);
@@ -95,12 +98,13 @@ Tensors scan_vjp(const ControlAttributes& a, const Tensors& operands, const Tens
   };
   const Tensors first = joined(filled_floats(cotangents, carry), zeros_of(chosen(captured, wanted_captured)));
   const Step all = scan(back, first, joined(kept, xs, flowing), a.length, !a.reverse);
-  return joined(spread_floats(part(all.carry, 0, floats), carry), spread(all.outputs, wanted_xs),
-                spread(after(all.carry, floats), wanted_captured));
+  return {joined(spread_floats(part(all.carry, 0, floats), carry), spread(all.outputs, wanted_xs),
+                 spread(after(all.carry, floats), wanted_captured)),
+          again};
 }
 
-Tensors while_loop_vjp(const ControlAttributes& a, const Tensors& operands, const Tensors& cotangents,
-                       const Flags& wanted) {
+ControlGradients while_loop_vjp(const ControlAttributes& a, const Tensors& operands,
+                                const Tensors& cotangents, const Flags& wanted) {
   const auto n = static_cast<size_t>(a.carries);
   const Tensors state = part(operands, 0, n), captured = after(operands, n);
   const Flags wanted_captured = after(wanted, n);
@@ -119,13 +123,14 @@ Tensors while_loop_vjp(const ControlAttributes& a, const Tensors& operands, cons
   const Tensors last =
       while_vjp(call(0), call(1), backward, state,
                 joined(filled_floats(cotangents, state), zeros_of(chosen(captured, wanted_captured))));
-  return joined(spread_floats(part(last, 0, floats), state), spread(after(last, floats), wanted_captured));
+  return {joined(spread_floats(part(last, 0, floats), state), spread(after(last, floats), wanted_captured)),
+          {}};
 }
 
 }  // namespace
 
-Tensors control_vjp(const Tensor& node, const Tensors& operands, const Tensors& cotangents,
-                    const std::vector<bool>& wanted) {
+ControlGradients control_vjp(const Tensor& node, const Tensors& operands, const Tensors& cotangents,
+                             const std::vector<bool>& wanted) {
   const ControlAttributes& a = about(node);
   switch (node.node().op) {
     case Op::cond: return cond_vjp(a, operands, cotangents, wanted);

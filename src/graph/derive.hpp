@@ -17,6 +17,8 @@ inline Tensor zeros_for(const Slot& slot) { return zeros(slot.shape, slot.type);
 
 // Gradients of `inputs` from the gradients of `results`; an empty Tensor is zero, on both sides.
 Tensors pull_back(const Tensors& results, const Tensors& cotangents, const Tensors& inputs);
+// The same; the results become other nodes of the same values where those share work with the gradients.
+Tensors pull_back_sharing(Tensors& results, const Tensors& cotangents, const Tensors& inputs);
 // Tangents of `results` from the tangents of `inputs`; an empty Tensor is zero, on both sides.
 Tensors push_forward(const Tensors& results, const Tensors& inputs, const Tensors& tangents);
 
@@ -45,11 +47,14 @@ Tensor move_axis(const Tensor& x, int from, int to);
 // dot keeps an operand that is the same for all as it is: one larger product instead of many.
 Tensor batch_dot(const Node& node, const Lane& a, const Lane& b, int64_t size);
 
-// --- Control nodes: they have several results, each picked by an `item` node
-// ----------------------------------- Gradients of the operands from those of the results; empty: zero. Only
-// wanted ones are computed.
-Tensors control_vjp(const Tensor& node, const Tensors& operands, const Tensors& cotangents,
-                    const std::vector<bool>& wanted);
+// --- Control nodes; they have several results, each picked by an `item` node ---------------------------
+// Gradients of the operands from those of the results; empty: zero. Only wanted ones are computed.
+struct ControlGradients {
+  Tensors gradients;
+  Tensors results;  // where it is not empty: the node's results once more, as a by-product of the gradients
+};
+ControlGradients control_vjp(const Tensor& node, const Tensors& operands, const Tensors& cotangents,
+                             const std::vector<bool>& wanted);
 // The results for operands of which some are batched.
 Lanes control_batch(const Tensor& node, const Lanes& operands, int64_t size);
 Tensors control_jvp(const Tensor& node, const Tensors& operands, const Tensors& tangents);

@@ -51,6 +51,15 @@ Slot slot_of_result(std::string_view op, const Tensors& results) {
   return slot_of(results[0]);
 }
 
+// The derivative of the one result along each element of the input, stacked.
+Tensor columns_of(const Tensors& results, const Tensor& input) {
+  const Function column = [&](const Tensors& v) -> Tensors {
+    const Tensor moved = push_forward(results, {input}, v)[0];
+    return {moved ? moved : zeros_for(slot_of(results[0]))};
+  };
+  return vmap_of(column, {directions(slot_of(input))}, {0})[0];
+}
+
 }  // namespace
 
 Tensor jacobian_of(const Function& f, const Tensors& x, int argument) {
@@ -63,6 +72,13 @@ Tensor jacobian_of(const Function& f, const Tensors& x, int argument) {
     results = one({input});
   }
   const Slot result = slot_of_result("jacobian", results);
+  // One pass for each element of the result or, where those are more, of the argument.
+  if (element_count(result.shape) > input.size()) {
+    const Tensor columns = columns_of(results, input);
+    Shape shape = result.shape;
+    for (const int64_t extent : input.shape()) shape.push_back(extent);
+    return reshape(move_axis(columns, 0, columns.rank() - 1), shape);
+  }
   const Function row = [&](const Tensors& g) -> Tensors {
     const Tensor gradient = pull_back(results, g, {input})[0];
     return {gradient ? gradient : zeros_for(slot_of(input))};
@@ -79,12 +95,7 @@ Tensor hessian_of(const Function& f, const Tensors& x, int argument) {
     const Tracing tracing;
     gradient = value_and_grad_of(one, {input}, {0}).grads;
   }
-  const Function column = [&](const Tensors& v) -> Tensors {
-    const Tensor moved = push_forward(gradient, {input}, v)[0];
-    return {moved ? moved : zeros_for(slot_of(input))};
-  };
-  const Tensor columns = vmap_of(column, {directions(slot_of(input))}, {0})[0];
-  return unfolded(columns, input.shape());
+  return unfolded(columns_of(gradient, input), input.shape());
 }
 
 }  // namespace adit

@@ -50,11 +50,18 @@ std::string_view title_of(Kind kind) {
 
 std::string bound_text(const Row& row) {
   if (row.kind == Kind::leaf || row.kind == Kind::control) return "";
-  std::string text = row.bound.ulp == 0 ? "exact" : fmt::format("{:g}", row.bound.ulp);
-  // A note instead of a number says all.
-  if (!row.bound.note.empty())
-    text = row.bound.ulp == 0 ? std::string(row.bound.note) : fmt::format("{}; {}", text, row.bound.note);
-  return text;
+  const std::string number = row.bound.ulp == 0 ? "exact" : fmt::format("{:g}", row.bound.ulp);
+  if (row.bound.note.empty()) return number;
+  // Of sums and products a note says all.
+  const bool note_alone = row.bound.ulp == 0 && row.kind != Kind::elementwise;
+  return note_alone ? std::string(row.bound.note) : fmt::format("{}; {}", number, row.bound.note);
+}
+
+// A bar would end the cell.
+std::string cell(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
 }
 
 bool batches(const Row& row) { return row.batch != nullptr || row.kind == Kind::elementwise; }
@@ -63,7 +70,8 @@ void append_row(std::string& page, const Row& row) {
   const std::string operands = row.arity < 0 ? "any" : std::to_string(row.arity);
   const bool differentiable = row.vjp != nullptr || row.jvp != nullptr;
   fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} | {} |\n", row.name, operands,
-                 row.types, bound_text(row), differentiable ? "yes" : "", batches(row) ? "yes" : "", row.doc);
+                 cell(row.types), cell(bound_text(row)), differentiable ? "yes" : "",
+                 batches(row) ? "yes" : "", cell(row.doc));
 }
 
 }  // namespace

@@ -15,7 +15,10 @@ namespace {
 
 class Reverse {
  public:
-  Reverse(const Tensors& results, const Tensors& inputs) : dependents_(dependents(results, inputs)) {}
+  Reverse(const Tensors& results, const Tensors& inputs) : dependents_(dependents(results, inputs)) {
+    for (const Visit& step : dependents_.steps)
+      if (step.node.node().op == Op::item) items_[&step.operands[0].node()].push_back(step.node);
+  }
 
   void add(const Tensor& to, const Tensor& g) {
     if (!g || !differentiable(to.dtype())) return;
@@ -25,6 +28,12 @@ class Reverse {
 
   void run() {
     for (auto step = dependents_.steps.rbegin(); step != dependents_.steps.rend(); ++step) visit(*step);
+  }
+
+  // A loop that also keeps what its gradient needs takes the place of the loop before it, youngest first, so
+  // that a later pass sees the operands of all that came before.
+  void replace(Tensors& roots) const {
+    for (const Replacement& r : replacements_) roots = substitute(roots, r.from, r.to);
   }
 
   Tensor of(const Tensor& x) const {
@@ -37,9 +46,7 @@ class Reverse {
     const Node& node = step.node.node();
     const Row& row = row_of(node.op);
     if (row.kind == Kind::control && node.op != Op::item) {
-      const auto parts = parts_.find(&node);
-      if (parts != parts_.end())
-        spread(step, control_vjp(step.node, step.operands, parts->second, wanted(step)));
+      visit_control(step);
       return;
     }
     const Tensor g = of(step.node);
@@ -53,6 +60,20 @@ class Reverse {
     else
       fail("grad", row.name, "has no derivative");
     gradients_.erase(&node);
+  }
+
+  void visit_control(const Visit& step) {
+    const Node& node = step.node.node();
+    const auto parts = parts_.find(&node);
+    if (parts == parts_.end()) return;
+    const ControlGradients found = control_vjp(step.node, step.operands, parts->second, wanted(step));
+    spread(step, found.gradients);
+    if (found.results.empty()) return;
+    Replacement& replacement = replacements_.emplace_back();
+    for (const Tensor& item : items_[&node]) {
+      replacement.from.push_back(item);
+      replacement.to.push_back(found.results[static_cast<size_t>(item.node().as<Which>().number)]);
+    }
   }
 
   std::vector<bool> wanted(const Visit& step) const {
@@ -85,20 +106,39 @@ class Reverse {
     }
   }
 
+  struct Replacement {
+    Tensors from, to;
+  };
+
   Dependents dependents_;
   std::unordered_map<const Node*, Tensor> gradients_;
-  std::unordered_map<const Node*, Tensors> parts_;
+  std::unordered_map<const Node*, Tensors> parts_;  // cotangents of a control node's results
+  std::unordered_map<const Node*, Tensors> items_;
+  std::vector<Replacement> replacements_;
 };
 
 }  // namespace
 
-Tensors pull_back(const Tensors& results, const Tensors& cotangents, const Tensors& inputs) {
+Tensors pull_back_sharing(Tensors& results, const Tensors& cotangents, const Tensors& inputs) {
   Reverse reverse(results, inputs);
   for (size_t i = 0; i < results.size(); ++i) reverse.add(results[i], cotangents[i]);
   reverse.run();
-  Tensors gradients;
-  for (const Tensor& x : inputs) gradients.push_back(reverse.of(x));
+  Tensors gradients, roots = results;
+  for (const Tensor& x : inputs) {
+    gradients.push_back(reverse.of(x));
+    if (gradients.back()) roots.push_back(gradients.back());
+  }
+  reverse.replace(roots);
+  auto next = roots.begin();
+  for (Tensor& x : results) x = *next++;
+  for (Tensor& x : gradients)
+    if (x) x = *next++;
   return gradients;
+}
+
+Tensors pull_back(const Tensors& results, const Tensors& cotangents, const Tensors& inputs) {
+  Tensors same = results;
+  return pull_back_sharing(same, cotangents, inputs);
 }
 
 Tensors pull_back(const Subgraph& f, const Tensors& arguments, const Tensors& cotangents,
@@ -155,14 +195,15 @@ ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::v
     inputs.push_back(called[at]);
     like.push_back(x[at]);
   }
-  const Tensors results = call("grad", f, called);
+  Tensors results = call("grad", f, called);
   if (results.size() != 1) fail("grad", "f", fmt::format("expected one result, got {}", results.size()));
-  const Tensor& value = results[0];
+  const Tensor value = results[0];
   if (value.rank() != 0)
     fail("grad", "f", fmt::format("expected a scalar result, got shape {}", to_string(value.shape())));
   if (!differentiable(value.dtype()))
     fail("grad", "f", fmt::format("expected a result of floats, got {}", name_of(value.dtype())));
-  return {value, filled(pull_back({value}, {constant(value.dtype(), 1)}, inputs), like)};
+  Tensors grads = filled(pull_back_sharing(results, {constant(value.dtype(), 1)}, inputs), like);
+  return {results[0], std::move(grads)};
 }
 
 std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tensors& cotangents) {
@@ -171,7 +212,7 @@ std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tenso
     check_differentiable("vjp", x, static_cast<int>(i));
     inputs.push_back(alias(x[i]));
   }
-  const Tensors results = call("vjp", f, inputs);
+  Tensors results = call("vjp", f, inputs);
   if (cotangents.size() != results.size())
     fail("vjp", "cotangents", fmt::format("expected {}, got {}", results.size(), cotangents.size()));
   for (size_t i = 0; i < results.size(); ++i)
@@ -180,7 +221,8 @@ std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tenso
       fail("vjp", fmt::format("cotangent {}", i),
            fmt::format("expected {}, got {}", describe(slot_of(results[i])),
                        describe(slot_of(cotangents[i]))));
-  return {results, filled(pull_back(results, cotangents, inputs), x)};
+  Tensors gradients = filled(pull_back_sharing(results, cotangents, inputs), x);
+  return {std::move(results), std::move(gradients)};
 }
 
 }  // namespace adit

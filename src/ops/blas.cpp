@@ -20,22 +20,23 @@ void multiply(DType type, bool transpose_a, bool transpose_b, int64_t m, int64_t
               const void* b, void* c) {
   const int64_t largest = std::max({m, n, k});
   if (largest > std::numeric_limits<int>::max())
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[dot] extent: expected at most {} on a CPU, got {}", std::numeric_limits<int>::max(), largest));
+    throw Error(ErrorKind::bad_argument, fmt::format("[dot] extent: expected at most {} on a CPU, got {}",
+                                                     std::numeric_limits<int>::max(), largest));
   const auto order = CblasRowMajor;
   const auto ta = transpose_a ? CblasTrans : CblasNoTrans, tb = transpose_b ? CblasTrans : CblasNoTrans;
   const int im = static_cast<int>(m), in = static_cast<int>(n), ik = static_cast<int>(k);
-  const int lda = std::max(1, transpose_a ? im : ik), ldb = std::max(1, transpose_b ? ik : in), ldc = std::max(1, in);
+  const int lda = std::max(1, transpose_a ? im : ik), ldb = std::max(1, transpose_b ? ik : in),
+            ldc = std::max(1, in);
   const std::complex<double> one = 1, zero = 0;
   const std::complex<float> one_f = 1, zero_f = 0;
   switch (type) {
     case DType::f32:
-      cblas_sgemm(order, ta, tb, im, in, ik, 1, static_cast<const float*>(a), lda, static_cast<const float*>(b), ldb, 0,
-                  static_cast<float*>(c), ldc);
+      cblas_sgemm(order, ta, tb, im, in, ik, 1, static_cast<const float*>(a), lda,
+                  static_cast<const float*>(b), ldb, 0, static_cast<float*>(c), ldc);
       return;
     case DType::f64:
-      cblas_dgemm(order, ta, tb, im, in, ik, 1, static_cast<const double*>(a), lda, static_cast<const double*>(b), ldb, 0,
-                  static_cast<double*>(c), ldc);
+      cblas_dgemm(order, ta, tb, im, in, ik, 1, static_cast<const double*>(a), lda,
+                  static_cast<const double*>(b), ldb, 0, static_cast<double*>(c), ldc);
       return;
     case DType::c64: cblas_cgemm(order, ta, tb, im, in, ik, &one_f, a, lda, b, ldb, &zero_f, c, ldc); return;
     case DType::c128: cblas_zgemm(order, ta, tb, im, in, ik, &one, a, lda, b, ldb, &zero, c, ldc); return;

@@ -9,6 +9,8 @@
 #include <adit/kernel/builder.hpp>
 #include <adit/kernel/math.hpp>
 
+#include "ops/number.hpp"
+
 namespace adit::ops {
 
 using namespace kernel;
@@ -44,17 +46,17 @@ Program small(const CholeskyPlan& plan) {
   return k.finish();
 }
 
-// A team for a matrix. It makes u = l^T row by row in the upper triangle, where neighbouring lanes work on
-// neighbouring columns, and turns it around at the end. For each block of rows:
+// A team for a matrix. It makes u = l^H (conjugated and turned) row by row in the upper triangle, where
+// neighbouring lanes work on neighbouring columns, and turns it around at the end. For each block of rows:
 //
 // 1. the square on the diagonal takes what the rows above subtract from it;
-// 2. it is factored as u^T d^-1 u, which needs one barrier a row, then its rows are divided by the roots of
+// 2. it is factored as u^H d^-1 u, which needs one barrier a row, then its rows are divided by the roots of
 // d;
 // 3. each column to the right, all rows of the block in registers: subtract, then solve with the square.
 class TeamCholesky {
  public:
   explicit TeamCholesky(const CholeskyPlan& plan)
-      : n_(plan.n), k_("cholesky", Team::many(lanes_for(plan.n))) {
+      : n_(plan.n), complex_(plan.complex), k_("cholesky", Team::many(lanes_for(plan.n))) {
     x_ = k_.buffer("x", plan.type, Access::read);
     u_ = k_.buffer("l", plan.type, Access::read_write);
     roots_ = k_.shared(plan.type, block_rows);
@@ -65,9 +67,11 @@ class TeamCholesky {
 
   Program build() {
     const Value n = word(n_);
-    // Rows are copied from the lower triangle: u[i][j] = x[j][i].
+    // Rows are copied from the lower triangle: u[i][j] is the conjugate of x[j][i].
     k_.for_(n, [&](Value row) {
-      k_.each(n - row, [&](Value c) { at(row, row + c) = x_[offset(row + c, row)]; });
+      k_.each(n - row, [&](Value c) {
+        put(row, row + c, conjugate(load_number(x_, offset(row + c, row), complex_)));
+      });
     });
     k_.for_(word(0), n, word(block_rows), [&](Value start) {
       square_takes(start);
@@ -76,8 +80,9 @@ class TeamCholesky {
     });
     k_.for_(n, [&](Value row) {
       k_.each(row, [&](Value column) {
-        at(row, column) = at(column, row).get();
-        at(column, row) = 0;
+        const Number turned = conjugate(at(column, row));
+        put(row, column, turned);
+        put(column, row, {turned.re.like(0), turned.re.like(0)});
       });
     });
     return k_.finish();
@@ -86,7 +91,12 @@ class TeamCholesky {
  private:
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value offset(Value row, Value column) { return first_ + convert(row * n_ + column, Type::u64); }
-  Element at(Value row, Value column) { return u_[offset(row, column)]; }
+  Number at(Value row, Value column) { return load_number(u_, offset(row, column), complex_); }
+  void put(Value row, Value column, Number value) { store_number(u_, offset(row, column), value, complex_); }
+  Number conjugate(Number x) const { return conjugated(x, complex_); }
+  NumberSum sum_from(Number start) { return {k_, start, complex_}; }
+  Value pivot_at(Value row) { return at(row, row).re; }  // the diagonal is real
+  Number times(Number x, Value real) const { return {x.re * real, complex_ ? x.im * real : x.im}; }
   // f(row, column) for the square's elements on and above the diagonal, from row and column `from` on; the
   // last square may reach beyond the matrix.
   void each_of_square(Value start, Value from, const std::function<void(Value, Value)>& f) {
@@ -98,9 +108,9 @@ class TeamCholesky {
 
   void square_takes(Value start) {
     each_of_square(start, start, [&](Value row, Value column) {
-      const Variable sum = k_.variable(at(row, column).get());
-      k_.for_(start, [&](Value p) { sum = fma(-at(p, row).get(), at(p, column), sum); });
-      at(row, column) = sum.get();
+      const NumberSum sum = sum_from(at(row, column));
+      k_.for_(start, [&](Value p) { sum.subtract(conjugate(at(p, row)), at(p, column)); });
+      put(row, column, sum.get());
     });
   }
 
@@ -108,19 +118,22 @@ class TeamCholesky {
     const Value end = min(start + block_rows, word(n_));
     k_.for_(start, end, start.like(1), [&](Value r) {
       each_of_square(start, r + 1, [&](Value row, Value column) {
-        const Value pivot = at(r, r), ratio = select(pivot > 0, at(r, row) / pivot, not_a_number(pivot));
-        at(row, column) = fma(-ratio, at(r, column), at(row, column));
+        const Value pivot = pivot_at(r), share = select(pivot > 0, 1 / pivot, not_a_number(pivot));
+        const NumberSum sum = sum_from(at(row, column));
+        sum.subtract(times(conjugate(at(r, row)), share), at(r, column));
+        put(row, column, sum.get());
       });
     });
     k_.each(end - start, [&](Value r) {
-      const Value pivot = at(start + r, start + r);
+      const Value pivot = pivot_at(start + r);
       const Value root = select(pivot > 0, sqrt(pivot), not_a_number(pivot));
       roots_[r] = root;
       inverses_[r] = 1 / root;
     });
     each_of_square(start, start, [&](Value row, Value column) {
-      const Value r = row - start;
-      at(row, column) = select(row == column, roots_[r], at(row, column) * inverses_[r]);
+      const Value r = row - start, root = roots_[r], is_pivot = row == column;
+      const Number scaled = times(at(row, column), inverses_[r]);
+      put(row, column, {select(is_pivot, root, scaled.re), select(is_pivot, root.like(0), scaled.im)});
     });
   }
 
@@ -129,24 +142,23 @@ class TeamCholesky {
     const Value right = min(start + block_rows, word(n_));
     k_.each(word(n_) - right, [&](Value c) {
       const Value column = right + c;
-      std::vector<Variable> sums;
-      for (uint32_t r = 0; r < block_rows; ++r) sums.push_back(k_.variable(at(start + r, column).get()));
+      std::vector<NumberSum> sums;
+      for (uint32_t r = 0; r < block_rows; ++r) sums.push_back(sum_from(at(start + r, column)));
       k_.for_(start, [&](Value p) {
-        const Value above = at(p, column);
-        for (uint32_t r = 0; r < block_rows; ++r)
-          sums[r] = fma(-at(p, start + r).get(), above, sums[r].get());
+        const Number above = at(p, column);
+        for (uint32_t r = 0; r < block_rows; ++r) sums[r].subtract(conjugate(at(p, start + r)), above);
       });
-      std::vector<Value> solved;
+      std::vector<Number> solved;
       for (uint32_t r = 0; r < block_rows; ++r) {
-        Value value = sums[r];
-        for (uint32_t p = 0; p < r; ++p) value = fma(-at(start + p, start + r).get(), solved[p], value);
-        solved.push_back(value * inverses_[r]);
-        at(start + r, column) = solved.back();
+        for (uint32_t p = 0; p < r; ++p) sums[r].subtract(conjugate(at(start + p, start + r)), solved[p]);
+        solved.push_back(times(sums[r].get(), inverses_[r]));
+        put(start + r, column, solved.back());
       }
     });
   }
 
   uint32_t n_;
+  bool complex_;
   Builder k_;
   Array x_, u_, roots_, inverses_;
   Value first_;
@@ -154,7 +166,6 @@ class TeamCholesky {
 
 // Back-edges of the busiest lane: rows copied and turned, the rows above each block, for each of its columns.
 uint64_t trips(uint32_t n) {
-  if (n <= in_registers) return 0;
   const uint64_t lanes = TeamCholesky::lanes_for(n), blocks = (n + block_rows - 1) / block_rows;
   const uint64_t passes = (n + lanes - 1) / lanes, squares = (block_rows * block_rows + lanes - 1) / lanes;
   return 2 * n * (1 + passes) + blocks * (block_rows + 2) * (1 + squares) +
@@ -173,8 +184,9 @@ Cholesky cholesky(const CholeskyPlan& plan) {
   Cholesky result;
   result.teams = plan.n == 0 ? 0 : plan.batch;
   if (result.teams == 0) return result;
-  result.loop_trips = trips(plan.n);
-  result.program = plan.n <= in_registers ? small(plan) : TeamCholesky(plan).build();
+  const bool is_small = plan.n <= in_registers && !plan.complex;
+  result.loop_trips = is_small ? 0 : trips(plan.n);
+  result.program = is_small ? small(plan) : TeamCholesky(plan).build();
   return result;
 }
 

@@ -1,10 +1,8 @@
-// The Cholesky factor of symmetric positive definite matrices: x = l l^T, l lower triangular, batched.
+// The Cholesky factor of Hermitian (or real symmetric) positive definite matrices: x = l l^H, l lower
+// triangular, batched.
 //
 // Only the lower triangle of x is read; above the diagonal the factor is zero. From the first pivot that is
 // not positive on, a factor is NaN: its rows below and including that pivot's.
-//
-// Complex matrices: the factor of [[re, -im], [im, re]] blocks, one for each element, has the same blocks,
-// since the diagonal of l is real. So a Hermitian matrix of n is a real one of 2 n.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +12,10 @@
 namespace adit::ops {
 
 struct CholeskyPlan {
-  kernel::Type type = kernel::Type::f32;  // f32 or f64
+  kernel::Type type = kernel::Type::f32;  // f32 or f64, or of the parts of complex numbers
   uint32_t n = 0;
   uint64_t batch = 1;
+  bool complex = false;
 };
 
 struct Cholesky {

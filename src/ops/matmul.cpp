@@ -92,13 +92,33 @@ constexpr const char* method_names[] = {"tiled", "matrices", "vector"};
 }  // namespace
 
 std::string to_text(const MatmulTiling& t) {
-  const std::string text =
+  std::string text =
       fmt::format("{}:{}x{}x{}:{}x{}:s{}:p{}:g{}:k{}", method_names[static_cast<int>(t.method)], t.block_m,
                   t.block_n, t.block_k, t.part_m, t.part_n, t.stages, t.pad, t.group, t.split_k);
-  return text + (t.method == MatmulMethod::matrices
-                     ? fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k)
-                     : fmt::format(":w{}", t.across));
+  if (t.method == MatmulMethod::matrices)
+    text += fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k);
+  else
+    text += fmt::format(":{}{}", t.interleaved ? 'z' : 'w', t.across);
+  return text + (t.ahead ? "a" : "");
 }
+
+namespace {
+
+// What follows the numbers that all methods have; false where it is not understood.
+bool read_rest(const char* text, MatmulTiling& t) {
+  int read = 0;
+  char layout = 'z';
+  if (t.method == MatmulMethod::matrices) {
+    if (std::sscanf(text, ":f%ux%ux%u%n", &t.matrix.m, &t.matrix.n, &t.matrix.k, &read) != 3) return false;
+  } else if (std::sscanf(text, ":%c%u%n", &layout, &t.across, &read) != 2) {
+    return false;
+  }
+  t.interleaved = layout == 'z';
+  t.ahead = text[read] == 'a';
+  return (layout == 'z' || layout == 'w') && text[read + (t.ahead ? 1 : 0)] == 0;
+}
+
+}  // namespace
 
 MatmulTiling tiling_from_text(const std::string& text) {
   MatmulTiling t;
@@ -107,16 +127,11 @@ MatmulTiling tiling_from_text(const std::string& text) {
   const int found =
       std::sscanf(text.c_str(), "%15[a-z]:%ux%ux%u:%ux%u:s%u:p%u:g%u:k%u%n", name, &t.block_m, &t.block_n,
                   &t.block_k, &t.part_m, &t.part_n, &t.stages, &t.pad, &t.group, &t.split_k, &read);
-  const std::string rest_of_it = found == 10 ? text.substr(static_cast<size_t>(read)) : "";
   const auto method = std::find(std::begin(method_names), std::end(method_names), std::string(name));
   t.method = static_cast<MatmulMethod>(method - std::begin(method_names));
-  const bool ends =
-      t.method == MatmulMethod::matrices
-          ? std::sscanf(rest_of_it.c_str(), ":f%ux%ux%u", &t.matrix.m, &t.matrix.n, &t.matrix.k) == 3
-          : std::sscanf(rest_of_it.c_str(), ":w%u", &t.across) == 1;
-  if (method == std::end(method_names) || !ends)
+  if (found != 10 || method == std::end(method_names) || !read_rest(text.c_str() + read, t))
     reject_matmul(fmt::format(
-        "tiling: expected \"tiled:128x128x16:8x8:s2:p4:g8:k1:w8\" or the like, got \"{}\"", text));
+        "tiling: expected \"tiled:128x128x16:8x8:s2:p4:g8:k1:z8\" or the like, got \"{}\"", text));
   return t;
 }
 

@@ -29,34 +29,35 @@ bool fits(const MatmulTiling& t, const MatmulShape& shape, const Limits& limits)
   return lanes <= limits.max_lanes && bytes * t.stages <= limits.shared_bytes;
 }
 
-MatmulTiling tiled(uint32_t m, uint32_t n, uint32_t k, uint32_t part_m, uint32_t part_n) {
+MatmulTiling tiled(uint32_t m, uint32_t n, uint32_t k, uint32_t part_m, uint32_t part_n, uint32_t stages) {
   MatmulTiling t;
-  t.block_m = m, t.block_n = n, t.block_k = k, t.part_m = part_m, t.part_n = part_n;
+  t.block_m = m, t.block_n = n, t.block_k = k, t.part_m = part_m, t.part_n = part_n, t.stages = stages;
   return t;
 }
 
-// From large tiles, which read least, to small ones, which fill a device with small products.
+bool has_matrices(const MatmulShape& shape, const Limits& limits) {
+  const MatrixShape wanted{16, 16, 16, shape.type, Type::f32};
+  const auto& all = limits.cooperative_matrices;
+  return std::find(all.begin(), all.end(), wanted) != all.end() && 64 % limits.subgroup_size == 0;
+}
+
+// From large tiles, which read least, to small ones, which fill a device with small products; the last is for
+// thin products, where every step of k costs the way to memory and back.
 std::vector<MatmulTiling> candidates(const MatmulShape& shape, const Limits& limits) {
-  std::vector<MatmulTiling> all;
-  const bool twice = size_of(accumulator_type(shape)) == 8;
-  for (const MatrixShape& matrix : limits.cooperative_matrices) {
-    if (matrix != MatrixShape{16, 16, 16, shape.type, Type::f32}) continue;
-    if (64 % limits.subgroup_size != 0) continue;
-    for (const uint32_t block : {128u, 64u}) {
-      MatmulTiling t = tiled(block, block, 32, block / 2, block / 2);
+  if (has_matrices(shape, limits)) {
+    std::vector<MatmulTiling> all{tiled(128, 128, 64, 64, 64, 1), tiled(64, 64, 64, 32, 32, 2)};
+    for (MatmulTiling& t : all) {
       t.method = MatmulMethod::matrices;
       t.pad = 8;
-      t.matrix = matrix;
-      all.push_back(t);
+      t.matrix = {16, 16, 16, shape.type, Type::f32};
     }
     return all;
   }
-  if (twice)
-    all = {tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2), tiled(16, 16, 16, 2, 2)};
-  else
-    all = {tiled(128, 128, 16, 8, 8), tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2),
-           tiled(16, 16, 16, 2, 2)};
-  return all;
+  if (size_of(accumulator_type(shape)) == 8)
+    return {tiled(128, 128, 8, 8, 8, 2), tiled(64, 64, 16, 8, 4, 2), tiled(32, 32, 16, 4, 4, 2),
+            tiled(16, 16, 32, 2, 2, 2)};
+  return {tiled(128, 128, 16, 8, 8, 1), tiled(128, 64, 16, 8, 8, 2), tiled(64, 64, 16, 8, 4, 2),
+          tiled(32, 32, 16, 4, 4, 2), tiled(16, 16, 64, 2, 2, 2)};
 }
 
 // Splits k as long as teams are few and each still has some tiles to add up.
@@ -99,7 +100,8 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     if (!fits(t, shape, limits)) continue;
     best = t;
     const bool wasteful = t.block_m >= 2 * shape.m || t.block_n >= 2 * shape.n;
-    if (matmul_teams(shape, t) >= enough_teams && !wasteful) break;
+    const bool small = t.block_m * t.block_n <= 32 * 32;
+    if ((matmul_teams(shape, t) >= enough_teams || small) && !wasteful) break;
   }
   best.split_k = splits(shape, best);
   return best;

@@ -32,6 +32,8 @@ class ByMatrices {
         groups_n_(tiling.block_n / tiling.part_n),
         groups_(tiling.block_m / tiling.part_m * groups_n_),
         lanes_(groups_ * tiling.subgroup),
+        count_m_(tiling.part_m / tiling.matrix.m),
+        count_n_(tiling.part_n / tiling.matrix.n),
         a_shape_(operand_a(shape, tiling)),
         b_shape_(operand_b(shape, tiling)),
         k_(fmt::format("matmul_{}_{}", name_of(shape.type), to_text(tiling)), Team::many(lanes_)) {}
@@ -69,6 +71,8 @@ class ByMatrices {
   uint32_t size_of_tile(const OperandShape& o) const {
     return row_of_tile(o) * (o.along_k ? o.block : o.block_k);
   }
+
+  uint32_t first_b() const { return size_of_tile(a_shape_) * t_.stages; }
 
   Value load_words(const Array& from, const Stager::Access& access) {
     const Value loaded = from.load_vector(access.index, 4);
@@ -128,61 +132,79 @@ class ByMatrices {
     return matrix_load(tiles_, at, at.like(row), shape_.type, form);
   }
 
-  void multiply(Value base_a, Value base_b) {
-    const uint32_t count_m = t_.part_m / t_.matrix.m, count_n = t_.part_n / t_.matrix.n;
-    std::vector<Matrix> sums;
-    for (const MatrixVariable& sum : sums_) sums.push_back(sum.get());
-    for (uint32_t step = 0; step < t_.block_k; step += t_.matrix.k) {
-      std::vector<Matrix> x;
-      for (uint32_t i = 0; i < count_m; ++i)
-        x.push_back(fragment(a_shape_, MatrixRole::a, base_a, group_m_ * t_.part_m + i * t_.matrix.m, step));
-      for (uint32_t j = 0; j < count_n; ++j) {
-        const Matrix y =
-            fragment(b_shape_, MatrixRole::b, base_b, group_n_ * t_.part_n + j * t_.matrix.n, step);
-        for (uint32_t i = 0; i < count_m; ++i) {
-          Matrix& sum = sums[i * count_n + j];
-          sum = multiply_add(x[i], y, sum);
-        }
+  // What one step multiplies: the matrices of a, then those of b.
+  std::vector<Matrix> fragments(Value stage, uint32_t step) {
+    std::vector<Matrix> all;
+    const Value base_a = stage * size_of_tile(a_shape_), base_b = stage * size_of_tile(b_shape_) + first_b();
+    for (uint32_t i = 0; i < count_m_; ++i)
+      all.push_back(fragment(a_shape_, MatrixRole::a, base_a, group_m_ * t_.part_m + i * t_.matrix.m, step));
+    for (uint32_t j = 0; j < count_n_; ++j)
+      all.push_back(fragment(b_shape_, MatrixRole::b, base_b, group_n_ * t_.part_n + j * t_.matrix.n, step));
+    return all;
+  }
+
+  void add_products(const std::vector<Matrix>& both, std::vector<Matrix>& sums) const {
+    for (uint32_t j = 0; j < count_n_; ++j)
+      for (uint32_t i = 0; i < count_m_; ++i) {
+        Matrix& sum = sums[i * count_n_ + j];
+        sum = multiply_add(both[i], both[count_m_ + j], sum);
       }
+  }
+
+  // As in Tiled::multiply (matmul_tiled.cpp).
+  void multiply(Value stage, Value other, const std::function<void()>& put_next) {
+    const auto exchange = [&] {
+      if (t_.stages == 1) k_.barrier(), put_next();
+      k_.barrier();
+    };
+    std::vector<Matrix> sums, now, following;
+    for (const MatrixVariable& sum : sums_) sums.push_back(sum.get());
+    for (const MatrixVariable& matrix : carried_) now.push_back(matrix.get());
+    for (uint32_t step = 0; step < t_.block_k; step += t_.matrix.k) {
+      const bool last = step + t_.matrix.k == t_.block_k;
+      if (!t_.ahead) now = fragments(stage, step);
+      if (t_.stages == 2 && last) put_next();
+      if (t_.ahead && last) exchange();
+      if (t_.ahead) following = last ? fragments(other, 0) : fragments(stage, step + t_.matrix.k);
+      add_products(now, sums);
+      now = following;
     }
     for (size_t at = 0; at < sums.size(); ++at) sums_[at] = sums[at];
+    for (size_t at = 0; at < carried_.size(); ++at) carried_[at] = now[at];
+    if (!t_.ahead) exchange();
   }
 
   void sum(const Place& place) {
     const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch),
         stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch);
-    const uint32_t size_a = size_of_tile(a_shape_), size_b = size_of_tile(b_shape_),
-                   first_b = size_a * t_.stages;
-    const uint32_t count = t_.part_m / t_.matrix.m * (t_.part_n / t_.matrix.n);
     const Matrix zeros =
         matrix_fill(k_.constant(Type::f32, 0), t_.matrix.m, t_.matrix.n, MatrixRole::accumulator);
-    for (uint32_t at = 0; at < count; ++at) sums_.emplace_back(zeros);
+    for (uint32_t at = 0; at < count_m_ * count_n_; ++at) sums_.emplace_back(zeros);
 
-    const Value first = place.first_k, zero = first.like(0), last = place.end_k - 1;
+    const Value first = place.first_k, zero = first.like(0), end = place.end_k - 1;
     const auto fetch = [&](Value tile) {
       return std::pair(load(a_, a_shape_, stage_a, place.row, place.batch, tile),
                        load(b_, b_shape_, stage_b, place.column, place.batch, tile));
     };
     const auto place_tiles = [&](Value stage, const std::pair<std::vector<Value>, std::vector<Value>>& next) {
-      put(a_shape_, stage_a, stage * size_a, next.first);
-      put(b_shape_, stage_b, stage * size_b + first_b, next.second);
+      put(a_shape_, stage_a, stage * size_of_tile(a_shape_), next.first);
+      put(b_shape_, stage_b, stage * size_of_tile(b_shape_) + first_b(), next.second);
     };
     place_tiles(zero, fetch(first));
     k_.barrier();
+    if (t_.ahead)
+      for (const Matrix& matrix : fragments(zero, 0)) carried_.emplace_back(matrix);
     k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
-      const auto next = fetch(kernel::min(tile + 1, last));
+      const auto next = fetch(kernel::min(tile + 1, end));
       const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
-      multiply(stage * size_a, stage * size_b + first_b);
-      if (t_.stages == 1) k_.barrier();
-      place_tiles(t_.stages == 1 ? zero : 1 - stage, next);
-      k_.barrier();
+      const Value other = t_.stages == 1 ? zero : 1 - stage;
+      multiply(stage, other, [&] { place_tiles(other, next); });
     });
   }
 
   void store_matrices(const Writer& writer, const Array& c, const Place& place) {
-    const uint32_t count_n = t_.part_n / t_.matrix.n;
     for (size_t at = 0; at < sums_.size(); ++at) {
-      const auto i = static_cast<uint32_t>(at) / count_n, j = static_cast<uint32_t>(at) % count_n;
+      const auto i = static_cast<uint32_t>(at) / count_n_, j = static_cast<uint32_t>(at) % count_n_;
       const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
                   column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
       matrix_store(c, writer.index(row, column), row.like(shape_.n), sums_[at].get());
@@ -191,18 +213,17 @@ class ByMatrices {
 
   // Through shared memory, where every lane finds elements whose place it knows.
   void store_elements(const Writer& writer, const Place& place, uint32_t room) {
-    const uint32_t count_m = t_.part_m / t_.matrix.m, count_n = t_.part_n / t_.matrix.n;
     uint32_t columns = t_.part_n;  // that a subgroup puts there at once
     const auto vectors = [&](uint32_t width) { return t_.matrix.m * (width / 4 + 1); };
     while (vectors(columns) * groups_ > room && columns % (2 * t_.matrix.n) == 0) columns /= 2;
     if (vectors(columns) * groups_ > room) reject_matmul("tiling: its tiles have no room for results");
     const uint32_t row_size = columns / 4 + 1, line = columns / 4, at_once = columns / t_.matrix.n;
     const Value base = (group_m_ * groups_n_ + group_n_) * vectors(columns), lane = k_.subgroup_lane();
-    for (uint32_t i = 0; i < count_m; ++i) {
-      for (uint32_t j = 0; j < count_n; j += at_once) {
+    for (uint32_t i = 0; i < count_m_; ++i) {
+      for (uint32_t j = 0; j < count_n_; j += at_once) {
         for (uint32_t part = 0; part < at_once; ++part)
           matrix_store(tiles_, base + part * t_.matrix.n / 4, base.like(row_size),
-                       sums_[i * count_n + j + part].get(), MatrixLayout::row_major, 4);
+                       sums_[i * count_n_ + j + part].get(), MatrixLayout::row_major, 4);
         k_.barrier();
         const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
                     column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
@@ -222,11 +243,12 @@ class ByMatrices {
   const MatmulTiling& t_;
   const MatmulHooks& hooks_;
   const uint32_t groups_n_, groups_, lanes_;
+  const uint32_t count_m_, count_n_;  // matrices of a subgroup
   const OperandShape a_shape_, b_shape_;
   Builder k_;
   Array a_, b_, tiles_;
   Value group_m_, group_n_;
-  std::vector<MatrixVariable> sums_;
+  std::vector<MatrixVariable> sums_, carried_;
 };
 
 void check(const MatmulShape& s, const MatmulTiling& t) {
@@ -235,8 +257,8 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
         fmt::format("type: expected f16 or bf16 for cooperative matrices, got {}", name_of(s.type)));
   if (t.matrix.operand != s.type || t.matrix.accumulator != Type::f32)
     reject_matmul("tiling: expected a matrix product of the operands' type into f32");
-  const bool divides = t.part_m > 0 && t.part_n > 0 && t.block_m % t.part_m == 0 &&
-                       t.block_n % t.part_n == 0 && t.part_m % t.matrix.m == 0 &&
+  const bool divides = t.matrix.m > 0 && t.matrix.n > 0 && t.matrix.k > 0 && t.part_m > 0 && t.part_n > 0 &&
+                       t.block_m % t.part_m == 0 && t.block_n % t.part_n == 0 && t.part_m % t.matrix.m == 0 &&
                        t.part_n % t.matrix.n == 0 && t.block_k % t.matrix.k == 0;
   if (!divides)
     reject_matmul("tiling: expected matrices that divide the parts, and parts that divide the block");

@@ -1,6 +1,7 @@
 // Products by multiply and add: each lane keeps part_m x part_n sums in registers and reads, for every step
 // of k, a strip of a and a strip of b from shared memory. The next tiles travel to registers meanwhile.
 #include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 #include "ops/matmul_parts.hpp"
@@ -16,6 +17,23 @@ using kernel::Variable;
 
 namespace {
 
+// A tile in shared memory: step of k by step of k, so that a lane reads its strip of a step in vectors.
+// Where vectors along k come in, they are taken apart on the way. Lanes that write side by side then meet the
+// same banks, unless steps are padded or the rows of every such vector are turned by some.
+struct Tile {
+  OperandShape operand;
+  Array memory;
+  uint32_t lanes, part;  // lanes along this extent, and what each reads of a step
+  uint32_t vector;       // elements of one such read
+  uint32_t width;        // elements of one access to the buffer
+  uint32_t stride = 0, turn = 0;
+
+  uint32_t size() const { return stride * operand.block_k; }
+  uint32_t rounds() const { return operand.block_k / width; }  // turns until they repeat
+  // Elements that rows are shifted by (exclusive or) at a step.
+  uint32_t turned(uint32_t step) const { return turn * (step / width % rounds()); }
+};
+
 class Tiled {
  public:
   Tiled(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks)
@@ -26,8 +44,6 @@ class Tiled {
         lanes_n_(tiling.block_n / tiling.part_n),
         lanes_(lanes_m_ * lanes_n_),
         compute_(accumulator_type(shape)),
-        vector_m_(vector_of(tiling.part_m)),
-        vector_n_(vector_of(tiling.part_n)),
         k_(fmt::format("matmul_{}_{}", name_of(shape.type), to_text(tiling)), Team::many(lanes_)) {}
 
   Program run() {
@@ -38,6 +54,8 @@ class Tiled {
     if (hooks_.declare && !partial) hooks_.declare(k_);
     const Place place = find_place(k_, shape_, t_);
     find_lane();
+    tile_a_ = tile(operand_a(shape_, t_), lanes_m_, t_.part_m);
+    tile_b_ = tile(operand_b(shape_, t_), lanes_n_, t_.part_n);
     sum(place);
     store(Writer(k_, shape_, t_, hooks_, c, place), place);
     return k_.finish();
@@ -53,6 +71,7 @@ class Tiled {
   }
 
   // Lanes of a subgroup form a block that is about as wide as high, so that they read few different values.
+  // Neighbours share a row, and those two apart a column: a GPU then serves twice as many lanes at once.
   void find_lane() {
     const Value lane = k_.lane();
     const uint32_t across = std::min(t_.across, lanes_n_);
@@ -63,8 +82,26 @@ class Tiled {
     }
     const Value in_block = rest(lane, across * down), block = quotient(lane, across * down);
     const uint32_t blocks_n = lanes_n_ / across;
-    lane_n_ = rest(block, blocks_n) * across + rest(in_block, across);
-    lane_m_ = quotient(block, blocks_n) * down + quotient(in_block, across);
+    Value right = rest(in_block, across), below = quotient(in_block, across);
+    if (t_.interleaved && std::has_single_bit(across) && across > 1 && down % 2 == 0) {
+      right = (in_block & 1) | rest(in_block >> 2, across / 2) << 1;
+      below = (in_block >> 1 & 1) | quotient(in_block, across * 2) << 1;
+    }
+    lane_n_ = rest(block, blocks_n) * across + right;
+    lane_m_ = quotient(block, blocks_n) * down + below;
+  }
+
+  Tile tile(const OperandShape& operand, uint32_t lanes, uint32_t part) {
+    Tile made{operand, {}, lanes, part, vector_of(part), width_for(operand)};
+    constexpr uint32_t bytes_of_banks = 128;
+    const uint32_t at_once = bytes_of_banks / size_of(compute_), rounds = made.rounds();
+    const bool turns = t_.pad == 0 && operand.along_k && std::has_single_bit(rounds) && rounds > 1 &&
+                       operand.block % at_once == 0 && at_once / rounds % made.vector == 0 &&
+                       at_once / rounds >= made.width;
+    if (turns) made.turn = at_once / rounds;
+    made.stride = operand.block + (operand.along_k ? t_.pad : 0);
+    made.memory = k_.shared(compute_, made.size() * t_.stages);
+    return made;
   }
 
   // The widest vectors that the tile gives every lane the same number of.
@@ -79,11 +116,11 @@ class Tiled {
 
   using Loaded = std::vector<std::vector<Value>>;  // scalars, by slot
 
-  Loaded load(const Array& from, const Stager& stager, Value tile) {
+  Loaded load(const Array& from, const Stager& stager, Value number) {
     Loaded all;
     const auto width = static_cast<int>(stager.width());
     for (const Slot& slot : stager.slots()) {
-      const Stager::Access access = stager.access(slot, tile);
+      const Stager::Access access = stager.access(slot, number);
       std::vector<Value> scalars;
       const Value loaded = width == 1 ? from.load(access.index) : from.load_vector(access.index, width);
       for (int j = 0; j < width; ++j) {
@@ -96,24 +133,29 @@ class Tiled {
     return all;
   }
 
-  // A tile lies in shared memory step of k by step of k.
-  void put(const Array& to, const OperandShape& operand, const Stager& stager, Value offset,
-           const Loaded& all) {
-    const uint32_t stride = operand.block + t_.pad, width = stager.width();
+  void put(const Tile& tile, const Stager& stager, Value stage, const Loaded& all) {
+    const Value offset = stage * tile.size();
     for (size_t s = 0; s < all.size(); ++s) {
       const Slot& slot = stager.slots()[s];
       const std::vector<Value>& x = all[s];
-      if (operand.along_k) {
-        const Value first = slot.within * stride + slot.line + offset;
-        for (uint32_t j = 0; j < width; ++j) to.store(first + j * stride, x[j]);
+      if (tile.operand.along_k) {
+        Value row = slot.line;
+        if (tile.turn > 0) row = row ^ slot.within * (tile.turn / tile.width);
+        const Value first = slot.within * tile.stride + row + offset;
+        for (uint32_t j = 0; j < tile.width; ++j) tile.memory.store(first + j * tile.stride, x[j]);
         continue;
       }
-      const Value first = slot.line * stride + slot.within + offset;
-      if (width == 1)
-        to.store(first, x[0]);
-      else
-        to.store(quotient(first, width),
-                 width == 2 ? k_.pack({x[0], x[1]}) : k_.pack({x[0], x[1], x[2], x[3]}));
+      // No wider than what is read: the widest access decides how shared memory is declared.
+      const Value first = slot.line * tile.stride + slot.within + offset;
+      const uint32_t piece = std::min(tile.width, tile.vector);
+      for (uint32_t j = 0; j < tile.width; j += piece) {
+        const Value at = quotient(first + j, piece);
+        if (piece == 1)
+          tile.memory.store(at, x[j]);
+        else
+          tile.memory.store(
+              at, piece == 2 ? k_.pack({x[j], x[j + 1]}) : k_.pack({x[j], x[j + 1], x[j + 2], x[j + 3]}));
+      }
     }
   }
 
@@ -121,80 +163,100 @@ class Tiled {
     return t_.fused && is_float(compute_) ? fma(x, y, sum) : x * y + sum;
   }
 
-  std::vector<Value> strip(const Array& tile, Value lane, uint32_t lanes, uint32_t part, uint32_t vector,
-                           Value base, uint32_t first) {
+  std::vector<Value> strip(const Tile& tile, Value lane, Value stage, uint32_t step) const {
     std::vector<Value> values;
-    for (uint32_t chunk = 0; chunk < part / vector; ++chunk) {
-      const uint32_t constant = first + chunk * lanes * vector;
-      const Value at = base + lane + constant / vector;
-      const Value loaded = vector == 1 ? tile.load(at) : tile.load_vector(at, static_cast<int>(vector));
+    const uint32_t vector = tile.vector, turned = tile.turned(step) / vector;
+    const Value base = stage * (tile.size() / vector);
+    for (uint32_t chunk = 0; chunk < tile.part / vector; ++chunk) {
+      // Constants last: they become part of the instruction.
+      const uint32_t above = chunk * tile.lanes;
+      const bool apart = turned == 0 || tile.lanes * vector % (tile.turn * tile.rounds()) == 0;
+      Value at = apart ? lane : lane + above;
+      if (turned > 0) at = at ^ turned;
+      at = base + at + (step * tile.stride / vector + (apart ? above : 0));
+      const Value loaded =
+          vector == 1 ? tile.memory.load(at) : tile.memory.load_vector(at, static_cast<int>(vector));
       for (uint32_t j = 0; j < vector; ++j)
         values.push_back(vector == 1 ? loaded : loaded[static_cast<int>(j)]);
     }
     return values;
   }
 
-  void multiply(const Array& a, const Array& b, Value stage) {
-    const uint32_t row_a = t_.block_m + t_.pad, row_b = t_.block_n + t_.pad;
-    const Value base_a = stage * (t_.block_k * row_a / vector_m_),
-                base_b = stage * (t_.block_k * row_b / vector_n_);
-    std::vector<Value> sums;
+  // What one step multiplies: a lane's strip of a, then that of b.
+  std::vector<Value> strips(Value stage, uint32_t step) const {
+    std::vector<Value> both = strip(tile_a_, lane_m_, stage, step);
+    const std::vector<Value> y = strip(tile_b_, lane_n_, stage, step);
+    both.insert(both.end(), y.begin(), y.end());
+    return both;
+  }
+
+  void add_products(const std::vector<Value>& both, std::vector<Value>& sums) const {
+    for (uint32_t i = 0; i < t_.part_m; ++i)
+      for (uint32_t j = 0; j < t_.part_n; ++j) {
+        Value& sum = sums[i * t_.part_n + j];
+        sum = product_sum(both[i], both[t_.part_m + j], sum);
+      }
+  }
+
+  // Works on the tiles of `stage`; `put_next` puts the next ones where `other` is. With two stages that
+  // happens while products keep the lane busy. With `ahead` a step's strips are read during the step before,
+  // also across the barrier.
+  void multiply(Value stage, Value other, const std::function<void()>& put_next) {
+    const auto exchange = [&] {
+      if (t_.stages == 1) k_.barrier(), put_next();
+      k_.barrier();
+    };
+    std::vector<Value> sums, now, following;
     for (const Variable& sum : sums_) sums.push_back(sum.get());
+    for (const Variable& value : carried_) now.push_back(value.get());
     for (uint32_t step = 0; step < t_.block_k; ++step) {
-      const std::vector<Value> x = strip(a, lane_m_, lanes_m_, t_.part_m, vector_m_, base_a, step * row_a),
-                               y = strip(b, lane_n_, lanes_n_, t_.part_n, vector_n_, base_b, step * row_b);
-      for (uint32_t i = 0; i < t_.part_m; ++i)
-        for (uint32_t j = 0; j < t_.part_n; ++j) {
-          Value& sum = sums[i * t_.part_n + j];
-          sum = product_sum(x[i], y[j], sum);
-        }
+      if (!t_.ahead) now = strips(stage, step);
+      if (t_.stages == 2 && step == t_.block_k * 3 / 4) put_next();
+      const bool last = step + 1 == t_.block_k;
+      if (t_.ahead && last) exchange();
+      if (t_.ahead) following = last ? strips(other, 0) : strips(stage, step + 1);
+      add_products(now, sums);
+      now = following;
     }
     for (size_t at = 0; at < sums.size(); ++at) sums_[at] = sums[at];
+    for (size_t at = 0; at < carried_.size(); ++at) carried_[at] = now[at];
+    if (!t_.ahead) exchange();
   }
 
   void sum(const Place& place) {
-    const OperandShape shape_a = operand_a(shape_, t_), shape_b = operand_b(shape_, t_);
-    const Stager stage_a(k_, shape_a, width_for(shape_a), lanes_, place.row, place.batch),
-        stage_b(k_, shape_b, width_for(shape_b), lanes_, place.column, place.batch);
-    const uint32_t size_a = t_.block_k * (t_.block_m + t_.pad), size_b = t_.block_k * (t_.block_n + t_.pad);
-    const Array a = k_.shared(compute_, size_a * t_.stages), b = k_.shared(compute_, size_b * t_.stages);
+    const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, place.row, place.batch),
+        stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, place.column, place.batch);
     for (uint32_t at = 0; at < t_.part_m * t_.part_n; ++at) sums_.push_back(k_.variable(compute_, 0));
-
     const Value first = place.first_k, zero = first.like(0), last = place.end_k - 1;
-    const auto fetch = [&](Value tile) {
-      return std::pair(load(a_, stage_a, tile), load(b_, stage_b, tile));
+    const auto fetch = [&](Value number) {
+      return std::pair(load(a_, stage_a, number), load(b_, stage_b, number));
     };
     const auto place_tiles = [&](Value stage, const std::pair<Loaded, Loaded>& tiles) {
-      put(a, shape_a, stage_a, stage * size_a, tiles.first);
-      put(b, shape_b, stage_b, stage * size_b, tiles.second);
+      put(tile_a_, stage_a, stage, tiles.first);
+      put(tile_b_, stage_b, stage, tiles.second);
     };
     place_tiles(zero, fetch(first));
     k_.barrier();
-    k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
+    if (t_.ahead)
+      for (const Value value : strips(zero, 0)) carried_.push_back(k_.variable(value));
+    k_.for_(first, place.end_k, first.like(1), [&](Value number) {
       // After the last tile it is fetched once more, for nothing: cheaper than a branch.
-      const auto next = fetch(kernel::min(tile + 1, last));
-      if (t_.stages == 1) {
-        multiply(a, b, zero);
-        k_.barrier();
-        place_tiles(zero, next);
-      } else {
-        const Value stage = (tile - first) & 1;
-        multiply(a, b, stage);
-        place_tiles(1 - stage, next);
-      }
-      k_.barrier();
+      const auto next = fetch(kernel::min(number + 1, last));
+      const Value stage = t_.stages == 1 ? zero : (number - first) & 1;
+      const Value other = t_.stages == 1 ? zero : 1 - stage;
+      multiply(stage, other, [&] { place_tiles(other, next); });
     });
   }
 
   void store(const Writer& writer, const Place& place) {
+    const uint32_t vector_m = tile_a_.vector, vector_n = tile_b_.vector;
     for (uint32_t i = 0; i < t_.part_m; ++i) {
-      const Value row =
-          place.row + lane_m_ * vector_m_ + (i / vector_m_ * lanes_m_ * vector_m_ + i % vector_m_);
-      for (uint32_t j = 0; j < t_.part_n; j += vector_n_) {
+      const Value row = place.row + lane_m_ * vector_m + (i / vector_m * lanes_m_ * vector_m + i % vector_m);
+      for (uint32_t j = 0; j < t_.part_n; j += vector_n) {
         std::vector<Value> sums;
-        for (uint32_t part = 0; part < vector_n_; ++part)
+        for (uint32_t part = 0; part < vector_n; ++part)
           sums.push_back(sums_[i * t_.part_n + j + part].get());
-        writer.store(row, place.column + lane_n_ * vector_n_ + j * lanes_n_, sums);
+        writer.store(row, place.column + lane_n_ * vector_n + j * lanes_n_, sums);
       }
     }
   }
@@ -204,11 +266,11 @@ class Tiled {
   const MatmulHooks& hooks_;
   const uint32_t lanes_m_, lanes_n_, lanes_;
   const Type compute_;
-  const uint32_t vector_m_, vector_n_;
   Builder k_;
   Array a_, b_;
+  Tile tile_a_{}, tile_b_{};
   Value lane_m_, lane_n_;
-  std::vector<Variable> sums_;
+  std::vector<Variable> sums_, carried_;
 };
 
 void check(const MatmulTiling& t) {

@@ -15,6 +15,7 @@ ScatterTarget scatter_target(const Device& device) {
   target.workers = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   target.int64_atomics = device.limits().int64_atomics && device.limits().int64;
   target.shared_bytes = device.limits().shared_bytes;
+  target.max_lanes = device.limits().max_lanes;
   return target;
 }
 
@@ -26,11 +27,10 @@ ScatterMethod choose_method(const ScatterPlan& plan, const ScatterTarget& target
     return ScatterMethod::leader;
   if (plan.kind == ScatterKind::put) return ScatterMethod::claim;
   // Few places would make few teams of the last pass.
-  constexpr uint64_t many = uint64_t{1} << 18, shared_needed = 48 << 10;
+  constexpr uint64_t many = uint64_t{1} << 18;
   const bool is_large =
       places.updates * places.slice_size >= many && places.bases * places.slice_size >= many;
-  return is_large && fits_buckets(places) && target.shared_bytes >= shared_needed ? ScatterMethod::buckets
-                                                                                  : ScatterMethod::atomics;
+  return is_large && fits_buckets(places, target) ? ScatterMethod::buckets : ScatterMethod::atomics;
 }
 
 Scatter scatter(const ScatterPlan& plan, const ScatterTarget& target) {
@@ -50,7 +50,7 @@ Scatter scatter(const ScatterPlan& plan, const ScatterTarget& target, ScatterMet
       if (plan.kind == ScatterKind::add) return add_by_atomics(places, target.int64_atomics);
       break;
     case ScatterMethod::buckets:
-      if (fits_buckets(places)) return add_by_buckets(places);
+      if (fits_buckets(places, target)) return add_by_buckets(places, target);
       break;
   }
   throw Error(ErrorKind::bad_argument, "[scatter] method: expected one that fits the kind and the type");

@@ -54,7 +54,7 @@ struct ScatterTarget {
   bool cpu = false;
   uint32_t workers = 1;  // threads of a CPU
   bool int64_atomics = false;
-  uint32_t shared_bytes = 0;  // of a team
+  uint32_t shared_bytes = 0, max_lanes = 1;  // of a team
 };
 ScatterTarget scatter_target(const Device& device);
 ScatterMethod choose_method(const ScatterPlan& plan, const ScatterTarget& target);

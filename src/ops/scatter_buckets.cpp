@@ -8,6 +8,9 @@
 // output.
 //
 // The order within a bucket differs from run to run. Fixed-point sums do not.
+#include <algorithm>
+#include <functional>
+
 #include "ops/fixed_point.hpp"
 #include "ops/scatter_places.hpp"
 
@@ -17,18 +20,24 @@ using namespace kernel;
 
 namespace {
 
-constexpr uint32_t bucket_places = 4096;  // three words each in shared memory: 48 KiB
 constexpr uint32_t most_buckets = 1024;
-constexpr uint32_t sorted_at_once = 4096;
 constexpr uint32_t counted_at_once = 16384;
+
+// Places of a bucket, which take three words each of shared memory, and updates that a team sorts at once,
+// which take two beside three for each bucket. 0: there is too little.
+uint32_t places_for(uint32_t shared_bytes) {
+  return shared_bytes >= 48 << 10 ? 4096 : shared_bytes >= 32 << 10 ? 2048 : 0;
+}
 
 class Buckets {
  public:
-  explicit Buckets(const Places& places)
+  Buckets(const Places& places, const ScatterTarget& target)
       : places_(places),
+        bucket_places_(places_for(target.shared_bytes)),
+        lanes_(std::min(target.max_lanes, 512u)),
         updates_(static_cast<uint32_t>(places.updates * places.slice_size)),
         buckets_(
-            static_cast<uint32_t>((places.bases * places.slice_size + bucket_places - 1) / bucket_places)),
+            static_cast<uint32_t>((places.bases * places.slice_size + bucket_places_ - 1) / bucket_places_)),
         fixed_(Type::f32, places.updates) {}
 
   Scatter build() {
@@ -61,24 +70,26 @@ class Buckets {
 
   void count(Builder& k, const Array& indices, const Array& local, const Share& mine) const {
     k.each(word(k, buckets_), [&](Value b) { local[b] = 0u; });
-    k.each(mine.count,
-           [&](Value i) { local.atomic_add(place_of(indices, mine.first + i) / bucket_places, word(k, 1)); });
+    k.each(mine.count, [&](Value i) {
+      local.atomic_add(place_of(indices, mine.first + i) / bucket_places_, word(k, 1));
+    });
   }
 
   // Turns counts into sums of those before, in shared memory, with `spare` of the same length.
   void scan(Builder& k, const Array& values, const Array& spare, const Array& counts) const {
     k.each(word(k, buckets_), [&](Value b) { values[b] = select(b == 0, b.like(0), counts[max(b, 1) - 1]); });
-    for (uint32_t step = 1; step < buckets_; step *= 2) {
+    const Array* from = &values;
+    const Array* to = &spare;
+    for (uint32_t step = 1; step < buckets_; step *= 2, std::swap(from, to))
       k.each(word(k, buckets_), [&](Value b) {
-        const Value before = values[max(b, step) - step];
-        spare[b] = values[b].get() + select(b < step, b.like(0), before);
+        const Value before = (*from)[max(b, step) - step];
+        (*to)[b] = (*from)[b].get() + select(b < step, b.like(0), before);
       });
-      k.each(word(k, buckets_), [&](Value b) { values[b] = spare[b].get(); });
-    }
+    if (from == &spare) k.each(word(k, buckets_), [&](Value b) { values[b] = spare[b].get(); });
   }
 
   ScatterPass counts() const {
-    Builder k("bucket_counts", Team::many(256));
+    Builder k("bucket_counts", Team::many(lanes_));
     const Array counts = k.buffer("counts", Type::u32, Access::read_write);
     const Array indices = k.buffer("indices", places_.index_type, Access::read);
     const Array local = k.shared(Type::u32, buckets_);
@@ -89,7 +100,7 @@ class Buckets {
   }
 
   ScatterPass starts() const {
-    Builder k("bucket_starts", Team::many(256));
+    Builder k("bucket_starts", Team::many(lanes_));
     const Array counts = k.buffer("counts", Type::u32, Access::read);
     const Array cursors = k.buffer("cursors", Type::u32, Access::write);
     const Array values = k.shared(Type::u32, buckets_), spare = k.shared(Type::u32, buckets_);
@@ -99,15 +110,15 @@ class Buckets {
   }
 
   ScatterPass sort() const {
-    Builder k("bucket_sort", Team::many(256));
+    Builder k("bucket_sort", Team::many(lanes_));
     const Array cursors = k.buffer("cursors", Type::u32, Access::read_write);
     const Array pairs = k.buffer("pairs", Type::u32, Access::write);
     const Array indices = k.buffer("indices", places_.index_type, Access::read);
     const Array updates = k.buffer("updates", places_.memory_type, Access::read);
     const Array next = k.shared(Type::u32, buckets_), starts = k.shared(Type::u32, buckets_),
                 bases = k.shared(Type::u32, buckets_);
-    const Array places = k.shared(Type::u32, sorted_at_once), values = k.shared(Type::u32, sorted_at_once);
-    const Share mine = share(k, sorted_at_once);
+    const Array places = k.shared(Type::u32, bucket_places_), values = k.shared(Type::u32, bucket_places_);
+    const Share mine = share(k, bucket_places_);
     count(k, indices, next, mine);
     scan(k, starts, bases, next);
     k.each(word(k, buckets_), [&](Value b) {
@@ -117,31 +128,31 @@ class Buckets {
     });
     k.each(mine.count, [&](Value i) {
       const Value number = mine.first + i, place = place_of(indices, number);
-      const Value at = next.atomic_add(place / bucket_places, word(k, 1));
+      const Value at = next.atomic_add(place / bucket_places_, word(k, 1));
       places[at] = place;
       values[at] = bitcast(places_.as_term(updates[number]), Type::u32);
     });
     k.each(mine.count, [&](Value i) {
-      const Value place = places[i], bucket = place / bucket_places;
+      const Value place = places[i], bucket = place / bucket_places_;
       pairs.store(bases[bucket].get() + (i - starts[bucket].get()), k.pack({place, values[i]}));
     });
-    return {k.finish(), teams(sorted_at_once), {cursors_, pairs_, indices_buffer, updates_buffer}};
+    return {k.finish(), teams(bucket_places_), {cursors_, pairs_, indices_buffer, updates_buffer}};
   }
 
   ScatterPass sums() const {
-    Builder k("bucket_sums", Team::many(256));
+    Builder k("bucket_sums", Team::many(lanes_));
     const Array output = k.buffer("output", places_.memory_type, Access::read_write);
     const Array counts = k.buffer("counts", Type::u32, Access::read);
     const Array cursors = k.buffer("cursors", Type::u32, Access::read);
     const Array pairs = k.buffer("pairs", Type::u32, Access::read);
-    const Array exponents = k.shared(Type::u32, bucket_places), low = k.shared(Type::u32, bucket_places),
-                high = k.shared(Type::u32, bucket_places);
+    const Array exponents = k.shared(Type::u32, bucket_places_), low = k.shared(Type::u32, bucket_places_),
+                high = k.shared(Type::u32, bucket_places_);
     const Value bucket = k.team(), count = counts[bucket], first = cursors[bucket].get() - count;
-    k.each(word(k, bucket_places), [&](Value i) { exponents[i] = 0u, low[i] = 0u, high[i] = 0u; });
+    k.each(word(k, bucket_places_), [&](Value i) { exponents[i] = 0u, low[i] = 0u, high[i] = 0u; });
     const auto each_update = [&](const std::function<void(Value, Value)>& f) {
       k.each(count, [&](Value i) {
         const Value pair = pairs.load_vector(first + i, 2);
-        f(pair[0] % bucket_places, bitcast(pair[1], Type::f32));
+        f(pair[0] % bucket_places_, bitcast(pair[1], Type::f32));
       });
     };
     each_update([&](Value at, Value term) { exponents.atomic_max(at, fixed_.exponent(term)); });
@@ -159,10 +170,10 @@ class Buckets {
             high.atomic_add(at, limbs[1] + select(carries, old.like(1), old.like(0)));
           });
     });
-    k.each(word(k, bucket_places), [&](Value i) {
+    k.each(word(k, bucket_places_), [&](Value i) {
       const Value largest = exponents[i];
       k.if_(largest != 0, [&] {
-        const Places::Split split = places_.split(bucket * bucket_places + i);
+        const Places::Split split = places_.split(bucket * bucket_places_ + i);
         const Value at = places_.base_offset(split.row) + places_.slice_offset(split.element);
         const Value sum = fixed_.decode({low[i], high[i]}, largest);
         output[at] = places_.as_element(places_.as_term(output[at]) + sum);
@@ -172,19 +183,21 @@ class Buckets {
   }
 
   const Places& places_;
-  uint32_t updates_, buckets_;
+  uint32_t bucket_places_, lanes_, updates_, buckets_;
   FixedPoint fixed_;
 };
 
 }  // namespace
 
-bool fits_buckets(const Places& places) {
+bool fits_buckets(const Places& places, const ScatterTarget& target) {
   const bool summed_as_f32 =
       places.type == Type::f32 || places.type == Type::f16 || places.type == Type::bf16;
   return places.kind == ScatterKind::add && summed_as_f32 && !places.wide &&
-         places.bases * places.slice_size <= uint64_t{bucket_places} * most_buckets;
+         places.bases * places.slice_size <= uint64_t{places_for(target.shared_bytes)} * most_buckets;
 }
 
-Scatter add_by_buckets(const Places& places) { return Buckets(places).build(); }
+Scatter add_by_buckets(const Places& places, const ScatterTarget& target) {
+  return Buckets(places, target).build();
+}
 
 }  // namespace adit::ops

@@ -48,8 +48,9 @@ Scatter scatter_by_leader(const Places& places);
 Scatter scatter_by_ranges(const Places& places, uint32_t workers);
 Scatter put_by_claim(const Places& places);
 Scatter add_by_atomics(const Places& places, bool int64_atomics);
-Scatter add_by_buckets(const Places& places);
-bool fits_buckets(const Places& places);  // the type and the number of places do
+Scatter add_by_buckets(const Places& places, const ScatterTarget& target);
+// Whether the type and the number of places allow it.
+bool fits_buckets(const Places& places, const ScatterTarget& target);
 
 // Pass 1 of several methods: claims[base] = the number of the last update to it, from 1 on; 0 where there is
 // none.

@@ -7,6 +7,8 @@
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
 
+#include "ops/number.hpp"
+
 namespace adit::ops {
 
 using namespace kernel;
@@ -15,11 +17,6 @@ namespace {
 
 constexpr uint32_t block_rows = 8;
 constexpr uint32_t column_lanes = 64;
-
-// A real or complex number in a kernel.
-struct Number {
-  Value re, im;
-};
 
 // Every case as one: t x = b with t lower triangular, rows taken from the first to the last, where
 // t[i][p] = a[corner + i * row_step + p * column_step] and b[i][c] = x[x_corner + i * x_row + c * x_column].
@@ -76,24 +73,6 @@ class Solve {
   }
 
  private:
-  // A number that terms are subtracted from.
-  class Sum {
-   public:
-    Sum(Solve& solve, Number start)
-        : re_(solve.k_.variable(start.re)), im_(solve.k_.variable(start.im)), complex_(solve.complex_) {}
-    Number get() const { return {re_.get(), im_.get()}; }
-    void subtract(Number f, Number g) const {
-      re_ = fma(-f.re, g.re, re_.get());
-      if (!complex_) return;
-      re_ = fma(f.im, g.im, re_.get());
-      im_ = fma(-f.re, g.im, fma(-f.im, g.re, im_.get()));
-    }
-
-   private:
-    Variable re_, im_;
-    bool complex_;
-  };
-
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   void place(Value matrix) {
     a_first_ = matrix * (uint64_t{n_} * n_) + corner_;
@@ -103,18 +82,12 @@ class Solve {
   static Value stepped(Value first, Value i, int64_t step) {
     return first + convert(i, Type::u64) * static_cast<uint64_t>(step);
   }
-  Number load(const Array& from, Value at) const {
-    if (!complex_) return {from[at], from[at]};
-    return {from[at * 2], from[at * 2 + 1]};
+  Number t(Value i, Value p) const {
+    return load_number(a_, stepped(stepped(a_first_, i, row_), p, column_), complex_);
   }
-  Number t(Value i, Value p) const { return load(a_, stepped(stepped(a_first_, i, row_), p, column_)); }
   Value x_at(Value i, Value c) const { return stepped(stepped(x_first_, i, x_row_), c, x_column_); }
-  Number b(Value i, Value c) const { return load(x_, x_at(i, c)); }
-  void store(Value i, Value c, Number value) const {
-    const Value at = x_at(i, c);
-    x_[complex_ ? at * 2 : at] = value.re;
-    if (complex_) x_[at * 2 + 1] = value.im;
-  }
+  Number b(Value i, Value c) const { return load_number(x_, x_at(i, c), complex_); }
+  void store(Value i, Value c, Number value) const { store_number(x_, x_at(i, c), value, complex_); }
   // Complex: with both parts of the divisor brought to at most 1, so that squares do not overflow.
   Number quotient(Number f, Number g) const {
     if (!complex_) return {f.re / g.re, f.im};
@@ -125,15 +98,15 @@ class Solve {
 
   // One element of one right-hand side, from the rows p .. i that are solved and not yet subtracted.
   void one_row(Value i, Value from, Value c) {
-    const Sum sum(*this, b(i, c));
+    const NumberSum sum(k_, b(i, c), complex_);
     k_.for_(from, i, i.like(1), [&](Value p) { sum.subtract(t(i, p), b(p, c)); });
     store(i, c, quotient(sum.get(), t(i, i)));
   }
 
   // Some rows of one right-hand side, in registers.
   void column_block(Value start, Value c) {
-    std::vector<Sum> sums;
-    for (uint32_t r = 0; r < block_rows; ++r) sums.emplace_back(*this, b(start + r, c));
+    std::vector<NumberSum> sums;
+    for (uint32_t r = 0; r < block_rows; ++r) sums.emplace_back(k_, b(start + r, c), complex_);
     k_.for_(start, [&](Value p) {
       const Number above = b(p, c);
       for (uint32_t r = 0; r < block_rows; ++r) sums[r].subtract(t(start + r, p), above);
@@ -153,7 +126,7 @@ class Solve {
     // Only a whole block has rows below.
     k_.each((word(n_) - below) * plan_.columns, [&](Value e) {
       const Value i = below + e / plan_.columns, c = e % plan_.columns;
-      const Sum sum(*this, b(i, c));
+      const NumberSum sum(k_, b(i, c), complex_);
       for (uint32_t r = 0; r < block_rows; ++r) sum.subtract(t(i, start + r), b(start + r, c));
       store(i, c, sum.get());
     });

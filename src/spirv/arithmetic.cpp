@@ -157,7 +157,9 @@ Word extract(Code& code, const Instruction& it, Word vector) {
     return code.op(Op::OpCompositeExtract, code.type(it.type), {vector, which});
   const Word wide = widen(code, vector, it.type, code.program[it.operand[0]].width);
   const Word part = code.op(Op::OpCompositeExtract, code.type(Type::f32), {wide, which});
-  return narrow(code, part, it.type);
+  const Word half = narrow(code, part, it.type);
+  code.widened[half] = part;
+  return half;
 }
 
 // A half goes through a pair of halves, so that no 16-bit integers are needed.

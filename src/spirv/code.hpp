@@ -92,6 +92,8 @@ class Code {
   // get the way there and back wrong (NVIDIA's leaves both out, Mesa's software device yields the half's
   // bits).
   std::unordered_map<Word, Word> halves;
+  // Halves, or vectors of them, that are known as f32 as well, exactly.
+  std::unordered_map<Word, Word> widened;
 
   // Cuts the 32-bit value of a small integer to its bits and extends it again; for what may leave its range.
   // In 32 bits only: a driver folds narrow conversions away.

@@ -13,7 +13,9 @@ using kernel::size_of;
 using spv::Op;
 
 Word widen(Code& code, Word value, Type t, uint32_t width) {
-  return t == Type::f16 ? code.op(Op::OpFConvert, code.type(Type::f32, width), {value}) : value;
+  if (t != Type::f16) return value;
+  if (const auto known = code.widened.find(value); known != code.widened.end()) return known->second;
+  return code.op(Op::OpFConvert, code.type(Type::f32, width), {value});
 }
 
 Word narrow(Code& code, Word value, Type t, uint32_t width) {
@@ -28,7 +30,8 @@ Word float_to_float(Code& code, Word value, Type from, Type to) {
     const Word rounded = round_to_half(code, made->second);
     return to == Type::f32 ? rounded : code.op(Op::OpFConvert, code.type(to), {rounded});
   }
-  return code.op(Op::OpFConvert, code.type(to), {value});
+  if (from == Type::f16 && to == Type::f32) return widen(code, value, from);
+  return code.op(Op::OpFConvert, code.type(to), {from == Type::f16 ? widen(code, value, from) : value});
 }
 
 Word integer_to_float(Code& code, Word value, Type from, Type to) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "spirv/matrix.hpp"
+#include "spirv/rounding.hpp"
 
 namespace adit::spirv {
 
@@ -247,6 +248,20 @@ Word Memory::from_buffer(Type t, Word value, uint32_t width) {
   return code_.op(Op::OpINotEqual, code_.type(t, width), {whole, code_.u32(0, width)});
 }
 
+// For devices that only store halves. Mesa 22.3 on aarch64 keeps one that was loaded in a loop in a register
+// which LLVM cannot widen, so it comes as an integer.
+Word Memory::half_from_bits(Word bits, uint32_t width) {
+  Words parts;
+  for (uint32_t k = 0; k < width; ++k)
+    parts.push_back(single_of_half(
+        code_, width == 1 ? bits : code_.op(Op::OpCompositeExtract, code_.type(Type::u32), {bits, k})));
+  const Word wide =
+      width == 1 ? parts[0] : code_.op(Op::OpCompositeConstruct, code_.type(Type::f32, width), parts);
+  const Word half = code_.op(Op::OpFConvert, code_.type(Type::f16, width), {wide});
+  code_.widened[half] = wide;
+  return half;
+}
+
 Word Memory::to_buffer(Type t, Word value, uint32_t width) {
   if (t == Type::boolean)
     value = code_.op(Op::OpSelect, code_.type(Type::u32, width),
@@ -286,7 +301,13 @@ Word Memory::device_scope() { return code_.u32(code_of(spv::Scope::Device)); }
 Word Memory::load(const Instruction& it, Word index) {
   const Id object = it.operand[0];
   if (program_[object].op == KernelOp::buffer) {
-    const Word from = buffer_element(object, index, it.type, it.width);
+    const bool by_bits = it.type == Type::f16 && !code_.target.float16;
+    const Word from = buffer_element(object, index, by_bits ? Type::u16 : it.type, it.width);
+    if (by_bits) {
+      const Word bits = code_.op(Op::OpLoad, memory_type(Type::u16, it.width),
+                                 loading(object, from, size_of(it.type) * it.width));
+      return half_from_bits(from_buffer(Type::u16, bits, it.width), it.width);
+    }
     const Word value = code_.op(Op::OpLoad, memory_type(it.type, it.width),
                                 loading(object, from, size_of(it.type) * it.width));
     return from_buffer(it.type, value, it.width);

@@ -61,6 +61,7 @@ class Memory {
   void check_private();
   // Between a value and what a buffer holds of it.
   Word from_buffer(Type type, Word value, uint32_t width = 1);
+  Word half_from_bits(Word bits, uint32_t width);
   Word to_buffer(Type type, Word value, uint32_t width);
 
   Code& code_;

@@ -88,6 +88,22 @@ Word round_to_half(Code& code, Word value) {
   return code.op(Op::OpBitcast, f32, {integer(Op::OpBitwiseOr, out, sign)});
 }
 
+Word single_of_half(Code& code, Word bits) {
+  const Word u32 = code.type(Type::u32), f32 = code.type(Type::f32);
+  const auto integer = [&](Op op, Word a, uint32_t b) { return code.op(op, u32, {a, code.u32(b)}); };
+  constexpr uint32_t bias = 112u << 23, infinity = 0x7c00, least_normal = 0x400;
+  const Word magnitude = integer(Op::OpBitwiseAnd, bits, 0x7fff);
+  const Word sign = integer(Op::OpShiftLeftLogical, integer(Op::OpBitwiseAnd, bits, 0x8000), 16);
+  const Word normal = integer(Op::OpIAdd, integer(Op::OpShiftLeftLogical, magnitude, 13), bias);
+  const Word count = code.op(Op::OpConvertUToF, f32, {magnitude});
+  const Word tiny = code.exact(Op::OpFMul, f32, {count, code.float_constant(Type::f32, 0x1p-24)});
+  const Word is_special = code.compare(Op::OpUGreaterThanEqual, magnitude, code.u32(infinity));
+  const Word is_tiny = code.compare(Op::OpULessThan, magnitude, code.u32(least_normal));
+  Word out = code.select(Type::u32, is_special, integer(Op::OpIAdd, normal, bias), normal);
+  out = code.select(Type::u32, is_tiny, code.op(Op::OpBitcast, u32, {tiny}), out);
+  return code.op(Op::OpBitcast, f32, {code.op(Op::OpBitwiseOr, u32, {out, sign})});
+}
+
 Word integer_valued_to_half(Code& code, Word value) {
   const Word half = code.op(Op::OpFConvert, code.type(Type::f16), {round_to_half(code, value)});
   code.halves[half] = value;

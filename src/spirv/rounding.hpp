@@ -24,6 +24,9 @@ Word to_half(Code& code, Type from, Word value);
 // The same for an f32 that comes from an integer: some drivers join both conversions into one that they lack.
 Word integer_valued_to_half(Code& code, Word value);
 
+// The f32 of a half's bits, which lie in a u32, by integer arithmetic.
+Word single_of_half(Code& code, Word bits);
+
 // a * b + c with one rounding, where the device has no such instruction. Exact for f16, and for f32 where
 // there is f64; else unless the product's rounding error is itself below the smallest number.
 Word composed_fma(Code& code, Type type, Word a, Word b, Word c);

@@ -100,8 +100,8 @@ std::string fixed(double magnitude, int places) {
 // The digits with a point in its place; none of them is left of the units' place and missing.
 std::string with_point(const Decimal& digits) {
   if (digits.exponent < 0)
-    return "0." + std::string(static_cast<size_t>(-digits.exponent - 1), '0') + digits.digits;
-  const auto whole = static_cast<size_t>(digits.exponent + 1);
+    return "0." + std::string(static_cast<size_t>(-digits.exponent) - 1, '0') + digits.digits;
+  const auto whole = static_cast<size_t>(digits.exponent) + 1;
   return digits.digits.substr(0, whole) + "." + digits.digits.substr(whole);
 }
 

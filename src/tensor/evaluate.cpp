@@ -42,7 +42,13 @@ void set_default_device(std::shared_ptr<Device> device) {
   defaults().device = std::move(device);
 }
 
-uint64_t device_word(const Device& device) { return std::hash<std::string>()(device.info().id); }
+// A device that was closed and opened again has other kernels: each opening has a word of its own.
+uint64_t device_word(const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>> words;
+  const std::lock_guard lock(mutex);
+  return words.try_emplace(device.weak_from_this(), words.size() + 1).first->second;
+}
 
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
   std::shared_ptr<Device> device;

@@ -144,9 +144,8 @@ std::string in_quotes(std::string_view text) {
 }
 
 void append_elements(Bytes& to, const HostView& array) {
-  const size_t start = to.size();
   to.insert(to.end(), array.bytes.begin(), array.bytes.end());
-  if (std::endian::native == std::endian::big) swap_bytes(array.type, std::span(to).subspan(start));
+  if (std::endian::native == std::endian::big) swap_bytes(array.type, std::span(to).last(array.bytes.size()));
 }
 
 HostArray host_array(DType type, const Shape& shape, ByteSpan bytes, std::endian order) {

@@ -8,6 +8,7 @@
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
 #include "tensor/evaluate.hpp"
+#include "tensor/explain.hpp"
 
 namespace adit {
 
@@ -45,7 +46,8 @@ std::vector<uint64_t> signature(const Tensors& x, const Device& device) {
   return words;
 }
 
-std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const std::shared_ptr<Device>& device) {
+std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const std::shared_ptr<Device>& device,
+                                      compile::Notes* notes = nullptr) {
   Tensors parameters, results;
   for (const Tensor& t : x) {
     parameters.push_back(graph::placeholder(t.dtype(), t.shape()));
@@ -70,7 +72,13 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const
     trace->sources.push_back(source);
   }
   trace->numbers = number_values(structure.numbers);
-  trace->executable = find_executable(device, results, structure);
+  if (notes) {
+    Compiled compiled = compile_with_notes(device, results, structure);
+    *notes = std::move(compiled.notes);
+    trace->executable = std::move(compiled.executable);
+  } else {
+    trace->executable = find_executable(device, results, structure);
+  }
   for (const Tensor& result : results) {
     trace->types.push_back(result.dtype());
     trace->shapes.push_back(result.shape());
@@ -78,11 +86,24 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const
   return trace;
 }
 
+void check_arguments(const Tensors& x) {
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!x[i]) graph::fail("jit", fmt::format("argument {}", i), "expected a tensor, got none");
+}
+
+// What the executable reads: the arguments' memory, and what the function captured.
+std::vector<Buffer> inputs_of(const Trace& trace, const Tensors& x) {
+  std::vector<Buffer> inputs;
+  size_t next = 0;
+  for (const int source : trace.sources)
+    inputs.push_back(source < 0 ? trace.captured[next++] : x[static_cast<size_t>(source)].buffer());
+  return inputs;
+}
+
 }  // namespace
 
 Tensors Jit::operator()(const Tensors& x) const {
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!x[i]) graph::fail("jit", fmt::format("argument {}", i), "expected a tensor, got none");
+  check_arguments(x);
   // Inside another transformation the graph itself is wanted.
   if (graph::Tracing::active()) return state_->f(x);
   eval(x);
@@ -94,15 +115,21 @@ Tensors Jit::operator()(const Tensors& x) const {
     if (!place) place = trace_of(state_->f, x, device);
     trace = place;
   }
-  std::vector<Buffer> inputs;
-  size_t next = 0;
-  for (const int source : trace->sources)
-    inputs.push_back(source < 0 ? trace->captured[next++] : x[static_cast<size_t>(source)].buffer());
-  const std::vector<Buffer> buffers = trace->executable->run(*device, inputs, trace->numbers);
+  const std::vector<Buffer> buffers = trace->executable->run(*device, inputs_of(*trace, x), trace->numbers);
   Tensors results;
   for (size_t i = 0; i < buffers.size(); ++i)
     results.push_back(from_buffer(trace->types[i], trace->shapes[i], buffers[i], device));
   return results;
+}
+
+std::string Jit::explain(const Tensors& x, const ExplainOptions& options) const {
+  check_arguments(x);
+  eval(x);
+  const std::shared_ptr<Device> device = device_of(x);
+  Compiled compiled;
+  const std::shared_ptr<const Trace> trace = trace_of(state_->f, x, device, &compiled.notes);
+  compiled.executable = trace->executable;
+  return explain_compiled(device, compiled, inputs_of(*trace, x), trace->numbers, options);
 }
 
 }  // namespace adit

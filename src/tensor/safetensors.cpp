@@ -13,24 +13,26 @@ constexpr uint64_t longest_header = 100'000'000;  // as the format's own library
 
 // Tensors must tile the data: nothing shared, nothing left over.
 void check_ranges(const Place& place, const Header& header, uint64_t data_bytes) {
-  std::vector<std::pair<const std::string*, const Entry*>> order;
-  for (const auto& [name, entry] : header.entries) order.emplace_back(&name, &entry);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second->begin, a.second->end) < std::pair(b.second->begin, b.second->end);
+  using Item = std::pair<const std::string, Entry>;
+  std::vector<const Item*> order;
+  for (const Item& item : header.entries) order.push_back(&item);
+  std::sort(order.begin(), order.end(), [](const Item* a, const Item* b) {
+    return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
   });
   uint64_t at = 0;
-  for (const auto& [name, entry] : order) {
-    const auto bytes = checked_bytes(entry->type, {entry->shape.begin(), entry->shape.end()});
+  for (const Item* item : order) {
+    const Entry& entry = item->second;
+    const auto bytes = checked_bytes(entry.type, {entry.shape.begin(), entry.shape.end()});
     const auto expected = [&](const std::string& wanted) {
-      place.fail(fmt::format("{}: expected {}, got [{}, {}] for shape {} of {} in {} bytes", in_quotes(*name),
-                             wanted, entry->begin, entry->end, to_string(entry->shape), name_of(entry->type),
-                             data_bytes));
+      place.fail(fmt::format("{}: expected {}, got [{}, {}] for shape {} of {} in {} bytes",
+                             in_quotes(item->first), wanted, entry.begin, entry.end, to_string(entry.shape),
+                             name_of(entry.type), data_bytes));
     };
     if (!bytes) expected("a size that memory can hold");
-    if (entry->begin > entry->end || entry->end > data_bytes) expected("offsets inside the data");
-    if (entry->end - entry->begin != *bytes) expected(fmt::format("offsets {} bytes apart", *bytes));
-    if (entry->begin != at) expected(fmt::format("data from byte {} on (no gaps, nothing shared)", at));
-    at = entry->end;
+    if (entry.begin > entry.end || entry.end > data_bytes) expected("offsets inside the data");
+    if (entry.end - entry.begin != bytes) expected(fmt::format("offsets {} bytes apart", *bytes));
+    if (entry.begin != at) expected(fmt::format("data from byte {} on (no gaps, nothing shared)", at));
+    at = entry.end;
   }
   if (at != data_bytes) place.fail(fmt::format("expected {} bytes of data, got {}", at, data_bytes));
 }

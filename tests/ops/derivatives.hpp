@@ -16,7 +16,7 @@ struct DerivativeCase {
   std::vector<Shape> shapes;  // of the arguments, all real floats
   std::function<Tensor(const Tensors&)> function;
   double low = 0.2, high = 0.9;  // where arguments lie
-  bool smooth = true;            // has second derivatives that are not all zero
+  bool twice = true;             // the gradient has a gradient
 };
 
 // Of elementwise rows made from the table, of all others written down.

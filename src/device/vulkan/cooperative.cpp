@@ -59,7 +59,10 @@ void read_matrices(Physical& device, bool has_matrices, bool has_bfloat16) {
     const bool plain = told.scope == subgroup_scope && told.AType == told.BType &&
                        told.CType == told.ResultType && !told.saturatingAccumulation &&
                        shape.operand != Type::none && shape.accumulator != Type::none;
-    const bool usable = shape.operand != Type::bf16 || device.target.bfloat16_matrices;
+    // Small integers live in 32-bit registers and cells, where the driver would not look for a matrix of
+    // them.
+    const bool usable =
+        kernel::is_float(shape.operand) && (shape.operand != Type::bf16 || device.target.bfloat16_matrices);
     if (plain && usable && std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
       shapes.push_back(shape);
   }

@@ -172,6 +172,11 @@ Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>
     shape.insert(0, length);
     results.push_back(placeholder(output->dtype(), shape));
   }
+  if (length == 0) {  // nothing runs
+    Tensors none;
+    for (size_t i = initial.size(); i < results.size(); ++i) none.push_back(zeros_for(slot_of(results[i])));
+    return {initial, none};
+  }
   Closed closed = close({traced}, Invariant::outside);
   Tensors all = initial;
   append(all, xs);

@@ -8,22 +8,19 @@
 //             functions  {on_true, on_false}: (operands, captured) -> results
 // while_loop  operands   state (`carries` of them), captured
 //             functions  {condition, body}: (state, captured) -> predicate; (state, captured) -> state
-//             results    the state for which condition is zero first; the initial one where it is so at once
+//             results    the first state whose condition is zero, which may be the initial one
 // scan        operands   carries, xs (`sequences` of them, `length` slices along axis 0 each), captured
 //             functions  {step}: (carries, slices, captured) -> (carries, outputs)
-//             results    the last carries, then outputs stacked along a new axis 0; with `reverse` the slices
-//             come last
-//                        to first, and the output of slice i stands at place i all the same
+//             results    the last carries, then the outputs stacked along a new axis 0
+//             `reverse`  slices come last to first; the output of slice i stands at place i all the same
 // while_vjp   operands   state (`carries`), carry (`sequences`), captured
-//             functions  {condition, body, backward}: (state, captured) -> predicate; (state, captured) ->
-//             state;
-//                        (state, carry, captured) -> carry
-//             results    the carry after the way back: the loop runs as while_loop does and keeps the states
-//             s[0] to
-//                        s[n-1] before each of its n rounds; then carry = backward(s[t], carry) for t = n-1
-//                        down to 0.
-//             It is the gradient of while_loop: the carry holds the cotangents of those states that are
-//             floats, then the sums of cotangents of captured tensors, which begin as zeros.
+//             functions  {condition, body}: as of while_loop
+//                        {backward}: (state, carry, captured) -> carry
+//             results    the carry after the way back: the loop runs as while_loop does and keeps the
+//                        states s[0] to s[n-1] before each of its n rounds, then
+//                        carry = backward(s[t], carry) for t = n-1 down to 0
+//             meaning    the gradient of while_loop: the carry holds the cotangents of those states that
+//                        are floats, then sums of cotangents of captured tensors, which begin as zeros
 // item        operands   a control node; attributes Which: the number of the result
 #include "graph/control.hpp"
 
@@ -35,8 +32,7 @@ namespace adit::graph {
 
 namespace {
 
-// --- Tangents: the same control flow over values and tangents together
-// --------------------------------------
+// Tangents: the same control flow over values and tangents together.
 Tensors cond_jvp(const Tensor& node, const Tensors& operands, const Tensors& tangents) {
   const ControlAttributes& a = about(node);
   const auto branch = [&](size_t which) {

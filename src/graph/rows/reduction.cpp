@@ -2,7 +2,11 @@
 // where the result is known (the builders return it).
 #include <fmt/format.h>
 #include <limits>
+#include <unordered_map>
 
+#include <adit/control.hpp>
+
+#include "graph/derive.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {
@@ -132,6 +136,50 @@ Operands chosen_vjp(const Tensor& result, const Operands& operands, const Tensor
   return {spread(g, result, x) * as_type(share, x.dtype())};
 }
 
+// The caller's function of scalars, applied to tensors: elementwise nodes take any shape.
+Tensor applied(const Subgraph& function, const Operands& arguments) {
+  std::unordered_map<const Node*, Tensor> now;
+  for (size_t k = 0; k < arguments.size(); ++k) now[&function.parameters[k].node()] = arguments[k];
+  const Shape& shape = arguments[0].shape();
+  for (const Tensor& x : reachable(function.results, true)) {
+    const Node& node = x.node();
+    if (now.contains(&node)) continue;
+    Operands operands;
+    for (const Tensor& operand : node.operands) operands.push_back(now.at(&operand.node()));
+    now[&node] = operands.empty()
+                     ? broadcast_to(x, shape)
+                     : make_node(node.op, node.type, shape, std::move(operands), node.attributes);
+  }
+  return now.at(&function.results[0].node());
+}
+
+// The same as a scan, whose derivative is known.
+Tensor folded(const Operands& operands, const ReduceAttributes& attributes) {
+  const Tensor &x = operands[0], &initial = operands[1];
+  Axes order = attributes.axes;
+  for (const int64_t axis : other_axes(attributes.axes, x.rank())) order.push_back(axis);
+  Shape elements = initial.shape();
+  elements.insert(0, initial.size() ? x.size() / initial.size() : 0);
+  const auto step = [&](const Tensors& carry, const Tensors& slices) {
+    Operands arguments{carry[0], slices[0]};
+    arguments.insert(arguments.end(), operands.begin() + 2, operands.end());
+    return Step{{applied(*attributes.combine, arguments)}, {}};
+  };
+  return scan(step, {initial}, {reshape(transpose(x, order), elements)}).carry[0];
+}
+
+Operands reduce_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
+  Operands inputs;
+  for (const Tensor& x : operands) inputs.push_back(alias(x));
+  return pull_back({folded(inputs, result.node().as<ReduceAttributes>())}, {g}, inputs);
+}
+
+Operands reduce_jvp(const Tensor& result, const Operands& operands, const Operands& tangents) {
+  Operands inputs;
+  for (const Tensor& x : operands) inputs.push_back(alias(x));
+  return push_forward({folded(inputs, result.node().as<ReduceAttributes>())}, inputs, tangents);
+}
+
 // --- Batching ----------------------------------------------------------------------------------------------
 
 Tensor batch_reduction(const Node& node, const Operands& operands, int64_t) {
@@ -187,11 +235,12 @@ std::vector<Row> reduction_rows() {
        .types = "any, the same",
        .type = reduce_type,
        .shape = reduce_shape,
+       .vjp = reduce_vjp,
        .batch = batch_reduction,
        .bound = {.note = "as its function"},
        .cost = 16,
-       .doc =
-           "Folds elements along axes with a function of two scalars, in order, from an initial value on."},
+       .doc = "Folds elements along axes with a function of two scalars, in order, from an initial value on.",
+       .jvp = reduce_jvp},
   };
 }
 

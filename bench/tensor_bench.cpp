@@ -1,0 +1,196 @@
+// The work of the peers' scripts through the tensor API: one JSON object a line, {"work", "us", "thr_us"}.
+// `us`: a call that is waited for; `thr_us`: a call in a queue of calls.
+//   tensor_bench DEVICE [word...]   only works whose names contain a word
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <adit/adit.hpp>
+
+namespace adit::bench {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+std::mt19937_64 generator(7);
+
+Tensor normal(const Shape& shape, DType type = DType::f32) {
+  std::normal_distribution<float> distribution;
+  std::vector<float> values(static_cast<size_t>(element_count(shape)));
+  // Large tensors repeat a block: drawing 64M numbers would take longer than all the timings.
+  const size_t block = std::min<size_t>(values.size(), 1u << 20);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = i < block ? distribution(generator) : values[i - block];
+  return as_type(tensor(values, shape), type).eval();
+}
+
+struct Bench {
+  std::vector<std::string> words;
+
+  bool wanted(const std::string& work) const {
+    return words.empty() || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+             return work.find(word) != std::string::npos;
+           });
+  }
+
+  // `call` queues the work once.
+  void time(const std::string& work, const std::function<void()>& call) const {
+    const auto device = default_device();
+    for (int i = 0; i < 3; ++i) call();
+    device->wait();
+    double start = now();
+    call();
+    device->wait();
+    const double one = now() - start;
+    const int repeats = std::clamp(static_cast<int>(0.15 / std::max(one, 1e-6)), 5, 200);
+    std::vector<double> times;
+    for (int i = 0; i < repeats; ++i) {
+      start = now();
+      call();
+      device->wait();
+      times.push_back(now() - start);
+    }
+    std::sort(times.begin(), times.end());
+    start = now();
+    for (int i = 0; i < repeats; ++i) call();
+    device->wait();
+    const double each = (now() - start) / repeats;
+    fmt::print("{{\"work\": \"{}\", \"peer\": \"adit\", \"us\": {:.2f}, \"thr_us\": {:.2f}}}\n", work,
+               times[times.size() / 2] * 1e6, each * 1e6);
+    std::fflush(stdout);
+  }
+
+  // A function of tensors, compiled once.
+  void function(const std::string& work, const std::function<std::vector<Tensor>()>& make,
+                const std::function<Tensor(const Tensors&)>& f) const {
+    if (!wanted(work)) return;
+    try {
+      const std::vector<Tensor> arguments = make();
+      const Jit compiled([f](const Tensors& x) { return Tensors{f(x)}; });
+      Tensors kept;
+      time(work, [&] { kept = compiled(arguments); });
+    } catch (const std::exception& error) {
+      fmt::print("{{\"work\": \"{}\", \"error\": \"{}\"}}\n", work, error.what());
+    }
+  }
+};
+
+void elementwise(const Bench& bench) {
+  for (const int64_t n : {1024, 16384, 262144, 1 << 20, 1 << 22, 1 << 26})
+    bench.function(fmt::format("add_f32_{}", n), [=] { return Tensors{normal({n}), normal({n})}; },
+                   [](const Tensors& x) { return x[0] + x[1]; });
+  const int64_t n = 1 << 24;
+  bench.function("chain_f32_16M", [=] { return Tensors{normal({n}), normal({n}), normal({n}), normal({n})}; },
+                 [](const Tensors& x) {
+                   return sigmoid(x[0] * x[1] + x[2]) * tanh(x[3]) - exp(-x[0] * x[0]);
+                 });
+}
+
+void reductions(const Bench& bench) {
+  bench.function("sum_f32_64M", [] { return Tensors{normal({1 << 26})}; }, [](const Tensors& x) { return sum(x[0]); });
+  const auto square_of = [] { return Tensors{normal({8192, 8192})}; };
+  bench.function("sum_axis0_8k", square_of, [](const Tensors& x) { return sum(x[0], {0}); });
+  bench.function("sum_axis1_8k", square_of, [](const Tensors& x) { return sum(x[0], {1}); });
+  bench.function("softmax_8k", square_of, [](const Tensors& x) { return softmax(x[0]); });
+  bench.function("transpose_8k", square_of, [](const Tensors& x) { return transpose(x[0]); });
+}
+
+void products(const Bench& bench) {
+  const auto pair_of = [](int64_t n, DType type) { return Tensors{normal({n, n}, type), normal({n, n}, type)}; };
+  const auto run = [&](const std::string& name, DType type, std::initializer_list<int64_t> sizes) {
+    for (const int64_t n : sizes)
+      bench.function(fmt::format("matmul_{}_{}", name, n), [=] { return pair_of(n, type); },
+                     [](const Tensors& x) { return dot(x[0], x[1]); });
+  };
+  run("f32", DType::f32, {64, 256, 1024, 2048, 4096, 8192});
+  run("f64", DType::f64, {256, 1024, 4096});
+  run("f16", DType::f16, {1024, 4096, 8192});
+  run("bf16", DType::bf16, {1024, 4096, 8192});
+}
+
+void indexing(const Bench& bench) {
+  const int64_t n = 1 << 22;
+  const auto make = [=] {
+    std::vector<int32_t> places(static_cast<size_t>(n));
+    for (int32_t& place : places) place = static_cast<int32_t>(generator() % static_cast<uint64_t>(n));
+    return Tensors{normal({n}), tensor(places, {n})};
+  };
+  bench.function("gather_4M", make, [](const Tensors& x) { return take(x[0], x[1]); });
+  bench.function("scatter_add_4M", make, [](const Tensors& x) {
+    return indexed_add(zeros_like(x[0]), reshape(x[1], {x[1].size(), 1}), x[0]);
+  });
+}
+
+// One step of gradient descent on a network of dense layers with tanh between.
+void training(const Bench& bench, const std::string& work, const std::vector<int64_t>& sizes, int64_t batch) {
+  if (!bench.wanted(work)) return;
+  Tensors state;
+  for (size_t i = 0; i + 1 < sizes.size(); ++i) {
+    state.push_back((normal({sizes[i], sizes[i + 1]}) * 0.1).eval());
+    state.push_back(zeros({sizes[i + 1]}).eval());
+  }
+  const size_t count = state.size();
+  const Tensor x = normal({batch, sizes.front()}), y = normal({batch, sizes.back()});
+  const Function loss = [count](const Tensors& all) -> Tensors {
+    Tensor h = all[count];
+    for (size_t i = 0; i < count; i += 2) {
+      h = dot(h, all[i]) + all[i + 1];
+      if (i + 2 < count) h = tanh(h);
+    }
+    return {mean(square(h - all[count + 1]))};
+  };
+  std::vector<int> which;
+  for (size_t i = 0; i < count; ++i) which.push_back(static_cast<int>(i));
+  const Jit step([=](const Tensors& all) {
+    const ValueAndGrad result = value_and_grad_of(loss, all, which);
+    Tensors next;
+    for (size_t i = 0; i < count; ++i) next.push_back(all[i] - 0.01 * result.grads[i]);
+    next.push_back(result.value);
+    return next;
+  });
+  bench.time(work, [&] {
+    Tensors all = state;
+    all.push_back(x);
+    all.push_back(y);
+    Tensors next = step(all);
+    next.pop_back();
+    state = next;
+  });
+}
+
+// A thousand small operations, built and evaluated anew each time.
+void lazy(const Bench& bench) {
+  if (!bench.wanted("lazy_1000_ops")) return;
+  const Tensor x = normal({1024}), y = normal({1024});
+  Tensor kept;
+  bench.time("lazy_1000_ops", [&] {
+    Tensor z = x;
+    for (int i = 0; i < 500; ++i) z = (z + y) * 0.5f;
+    kept = z.eval();
+  });
+}
+
+}  // namespace
+}  // namespace adit::bench
+
+int main(int argc, char** argv) {
+  using namespace adit::bench;
+  try {
+    if (argc > 1) adit::set_default_device(adit::Device::open(argv[1]));
+    Bench bench;
+    for (int i = 2; i < argc; ++i) bench.words.emplace_back(argv[i]);
+    elementwise(bench);
+    reductions(bench);
+    products(bench);
+    indexing(bench);
+    training(bench, "train_mlp_4_32_1_b64", {4, 32, 1}, 64);
+    training(bench, "train_mlp_784_512_512_10_b1024", {784, 512, 512, 10}, 1024);
+    lazy(bench);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tensor_bench: {}\n", error.what());
+    return 1;
+  }
+}

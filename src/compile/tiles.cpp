@@ -1,0 +1,165 @@
+#include "compile/tiles.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace adit::compile {
+
+using graph::Kind;
+using graph::Op;
+using kernel::Builder;
+using kernel::Type;
+
+namespace {
+
+constexpr int64_t side = 64;         // of a tile
+constexpr int64_t team_lanes = 256;  // each handles side * side / team_lanes elements
+constexpr int64_t smallest = 1 << 14;
+
+// What the transposes of a group have in common.
+struct Crossing {
+  std::vector<const Node*> transposes;  // computed at the place of the loop
+  Axes axes;                            // output axis i is input axis axes[i]
+  int across = 0;                       // the output axis along which the operand is consecutive
+};
+
+std::optional<Crossing> crossing_of(const Group& group, const Workshop& shop) {
+  const Shape& shape = group.roots[0]->shape;
+  for (const Node* root : group.roots)
+    if (!(root->shape == shape)) return std::nullopt;
+  if (shape.size() < 2 || element_count(shape) < smallest) return std::nullopt;
+  std::map<uint64_t, const Node*> found;
+  bool fits = true;
+  for_each_inside(group, shop.partition, [&](const Node& node, Place place) {
+    fits = fits && !is_complex(node.type);
+    if (node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction) fits = false;
+    if (node.op != Op::transpose) return;
+    if (place == Place::whole && node.shape == shape) found[node.number] = &node;
+    else fits = false;
+  });
+  if (!fits || found.empty() || found.size() > 2) return std::nullopt;
+  Crossing crossing;
+  for (const auto& [number, node] : found) crossing.transposes.push_back(node);
+  crossing.axes = crossing.transposes[0]->as<graph::AxisList>().axes;
+  for (const Node* node : crossing.transposes)
+    if (!(node->as<graph::AxisList>().axes == crossing.axes)) return std::nullopt;
+  const int last = shape.size() - 1;
+  for (int axis = 0; axis <= last; ++axis)
+    if (crossing.axes[axis] == last) crossing.across = axis;
+  // Short axes would leave most of a tile empty.
+  if (crossing.across == last || shape[last] < 16 || shape[crossing.across] < 16) return std::nullopt;
+  return crossing;
+}
+
+class TileKernel {
+ public:
+  TileKernel(const Group& group, const Crossing& crossing, Workshop& shop)
+      : group_(group),
+        crossing_(crossing),
+        shop_(shop),
+        shape_(group.roots[0]->shape),
+        last_(shape_.size() - 1),
+        k_(kernel_name(group, shop.partition, "tiles"), kernel::Team::many(team_lanes)),
+        arguments_(k_),
+        writer_(k_, arguments_, shop.partition, group, index_type_for(group, shop.partition)) {}
+
+  Launch make() {
+    declare_arguments(writer_, group_, shop_.partition);
+    std::vector<kernel::Array> tiles;
+    for (const Node* node : crossing_.transposes)
+      tiles.push_back(k_.shared(compute_type(node->type), static_cast<uint32_t>(side * (side + 1))));
+    const uint64_t teams = find_tile();
+    const Value lanes = k_.constant(Type::u32, team_lanes);
+    k_.each(lanes, [&](Value lane) { fill_tiles(tiles, convert(lane, writer_.index_type())); });
+    k_.each(lanes, [&](Value lane) { store_results(tiles, convert(lane, writer_.index_type())); });
+    return {k_.finish(), teams, arguments_.bindings()};
+  }
+
+ private:
+  // The tile of this team: where it starts along the two axes, and the other coordinates.
+  uint64_t find_tile() {
+    const int64_t columns = (shape_[last_] + side - 1) / side, rows = (shape_[crossing_.across] + side - 1) / side;
+    Value rest = k_.team(writer_.index_type());
+    column_start_ = rest % writer_.number(columns) * writer_.number(side);
+    rest = rest / writer_.number(columns);
+    row_start_ = rest % writer_.number(rows) * writer_.number(side);
+    rest = rest / writer_.number(rows);
+    int64_t teams = columns * rows;
+    coordinates_.resize(static_cast<size_t>(shape_.size()));
+    for (int axis = last_ - 1; axis >= 0; --axis) {
+      if (axis == crossing_.across) continue;
+      coordinates_[static_cast<size_t>(axis)] = rest % writer_.number(shape_[axis]);
+      rest = rest / writer_.number(shape_[axis]);
+      teams *= shape_[axis];
+    }
+    return static_cast<uint64_t>(teams);
+  }
+
+  Index place(Value row, Value column) {
+    std::vector<Value> coordinates = coordinates_;
+    coordinates[static_cast<size_t>(crossing_.across)] = row;
+    coordinates[static_cast<size_t>(last_)] = column;
+    return Index(k_, shape_, std::move(coordinates), writer_.index_type());
+  }
+
+  // Elements past the end are those of the edge; they are never stored.
+  Value within(Value at, int axis) { return min(at, writer_.number(shape_[axis] - 1)); }
+
+  // A lane's elements, side / (lanes / side) rows apart; all loads are in flight before the first store.
+  static constexpr int64_t steps = side * side / team_lanes;
+
+  void fill_tiles(const std::vector<kernel::Array>& tiles, Value lane) {
+    const Writer::Scope scope(writer_);
+    const Value row = lane % writer_.number(side), first = lane / writer_.number(side);
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      const Node& node = *crossing_.transposes[i];
+      std::vector<Value> values;
+      for (int64_t step = 0; step < steps; ++step) {
+        const Value column = first + writer_.number(step * (team_lanes / side));
+        const Index at = place(within(row_start_ + row, crossing_.across), within(column_start_ + column, last_));
+        values.push_back(graph::row_of(Op::transpose).view(writer_, node, at).re);
+      }
+      for (int64_t step = 0; step < steps; ++step) {
+        const Value column = first + writer_.number(step * (team_lanes / side));
+        tiles[i][row * writer_.number(side + 1) + column] = values[static_cast<size_t>(step)];
+      }
+    }
+  }
+
+  void store_results(const std::vector<kernel::Array>& tiles, Value lane) {
+    const Value column = lane % writer_.number(side), first = lane / writer_.number(side);
+    for (int64_t step = 0; step < steps; ++step) {
+      const Writer::Scope scope(writer_);
+      const Value row = first + writer_.number(step * (team_lanes / side));
+      for (size_t i = 0; i < tiles.size(); ++i)
+        writer_.fix(*crossing_.transposes[i], {tiles[i][row * writer_.number(side + 1) + column], {}, false});
+      const Value r = row_start_ + row, c = column_start_ + column;
+      k_.if_(r < writer_.number(shape_[crossing_.across]) && c < writer_.number(shape_[last_]), [&] {
+        const Writer::Scope inner(writer_);
+        const Index at = place(r, c);
+        for (const Node* root : group_.roots) writer_.store(*root, at, writer_.read(*root, at));
+      });
+    }
+  }
+
+  const Group& group_;
+  const Crossing& crossing_;
+  Workshop& shop_;
+  const Shape& shape_;
+  const int last_;
+  Builder k_;
+  Arguments arguments_;
+  Writer writer_;
+  std::vector<Value> coordinates_;
+  Value row_start_, column_start_;
+};
+
+}  // namespace
+
+std::optional<Launch> tiled_loop(const Group& group, Workshop& shop) {
+  const auto crossing = crossing_of(group, shop);
+  if (!crossing || shop.target.limits.max_lanes < team_lanes) return std::nullopt;
+  return TileKernel(group, *crossing, shop).make();
+}
+
+}  // namespace adit::compile

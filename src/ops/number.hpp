@@ -1,0 +1,45 @@
+// Real or complex numbers in kernels of factorisations.
+#pragma once
+
+#include <adit/kernel/builder.hpp>
+
+namespace adit::ops {
+
+struct Number {
+  kernel::Value re, im;  // im means something only where numbers are complex
+};
+
+inline Number load_number(const kernel::Array& from, kernel::Value at, bool complex) {
+  if (!complex) {
+    const kernel::Value value = from[at];
+    return {value, value};
+  }
+  return {from[at * 2], from[at * 2 + 1]};
+}
+
+inline void store_number(const kernel::Array& to, kernel::Value at, Number value, bool complex) {
+  to[complex ? at * 2 : at] = value.re;
+  if (complex) to[at * 2 + 1] = value.im;
+}
+
+inline Number conjugated(Number x, bool complex) { return {x.re, complex ? -x.im : x.im}; }
+
+// A number that products are subtracted from.
+class NumberSum {
+ public:
+  NumberSum(kernel::Builder& k, Number start, bool complex)
+      : re_(k.variable(start.re)), im_(complex ? k.variable(start.im) : re_), complex_(complex) {}
+  Number get() const { return {re_.get(), im_.get()}; }
+  void subtract(Number f, Number g) const {
+    re_ = fma(-f.re, g.re, re_.get());
+    if (!complex_) return;
+    re_ = fma(f.im, g.im, re_.get());
+    im_ = fma(-f.re, g.im, fma(-f.im, g.re, im_.get()));
+  }
+
+ private:
+  kernel::Variable re_, im_;
+  bool complex_;
+};
+
+}  // namespace adit::ops
