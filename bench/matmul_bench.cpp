@@ -1,7 +1,8 @@
 // Times every candidate tiling of a matrix product on a device, and checks some of its results.
 //
-//   matmul_bench vulkan:0 f32,f64 1024,4096,1024x784x512nt [tiling ...]
+//   matmul_bench vulkan:0 [f32,f64 1024,4096,1024x784x512nt [tiling ...]]
 //
+// Without types and sizes: large products of every type, and those of a small network's training step.
 // A size is N or MxNxK, with a pair of letters for stored transposes (nn, tn, nt, tt). Without tilings all
 // candidates of the type are tried; "chosen" is what choose_tiling() picks. One line of JSON a result.
 #include <algorithm>
@@ -150,11 +151,14 @@ std::optional<Candidate> prepare(Device& device, const Work& work, MatmulTiling 
 // fall on one of them. The least time counts; "spread" is the largest over it.
 void measure(Device& device, const Work& work, std::vector<Candidate>& all) {
   constexpr int rounds = 4;
-  constexpr double queue_seconds = 0.004, warm_seconds = 0.03;
+  constexpr double queue_seconds = 0.008, warm_seconds = 0.03;
   if (all.empty()) return;
   const auto calls = [](const Candidate& one, double seconds) {
     return std::clamp(static_cast<int>(seconds / one.once), 1, 400);
   };
+  // Again, now that the clock is up.
+  time_calls(device, work, all.front(), calls(all.front(), warm_seconds));
+  for (Candidate& one : all) one.once = std::max(time_calls(device, work, one, 2), 1e-6);
   for (int round = 0; round < rounds; ++round) {
     time_calls(device, work, all.front(), calls(all.front(), warm_seconds));
     for (Candidate& one : all)
@@ -174,39 +178,30 @@ void measure(Device& device, const Work& work, std::vector<Candidate>& all) {
 
 using Texts = std::vector<std::string>;
 
-// Plain lanes (w) and interleaved ones (z), padded tiles (p4) and turned ones (p0), one stage and two,
-// reading ahead (a) or not, tall parts.
+// Reading ahead (a) or not, tiles put early (e), padded tiles (p4) and turned ones (p0), tall parts.
 Texts large_f32() {
-  return {"tiled:128x128x16:8x8:s1:p4:g8:k1:w8",  "tiled:128x128x16:8x8:s1:p4:g8:k1:z8",
-          "tiled:128x128x16:8x8:s1:p0:g8:k1:z8",  "tiled:128x128x16:8x8:s1:p4:g8:k1:z8a",
-          "tiled:128x128x16:8x8:s2:p4:g8:k1:z8",  "tiled:128x128x16:8x8:s2:p0:g8:k1:z8a",
-          "tiled:128x128x8:8x8:s2:p0:g8:k1:z8",   "tiled:128x128x16:16x8:s2:p4:g8:k1:w8",
-          "tiled:128x128x16:16x8:s2:p4:g8:k1:z8", "tiled:128x128x16:16x8:s2:p0:g8:k1:z8",
-          "tiled:128x128x16:16x8:s1:p0:g8:k1:z8", "tiled:128x128x16:16x8:s2:p0:g8:k1:z8a",
-          "tiled:128x128x8:16x8:s2:p0:g8:k1:z8a", "tiled:256x128x16:16x8:s1:p0:g8:k1:z8",
-          "tiled:128x64x16:8x8:s1:p0:g8:k1:z8",   "tiled:128x64x16:8x8:s2:p0:g8:k1:z8a"};
+  return {"tiled:128x128x16:8x8:s1:p4:g8:k1:z8",   "tiled:128x128x16:8x8:s1:p0:g8:k1:z8a",
+          "tiled:128x128x16:8x8:s2:p4:g8:k1:z8ae", "tiled:128x128x8:8x8:s2:p4:g8:k1:z8ae",
+          "tiled:128x128x32:8x8:s1:p4:g8:k1:z8a",  "tiled:128x128x16:16x8:s1:p0:g8:k1:z8a",
+          "tiled:256x128x16:16x8:s1:p0:g8:k1:z8a", "tiled:128x64x16:8x8:s1:p0:g8:k1:z8a"};
 }
 
 // A lane's 8x8 sums are 128 registers, so a processor holds 8 subgroups: in one team, two or four.
 Texts large_f64() {
-  return {"tiled:128x128x8:8x8:s2:p4:g8:k1:w8",  "tiled:128x128x8:8x8:s2:p4:g8:k1:z8",
-          "tiled:128x128x8:8x8:s2:p0:g8:k1:z8",  "tiled:128x128x8:8x8:s2:p0:g8:k1:z8a",
-          "tiled:128x128x16:8x8:s1:p0:g8:k1:z8", "tiled:128x64x8:8x8:s2:p0:g8:k1:z8",
-          "tiled:128x64x8:8x8:s2:p0:g8:k1:z8a",  "tiled:128x64x16:8x8:s1:p0:g8:k1:z8",
-          "tiled:64x64x8:8x8:s2:p0:g8:k1:z8",    "tiled:64x64x16:8x8:s2:p0:g8:k1:z8",
-          "tiled:64x64x16:8x8:s2:p0:g8:k1:z8a",  "tiled:64x64x16:8x8:s1:p0:g8:k1:z8",
-          "tiled:128x64x16:8x4:s1:p0:g8:k1:z8",  "tiled:64x64x16:8x4:s2:p0:g8:k1:z8"};
+  return {"tiled:128x128x16:8x8:s1:p0:g8:k1:z8a", "tiled:128x128x8:8x8:s2:p0:g8:k1:z8e",
+          "tiled:128x128x8:8x8:s2:p0:g8:k1:z8ae", "tiled:128x64x16:8x8:s1:p0:g8:k1:z8a",
+          "tiled:64x64x16:8x8:s1:p0:g8:k1:z8a",   "tiled:128x128x16:8x4:s1:p0:g8:k1:z8",
+          "tiled:64x128x16:4x8:s1:p0:g8:k1:z8a",  "tiled:128x64x16:8x4:s1:p0:g8:k1:z8a"};
 }
 
 // The part of a subgroup decides what is read from shared memory, the depth and the stages how often all
 // wait.
 Texts large_half() {
-  const auto named = [](const char* text) { return fmt::format("matrices:{}", text); };
-  return {named("128x128x64:64x64:s1:p8:g8:k1:f16x16x16"),  named("128x128x64:64x64:s1:p8:g8:k1:f16x16x16a"),
-          named("128x128x64:64x64:s1:p8:g16:k1:f16x16x16"), named("128x128x32:64x64:s2:p8:g8:k1:f16x16x16"),
-          named("128x128x32:64x64:s2:p8:g8:k1:f16x16x16a"), named("256x128x32:64x64:s1:p8:g8:k1:f16x16x16"),
-          named("256x128x32:64x64:s1:p8:g8:k1:f16x16x16a"), named("128x64x32:64x64:s2:p8:g8:k1:f16x16x16"),
-          named("128x128x64:64x32:s1:p8:g8:k1:f16x16x16"),  named("128x128x32:64x32:s2:p8:g8:k1:f16x16x16a")};
+  const auto named = [](const char* text) { return fmt::format("matrices:128x128x{}", text); };
+  return {named("64:64x64:s1:p8:g16:k1:f16x16x16a"),  named("64:64x64:s1:p8:g8:k1:f16x16x16"),
+          named("64:64x64:s1:p8:g32:k1:f16x16x16"),   named("32:64x64:s2:p8:g16:k1:f16x16x16e"),
+          named("32:64x64:s2:p8:g16:k1:f16x16x16ae"), named("32:64x64:s1:p8:g16:k1:f16x16x16"),
+          named("32:64x64:s2:p8:g16:k1:f16x16x16"),   named("64:64x64:s1:p8:g16:k1:f16x8x16")};
 }
 
 Texts with_splits(std::initializer_list<const char*> tilings, std::initializer_list<int> splits) {
@@ -219,27 +214,26 @@ Texts with_splits(std::initializer_list<const char*> tilings, std::initializer_l
 // Products that fill few teams.
 Texts small(Type type) {
   if (type == Type::f64)
-    return with_splits({"tiled:64x64x16:8x4:s2:p0:g8:k{}:z8", "tiled:64x64x16:8x8:s2:p0:g8:k{}:z8",
-                        "tiled:64x64x16:4x4:s2:p0:g8:k{}:z8", "tiled:32x64x16:4x4:s2:p0:g8:k{}:z8"},
-                       {1, 2});
+    return {"tiled:64x64x16:8x8:s2:p0:g8:k1:z8",  "tiled:64x64x16:8x8:s1:p0:g8:k1:z8",
+            "tiled:64x64x8:8x8:s2:p0:g8:k1:z8ae", "tiled:64x64x16:8x4:s1:p0:g8:k1:z8",
+            "tiled:64x64x16:8x4:s1:p0:g8:k1:z8a", "tiled:64x64x32:8x4:s1:p0:g8:k1:z8"};
   if (type != Type::f32)
     return with_splits(
-        {"matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16", "matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16a",
-         "matrices:64x64x128:32x32:s1:p8:g8:k{}:f16x16x16", "matrices:128x64x64:32x32:s1:p8:g8:k{}:f16x16x16",
-         "matrices:128x64x64:64x32:s1:p8:g8:k{}:f16x16x16"},
-        {1, 2});
-  return with_splits({"tiled:64x64x16:8x4:s2:p0:g8:k{}:z8", "tiled:64x64x16:4x4:s2:p0:g8:k{}:z8",
-                      "tiled:64x64x32:8x4:s1:p0:g8:k{}:z8", "tiled:64x32x32:4x4:s2:p0:g8:k{}:z8",
-                      "tiled:128x64x16:8x8:s2:p0:g8:k{}:z8", "tiled:64x64x16:8x8:s2:p0:g8:k{}:z8"},
-                     {1, 2, 4});
+        {"matrices:128x64x64:64x32:s1:p8:g8:k{}:f16x16x16", "matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16e",
+         "matrices:64x64x64:32x32:s2:p8:g8:k{}:f16x16x16"},
+        {1});
+  Texts all = with_splits({"tiled:64x64x32:8x4:s1:p0:g8:k{}:z8"}, {1, 2, 4});
+  for (const char* text : {"tiled:64x64x32:8x4:s1:p0:g8:k1:z8a", "tiled:64x64x16:8x4:s2:p0:g8:k1:z8e",
+                           "tiled:64x64x16:4x4:s2:p0:g8:k1:z8e", "tiled:128x64x16:8x8:s1:p0:g8:k1:z8a"})
+    all.push_back(text);
+  return all;
 }
 
 // Few rows or columns: many steps of k at once, since each costs the way to memory and back.
 Texts thin() {
-  return with_splits({"tiled:16x16x64:2x2:s2:p0:g8:k{}:z8", "tiled:16x16x128:2x2:s1:p0:g8:k{}:z8",
-                      "tiled:32x16x64:2x2:s2:p0:g8:k{}:z8", "tiled:32x16x32:4x2:s2:p0:g8:k{}:z8",
-                      "tiled:32x32x32:4x2:s2:p0:g8:k{}:z8"},
-                     {1, 4});
+  return with_splits({"tiled:16x16x64:2x2:s2:p0:g8:k{}:z8", "tiled:16x16x64:2x2:s2:p4:g8:k{}:z8",
+                      "tiled:32x16x32:4x2:s2:p0:g8:k{}:z8"},
+                     {1, 4, 8});
 }
 
 Texts candidates(const MatmulShape& shape) {
@@ -296,26 +290,39 @@ void describe(const Device& device) {
   fmt::print("]}}\n");
 }
 
+void run_one(Device& device, Type type, const std::string& size, Texts tilings) {
+  const Work work = make_work(device, type, size);
+  if (tilings.empty()) {
+    tilings = candidates(work.shape);
+    tilings.insert(tilings.begin(), "chosen");
+  }
+  std::vector<Candidate> all;
+  for (const std::string& text : tilings) {
+    const bool chosen = text == "chosen";
+    const MatmulTiling tiling =
+        chosen ? choose_tiling(work.shape, device.limits()) : ops::tiling_from_text(text);
+    if (auto made = prepare(device, work, tiling, chosen ? "chosen " : "")) all.push_back(*made);
+  }
+  measure(device, work, all);
+}
+
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 3)
-    throw Error(ErrorKind::bad_argument, "[matmul_bench] expected: device types sizes [tiling ...]");
+  if (arguments.empty() || arguments.size() == 2)
+    throw Error(ErrorKind::bad_argument, "[matmul_bench] expected: device [types sizes [tiling ...]]");
   const auto device = Device::open(arguments[0]);
   describe(*device);
-  for (const std::string& type_name : split(arguments[1]))
-    for (const std::string& size : split(arguments[2])) {
-      const Work work = make_work(*device, type_from(type_name), size);
-      Texts tilings(arguments.begin() + 3, arguments.end());
-      if (tilings.empty()) tilings = candidates(work.shape);
-      if (arguments.size() == 3) tilings.push_back("chosen");
-      std::vector<Candidate> all;
-      for (const std::string& text : tilings) {
-        const bool chosen = text == "chosen";
-        const MatmulTiling tiling =
-            chosen ? choose_tiling(work.shape, device->limits()) : ops::tiling_from_text(text);
-        if (auto made = prepare(*device, work, tiling, chosen ? "chosen " : "")) all.push_back(*made);
-      }
-      measure(*device, work, all);
-    }
+  if (arguments.size() == 1) {
+    for (const auto& [type, sizes] : {std::pair(Type::f16, "4096"), std::pair(Type::bf16, "8192"),
+                                      std::pair(Type::f64, "4096,1024"), std::pair(Type::f32, "4096,1024"),
+                                      std::pair(Type::f32,
+                                                "1024x512x784,1024x512x512,784x512x1024tn,512x512x1024tn,"
+                                                "1024x512x512nt,1024x10x512,512x10x1024tn,1024x512x10nt")})
+      for (const std::string& size : split(sizes)) run_one(*device, type, size, {});
+    return;
+  }
+  for (const std::string& type : split(arguments[1]))
+    for (const std::string& size : split(arguments[2]))
+      run_one(*device, type_from(type), size, {arguments.begin() + 3, arguments.end()});
 }
 
 }  // namespace

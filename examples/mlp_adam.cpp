@@ -12,8 +12,8 @@ namespace {
 
 using namespace adit;
 
-constexpr int64_t classes = 3, points = 100, hidden = 32;  // points of a class
-constexpr int steps = 400;
+constexpr int64_t classes = 3, points = 60, hidden = 24;  // points of a class
+constexpr int steps = 150;
 constexpr double rate = 0.02, keep_mean = 0.9, keep_square = 0.999, epsilon = 1e-8;
 
 struct Data {
@@ -99,7 +99,7 @@ void run() {
     state = step(state);
     const Tensor loss = state.back();
     state.pop_back();
-    if (i % 80 == 0 || i == steps - 1) fmt::print("step {:3}: loss {:.5f}\n", i, loss.item<float>());
+    if (i % 30 == 0 || i == steps - 1) fmt::print("step {:3}: loss {:.5f}\n", i, loss.item<float>());
   }
   const float right = accuracy(state, data).item<float>();
   fmt::print("{:.1f}% of {} points right on {}\n", 100 * right, classes * points,

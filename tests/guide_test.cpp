@@ -3,6 +3,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <sstream>
@@ -11,6 +12,7 @@
 
 #include <adit/adit.hpp>
 #include <adit/dlpack.hpp>
+#include <adit/explain.hpp>
 #include <adit/io.hpp>
 
 #include "devices.hpp"
@@ -77,14 +79,14 @@ TEST_P(Guide, Types) {
   Tensor m = i + 0.5;                        // f32
   Tensor n = tensor({1.0, 2.0, 3.0}) * 0.1;  // f64: the number is as exact as the tensor
   Tensor o = i > 1;                          // u8, 0 or 1
-  Tensor s = sum(i);                         // i64
+  Tensor s = sum(i);                         // i32; sums of 8 and 16 bits are 32 wide
   Tensor t = as_type(i, DType::f16);
   EXPECT_EQ(h.to_vector<float>(), (Floats{0.5f, 1, 1.5f}));
   EXPECT_EQ(k.to_vector<int>(), (std::vector<int>{3, 5, 7}));
   EXPECT_EQ(m.dtype(), DType::f32);
   EXPECT_EQ(n.to_vector<double>(), (std::vector<double>{0.1, 0.2, 3.0 * 0.1}));
   EXPECT_EQ(o.to_vector<bool>(), (std::vector<bool>{false, true, true}));
-  EXPECT_EQ(s.item<int64_t>(), 6);
+  EXPECT_EQ(s.item<int>(), 6);
   EXPECT_EQ(t.dtype(), DType::f16);
 }
 
@@ -154,6 +156,14 @@ TEST_P(Guide, NewNumbersCompileNothing) {
   const uint64_t before = made();
   EXPECT_EQ(run(3), 18.75f);
   EXPECT_EQ(made(), before);
+}
+
+TEST_P(Guide, Explain) {
+  Tensor x = ones({64, 64}).eval();
+  Tensor y = softmax(x * 2);
+  std::cout << explain(y);  // the graph, its kernels, what they move and how long they take
+  EXPECT_NE(explain(y, {.times = false}).find("reduce_max"), std::string::npos);
+  EXPECT_FALSE(y.is_evaluated());
 }
 
 TEST_P(Guide, ControlFlow) {
@@ -262,6 +272,7 @@ TEST_P(Guide, NumbersOnTheLeft) {
   EXPECT_EQ(quotient(tensor({7, 8, 9}), 4).to_vector<int>(), (std::vector<int>{1, 2, 2}));
   EXPECT_EQ(tensor(2.5f).rank(), 0);
   EXPECT_EQ(tensor(true).item<bool>(), true);
+  EXPECT_EQ(flags(tensor(std::vector<bool>{true, false})), (std::vector<bool>{true, false}));
 }
 
 TEST_P(Guide, GradientsOfAList) {
@@ -272,6 +283,48 @@ TEST_P(Guide, GradientsOfAList) {
   EXPECT_EQ(value.item<float>(), 11);
   EXPECT_EQ(grads[0].to_vector<float>(), (Floats{3, 4}));
   EXPECT_EQ(grads[1].to_vector<float>(), (Floats{1, 2}));
+}
+
+// A handle without a tensor throws whatever it is asked.
+TEST(GuideErrors, NoTensor) {
+  const Tensor none;
+  const std::function<void()> questions[] = {[&] { none.dtype(); },
+                                             [&] { none.shape(); },
+                                             [&] { none.size(); },
+                                             [&] { none.device(); },
+                                             [&] { none.is_evaluated(); },
+                                             [&] { none.eval(); },
+                                             [&] { none.buffer(); },
+
+                                             [&] { none.item<float>(); },
+                                             [&] { none.to_bytes(); },
+                                             [&] { none.rank(); },
+                                             [&] { none.dim(0); },
+                                             [&] { eval({none}); },
+                                             [&] { exp(none); },
+                                             [&] { none + 1; },
+                                             [&] { 1 < none; },
+                                             [&] { to_device(none, Device::open("cpu")); },
+                                             [&] { to_dlpack(none); },
+                                             [&] { encode_npy(none); },
+                                             [&] { grad([](Tensor x) { return sum(x); })(none); },
+                                             [&] { vmap([](Tensor x) { return sum(x); })(none); },
+                                             [&] { jit([](Tensor x) { return sum(x); })(none); },
+                                             [&] { map([](const Tensor& x) { return x; }, none); },
+                                             [&] { random::normal(none, {2}); },
+                                             [&] {
+                                               concatenate({none, none});
+                                             },
+                                             [&] { stack({none}); },
+                                             [&] { explain(none); }};
+  for (size_t i = 0; i < std::size(questions); ++i) try {
+      questions[i]();
+      ADD_FAILURE() << "question " << i << " was answered";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_argument) << i;
+      EXPECT_NE(std::string(error.what()).find("expected a tensor"), std::string::npos)
+          << i << ": " << error.what();
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Guide, testing::ValuesIn(device_ids()), test_name);
@@ -345,8 +398,8 @@ TEST(GuidePages, NameFilesThatExist) {
       at = end + 1;
       const bool is_path = name.starts_with("src/") || name.starts_with("tests/") ||
                            name.starts_with("include/") || name.starts_with("examples/");
-      if (is_path && name.find_first_of(" <*$") == std::string::npos)
-        EXPECT_TRUE(fs::exists(root / name)) << page << ": " << name;
+      if (!is_path || name.find_first_of(" <*$") != std::string::npos) continue;
+      EXPECT_TRUE(fs::exists(root / name)) << page << ": " << name;
     }
   }
 }

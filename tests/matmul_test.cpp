@@ -162,6 +162,7 @@ TEST_P(Matmul, WholeTilesInEveryForm) {
     s.transpose_a = form & 1, s.transpose_b = form & 2;
     MatmulTiling t = small_tiling();
     t.stages = form & 4 ? 1 : 2;
+    t.early = t.stages == 2 && form & 8;
     if (form & 8) t.part_m = 8, t.part_n = 2, t.group = 1;
     check_product(on(), problem(s), t);
   }
@@ -177,6 +178,7 @@ TEST_P(Matmul, TurnedTiles) {
     MatmulTiling t = small_tiling();
     t.block_m = 32, t.block_n = form & 4 ? 32 : 64, t.block_k = form & 4 ? 16 : 8;
     t.pad = 0, t.stages = form & 1 ? 1 : 2, t.ahead = form & 8, t.interleaved = form & 4;
+    t.early = t.stages == 2 && form & 2;
     check_product(on(), problem(s), t);
   }
 }
@@ -315,7 +317,9 @@ TEST(MatmulArguments, AreChecked) {
   refused("f16 or bf16");
   EXPECT_THROW(ops::tiling_from_text("tiled:1x2"), Error);
   EXPECT_THROW(ops::tiling_from_text(to_text(small_tiling()) + "b"), Error);
-  t = small_tiling(), t.interleaved = false, t.ahead = true;
+  t = small_tiling(), t.stages = 1, t.early = true;
+  refused("early");
+  t = small_tiling(), t.interleaved = false, t.ahead = t.early = true;
   EXPECT_EQ(to_text(ops::tiling_from_text(to_text(t))), to_text(t));
   EXPECT_NE(to_text(t), to_text(small_tiling()));
 }
@@ -351,7 +355,7 @@ TEST_P(Matmul, ByMatrices) {
         t.method = MatmulMethod::matrices;
         t.block_k = 32, t.part_m = t.part_n = 32, t.pad = 8, t.matrix = matrix;
         t.subgroup = limits.subgroup_size;
-        t.ahead = form & 2, t.stages = form & 1 ? 1 : 2;
+        t.ahead = form & 2, t.stages = form & 1 ? 1 : 2, t.early = t.stages == 2 && form & 4;
         s.m = 128, s.n = 64, s.k = 96;
         check_product(on(), problem(s), t);
         s.m = 72, s.n = 40, s.k = 40;

@@ -5,6 +5,7 @@
 #include <adit/device.hpp>
 #include <adit/dtype.hpp>
 #include <adit/error.hpp>
+#include <adit/explain.hpp>
 #include <adit/ops.hpp>
 #include <adit/random.hpp>
 #include <adit/shape.hpp>

@@ -48,9 +48,14 @@ class Tensor {
   // Evaluates, waits and copies out. The C++ type must be the element type (bool reads u8).
   template <class T>
   std::vector<T> to_vector() const {
-    std::vector<T> values(static_cast<size_t>(size()));
-    read(values.data(), dtype_of<T>(), values.size());
-    return values;
+    if constexpr (std::is_same_v<T, bool>) {  // a vector of bool has no memory of its elements' type
+      const auto bytes = to_vector<uint8_t>();
+      return std::vector<bool>(bytes.begin(), bytes.end());
+    } else {
+      std::vector<T> values(static_cast<size_t>(size()));
+      read(values.data(), dtype_of<T>(), values.size());
+      return values;
+    }
   }
   // The one element of a tensor of size 1.
   template <class T>
@@ -97,11 +102,14 @@ Tensor tensor(std::span<const T> values, const Shape& shape, std::shared_ptr<Dev
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values, const Shape& shape, std::shared_ptr<Device> device = nullptr) {
-  return tensor(std::span<const T>(values), shape, std::move(device));
+  if constexpr (std::is_same_v<T, bool>)
+    return tensor(std::vector<uint8_t>(values.begin(), values.end()), shape, std::move(device));
+  else
+    return tensor(std::span<const T>(values), shape, std::move(device));
 }
 template <class T>
 Tensor tensor(const std::vector<T>& values) {
-  return tensor(std::span<const T>(values), {static_cast<int64_t>(values.size())});
+  return tensor(values, {static_cast<int64_t>(values.size())});
 }
 template <class T>
 Tensor tensor(std::initializer_list<T> values) {

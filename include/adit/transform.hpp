@@ -165,23 +165,21 @@ auto hessian(F f, int argument = 0) {
     return hessian_of(f, Tensors{x...}, argument);
   };
 }
-// What jit(f) gives: Tensors in, a Tensor out where f gives one, else a list.
+// What jit(f) gives: Tensors or a list of them in, a Tensor out where f gives one, else a list.
 template <class F>
 class JitFunction {
  public:
   explicit JitFunction(F f) : compiled_(detail::as_function(std::move(f))) {}
 
-  auto operator()(const Tensors& x) const
-    requires(detail::arity_of<F>() == -1)
-  {
-    if constexpr (std::is_same_v<std::invoke_result_t<F, const Tensors&>, Tensor>) return compiled_(x)[0];
-    else return compiled_(x);
+  auto operator()(const Tensors& x) const {
+    Tensors results = compiled_(x);
+    if constexpr (detail::gives_tensor<F>()) return Tensor(results[0]);
+    else return results;
   }
   template <class... T>
-    requires(detail::arity_of<F>() != -1)
+    requires(std::is_same_v<T, Tensor> && ...)
   auto operator()(const T&... x) const {
-    if constexpr (std::is_same_v<std::invoke_result_t<F, T...>, Tensor>) return compiled_(Tensors{x...})[0];
-    else return compiled_(Tensors{x...});
+    return (*this)(Tensors{x...});
   }
 
   // What is run for arguments like these (explain.hpp).

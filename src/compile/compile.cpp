@@ -30,23 +30,33 @@ class Compiler {
     target_.gpu = device.info().kind != DeviceKind::cpu;
   }
 
-  std::shared_ptr<const Executable> make(Notes* notes) {
+  std::shared_ptr<const Executable> make(Notes* notes, std::vector<kernel::Program>* programs) {
     collect();
     std::unordered_set<const Node*> arguments;
     for (const auto& [node, index] : number_index_) arguments.insert(node);
     const Partition parts = partition(nodes_, inputs_, outputs_, arguments, target_);
     Workshop shop{parts, target_, nodes_, {}};
     std::vector<Work> work;
-    std::vector<const Group*> groups;  // one a piece of work
-    for (const Group& group : parts.groups) {
-      append_work(group, shop, work);
-      groups.resize(work.size(), &group);
+    std::vector<std::vector<const Group*>> groups;  // one list a piece of work
+    for (size_t i = 0; i < parts.groups.size();) {
+      std::vector<const Group*> together = small_run(parts.groups, i, shop);
+      if (together.size() > 1) {
+        work.push_back(work_of(one_team_launch(together, shop), device_));
+      } else {
+        together = {&parts.groups[i]};
+        append_work(parts.groups[i], shop, work);
+      }
+      i += together.size();
+      groups.resize(work.size(), together);
     }
     auto executable = std::make_shared<Executable>();
     place_outputs(*executable);
     const MemoryPlan plan = plan_memory(work, groups, parts, *executable);
     if (notes) *notes = take_notes({nodes_, inputs_, outputs_, parts, shop.scratch, work, groups, plan});
-    for (Work& item : work) executable->steps_.push_back(finish(std::move(item)));
+    for (Work& item : work) {
+      if (programs) programs->push_back(std::move(item.program));
+      executable->steps_.push_back(finish(std::move(item)));
+    }
     return executable;
   }
 
@@ -58,6 +68,15 @@ class Compiler {
       if (x.node().computed || x.node().op == Op::input) inputs_.insert(&x.node());
     }
     for (const Tensor& root : roots_) outputs_.insert(&memory_of(root.node()));
+  }
+
+  // Small groups that follow each other are one kernel.
+  static std::vector<const Group*> small_run(const std::vector<Group>& groups, size_t first, const Workshop& shop) {
+    constexpr size_t longest = 24;  // groups: a kernel of more takes long to compile
+    std::vector<const Group*> run;
+    for (size_t i = first; i < groups.size() && run.size() < longest && is_small(groups[i], shop); ++i)
+      run.push_back(&groups[i]);
+    return run;
   }
 
   void append_work(const Group& group, Workshop& shop, std::vector<Work>& work) {
@@ -90,7 +109,7 @@ class Compiler {
   }
 
   // Tensors that are neither inputs nor outputs live in one arena, each from its first use to its last.
-  MemoryPlan plan_memory(const std::vector<Work>& work, const std::vector<const Group*>& groups, const Partition& parts,
+  MemoryPlan plan_memory(const std::vector<Work>& work, const std::vector<std::vector<const Group*>>& groups, const Partition& parts,
                          Executable& executable) {
     MemoryPlan plan;
     for (size_t step = 0; step < work.size(); ++step)
@@ -99,7 +118,8 @@ class Compiler {
         if (!input_index_.contains(&base) && !output_places_.contains(&base)) plan.use(&base, padded(bytes_of(base)), step);
       }
     for (size_t step = 0; step < work.size(); ++step)
-      if (groups[step]->form == Group::Form::loop) reuse_operands(plan, *groups[step], parts, step);
+      if (groups[step].size() == 1 && groups[step][0]->form == Group::Form::loop)
+        reuse_operands(plan, *groups[step][0], parts, step);
     executable.arena_bytes_ = plan.arrange();
     for (const auto& [node, offset] : plan.offsets()) arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
     return plan;
@@ -157,8 +177,9 @@ class Compiler {
 }  // namespace
 
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
-                                          std::span<const Tensor> numbers, Notes* notes) {
-  return Compiler(device, roots, inputs, numbers).make(notes);
+                                          std::span<const Tensor> numbers, Notes* notes,
+                                          std::vector<kernel::Program>* programs) {
+  return Compiler(device, roots, inputs, numbers).make(notes, programs);
 }
 
 }  // namespace adit::compile

@@ -23,7 +23,8 @@ double unit_cost(const Node& node) {
   switch (row.kind) {
     case Kind::elementwise: return row.cost * pairs;
     case Kind::reduction: return static_cast<double>(reduced_count(node)) * pairs;
-    case Kind::kernel: return node.op == Op::dot ? 2.0 * static_cast<double>(contracted_count(node)) * pairs : 0;
+    case Kind::kernel:
+      return node.op == Op::dot ? 2.0 * static_cast<double>(contracted_count(node)) * pairs : 0;
     default: return 0;  // finding a place is not counted
   }
 }
@@ -46,8 +47,10 @@ GroupCount::GroupCount(const Group& group, const Partition& partition) {
     open_.erase(open_.begin());
     const bool in_memory = partition.in_memory.contains(node) && !group.contains(*node);
     if (partition.arguments.contains(node)) continue;
-    if (in_memory) reads_[node] = times;
-    else count(*node, times, group);
+    if (in_memory)
+      reads_[node] = times;
+    else
+      count(*node, times, group);
   }
 }
 
@@ -118,7 +121,8 @@ double own_operations(const Node& node) {
   const double n = node.shape.size() ? static_cast<double>(node.shape.back()) : 1;
   switch (node.op) {
     case Op::cholesky: return elements_of(node) * n / 3;
-    case Op::triangular_solve: return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
+    case Op::triangular_solve:
+      return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
     case Op::indexed_add: return elements_of(node.operands[2].node());
     default: return 0;
   }
@@ -137,7 +141,8 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
     for (const Use& use : uses_of(work)) {
       uint64_t bytes = bytes_of(*use.node);
       // An update touches as much of its result as there are updates.
-      if (updates_places(node) && use.node == &node) bytes = std::min(bytes, bytes_of(node.operands[2].node()));
+      if (updates_places(node) && use.node == &node)
+        bytes = std::min(bytes, bytes_of(node.operands[2].node()));
       cost.bytes += use.reads && use.writes ? 2 * bytes : bytes;
     }
   return cost;
@@ -158,6 +163,17 @@ Cost cost_of(const Work& work, const Group& group, const Partition& partition, s
     cost.bytes += use.writes || is_part ? bytes_of(*use.node) : count.read_bytes(*use.node);
     if (joins && is_part) cost.operations += elements_of(*use.node);
   }
+  return cost;
+}
+
+Cost cost_of_team(const Work& work, const std::vector<const Group*>& groups, const Partition& partition) {
+  Cost cost;
+  for (const Group* group : groups) {
+    const GroupCount count(*group, partition);
+    cost.operations += count.operations();
+    cost.type = wider(cost.type, count.type());
+  }
+  for (const Use& use : uses_of(work)) cost.bytes += bytes_of(*use.node) * (use.reads && use.writes ? 2 : 1);
   return cost;
 }
 

@@ -9,8 +9,8 @@
 namespace adit::compile {
 
 struct Cost {
-  uint64_t bytes = 0;     // between memory and the device, each element once even where a cache serves it again
-  double operations = 0;  // of arithmetic: the rows' costs, an addition being 1
+  uint64_t bytes = 0;  // between memory and the device, each element once even where a cache serves it again
+  double operations = 0;    // of arithmetic: the rows' costs, an addition being 1
   DType type = DType::f32;  // the widest that is computed with
 };
 
@@ -27,7 +27,8 @@ class GroupCount {
   GroupCount(const Group& group, const Partition& partition);
   double operations() const { return operations_; }
   double row_operations() const { return row_operations_; }  // of those, what is done once a row
-  // A tensor in memory: elements that are read, at most all of it, except that gathers count by their indices.
+  // A tensor in memory: elements that are read, at most all of it, except that gathers count by their
+  // indices.
   uint64_t read_bytes(const Node& node) const;
   DType type() const { return type_; }
 
@@ -49,5 +50,8 @@ class GroupCount {
 
 // `launch`: which of the group's pieces of work it is; `last` is the number of the last one.
 Cost cost_of(const Work& work, const Group& group, const Partition& partition, size_t launch, size_t last);
+
+// Several groups by one team: what they compute, and every tensor they touch.
+Cost cost_of_team(const Work& work, const std::vector<const Group*>& groups, const Partition& partition);
 
 }  // namespace adit::compile

@@ -82,7 +82,7 @@ class Executable {
  public:
   struct Output {
     bool is_input = false;  // an input under another shape: nothing to compute
-    Location place;            // its own memory, or that input
+    Location place;         // its own memory, or that input
   };
 
   // Queues the work; returns the outputs' memory. Thread-safe.

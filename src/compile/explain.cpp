@@ -53,9 +53,9 @@ std::string timed(double seconds, const Notes::OfStep& notes, const Peaks& peaks
   const double at_best = std::max(bytes / peaks.bytes, peak > 0 ? operations / peak : 0);
   const bool by_memory = peak <= 0 || bytes / peaks.bytes >= operations / peak;
   if (seconds <= 0) return "      too short to time\n";
-  return fmt::format("      {:>10}  {:>8.1f} GB/s  {:>8.3f} TFLOP/s  {:>5.1f}% of what {} allows\n", time_text(seconds),
-                     bytes / seconds / 1e9, operations / seconds / 1e12, 100 * at_best / seconds,
-                     by_memory ? "memory" : "arithmetic");
+  return fmt::format("      {}, {}, {}, {:.1f}% of what {} allows\n", time_text(seconds),
+                     scaled(bytes / seconds, "B/s"), scaled(operations / seconds, "FLOP/s"),
+                     100 * at_best / seconds, by_memory ? "memory" : "arithmetic");
 }
 
 std::string steps_text(const Told& told) {
@@ -78,17 +78,20 @@ std::string totals_text(const Told& told) {
     sum.bytes += step.cost.bytes;
     sum.operations += step.cost.operations;
   }
-  std::string text = fmt::format("total: {}, {}", scaled(static_cast<double>(sum.bytes), "B"),
-                                 counted(sum.operations));
+  std::string text =
+      fmt::format("total: {}, {}", scaled(static_cast<double>(sum.bytes), "B"), counted(sum.operations));
   if (told.times) {
     for (const double time : told.times->steps) seconds += time;
-    text += fmt::format(", {} in one run ({} step by step)", time_text(told.times->whole), time_text(seconds));
+    text +=
+        fmt::format(", {} in one run ({} step by step)", time_text(told.times->whole), time_text(seconds));
   }
   text += "\n";
   if (!told.peaks) return text;
-  text += fmt::format("device: {}/s of memory, {}/s in f32", scaled(told.peaks->bytes, "B"), scaled(told.peaks->f32, "FLOP"));
-  if (told.peaks->f64 > 0) text += fmt::format(", {}/s in f64", scaled(told.peaks->f64, "FLOP"));
-  if (told.peaks->matrices > 0) text += fmt::format(", {}/s by matrices", scaled(told.peaks->matrices, "FLOP"));
+  text += fmt::format("device: {} of memory, {} in f32", scaled(told.peaks->bytes, "B/s"),
+                      scaled(told.peaks->f32, "FLOP/s"));
+  if (told.peaks->f64 > 0) text += fmt::format(", {} in f64", scaled(told.peaks->f64, "FLOP/s"));
+  if (told.peaks->matrices > 0)
+    text += fmt::format(", {} by matrices", scaled(told.peaks->matrices, "FLOP/s"));
   return text + ", as measured\n";
 }
 
@@ -96,7 +99,8 @@ std::string totals_text(const Told& told) {
 std::string reused(const std::vector<Notes::OfArena>& all, const Notes::OfArena& mine) {
   std::vector<std::string> labels;
   for (const Notes::OfArena& other : all)
-    if (other.last < mine.first && other.offset < mine.offset + mine.bytes && mine.offset < other.offset + other.bytes)
+    if (&other != &mine && other.last <= mine.first && other.offset < mine.offset + mine.bytes &&
+        mine.offset < other.offset + other.bytes)
       labels.push_back(other.label);
   return labels.empty() ? "" : ", over " + listed(labels);
 }
@@ -110,15 +114,16 @@ std::string memory_text(const Told& told) {
   if (!told.notes.arena.empty()) text += fmt::format(" ({} without reuse)", together);
   text += "\n";
   for (const Notes::OfArena& tensor : told.notes.arena)
-    text += fmt::format("  {}: {} bytes at {}, steps {} to {}{}\n", tensor.label, tensor.bytes, tensor.offset, tensor.first,
-                        tensor.last, reused(told.notes.arena, tensor));
+    text += fmt::format("  {}: {} bytes at {}, steps {} to {}{}\n", tensor.label, tensor.bytes, tensor.offset,
+                        tensor.first, tensor.last, reused(told.notes.arena, tensor));
   return text;
 }
 
 }  // namespace
 
 std::string to_text(const Told& told) {
-  return (told.graph ? graph_text(told.notes) : "") + steps_text(told) + totals_text(told) + memory_text(told);
+  return (told.graph ? graph_text(told.notes) : "") + steps_text(told) + totals_text(told) +
+         memory_text(told);
 }
 
 }  // namespace adit::compile

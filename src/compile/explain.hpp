@@ -37,15 +37,15 @@ struct Made {
   const Partition& parts;
   const std::vector<Tensor>& scratch;
   const std::vector<Work>& work;
-  const std::vector<const Group*>& groups;  // one a piece of work
+  const std::vector<std::vector<const Group*>>& groups;  // of each piece of work
   const MemoryPlan& plan;
 };
 Notes take_notes(const Made& made);
 
 struct Peaks {
-  double bytes = 0;                                        // a second, to and from memory
-  double f32 = 0, f64 = 0, matrices = 0;                   // operations a second; 0: the device has none
-  double of(const Cost& cost, bool by_matrices) const;     // operations
+  double bytes = 0;                                     // a second, to and from memory
+  double f32 = 0, f64 = 0, matrices = 0;                // operations a second; 0: the device has none
+  double of(const Cost& cost, bool by_matrices) const;  // operations
 };
 // What the device can do at best: measured at the first call, in a few tenths of a second.
 const Peaks& peaks_of(Device& device);

@@ -32,6 +32,13 @@ struct Workshop {
 
 std::vector<Launch> loop_launches(const Group& group, Workshop& shop);
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop);
+// Stores every root's element at `at`.
+void store_roots(Writer& writer, const Group& group, const Index& at);
+
+// Work so small that a team does it in the time of a launch.
+bool is_small(const Group& group, const Workshop& shop);
+// Several small groups, one after the other, by one team.
+Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop);
 
 // A name that tells what a kernel does: "multiply_add_tanh".
 std::string kernel_name(const Group& group, const Partition& partition, const char* form);

@@ -51,6 +51,16 @@ void declare_arguments(Writer& writer, const Group& group, const Partition& part
   }
 }
 
+// All values before the first store: a result may lie where an operand lay.
+void store_roots(Writer& writer, const Group& group, const Index& at) {
+  std::vector<std::pair<Index, Scalar>> values;
+  for (const Node* root : group.roots) {
+    const Index mine = at.reshaped(root->shape);
+    values.emplace_back(mine, writer.read(*root, mine));
+  }
+  for (size_t i = 0; i < values.size(); ++i) writer.store(*group.roots[i], values[i].first, values[i].second);
+}
+
 namespace {
 
 // Elements an invocation computes: as many as 16 bytes of the widest type hold.
@@ -82,16 +92,6 @@ bool walks_out_of_order(const Group& group, const Workshop& shop) {
             kind == Kind::reduction;
   });
   return found;
-}
-
-// All values before the first store: a result may lie where an operand lay.
-void store_roots(Writer& writer, const Group& group, const Index& at) {
-  std::vector<std::pair<Index, Scalar>> values;
-  for (const Node* root : group.roots) {
-    const Index mine = at.reshaped(root->shape);
-    values.emplace_back(mine, writer.read(*root, mine));
-  }
-  for (size_t i = 0; i < values.size(); ++i) writer.store(*group.roots[i], values[i].first, values[i].second);
 }
 
 // One invocation an element, or `width` of them.

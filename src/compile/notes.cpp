@@ -71,7 +71,8 @@ class NoteTaker {
     text += fmt::format(" : {}{}", name_of(node.type), to_string(node.shape));
     if (is_input) return text;
     if (made_.outputs.contains(&node)) return text + "  -> output";
-    return made_.parts.in_memory.contains(&node) && made_.parts.stored.contains(&node) ? text + "  -> memory" : text;
+    return made_.parts.in_memory.contains(&node) && made_.parts.stored.contains(&node) ? text + "  -> memory"
+                                                                                       : text;
   }
 
   // The host's work writes what nobody touched before.
@@ -94,11 +95,12 @@ class NoteTaker {
       if (use.writes) mine.writes.push_back(label(*use.node));
     }
     for (const Node* node : work.touches) touched_.insert(&memory_of(*node));
-    const Group* group = made_.groups[i];
+    const auto& groups = made_.groups[i];
     size_t first = i, last = i;
-    while (first > 0 && made_.groups[first - 1] == group) --first;
-    while (last + 1 < made_.groups.size() && made_.groups[last + 1] == group) ++last;
-    mine.cost = cost_of(work, *group, made_.parts, i - first, last - first);
+    while (first > 0 && made_.groups[first - 1] == groups) --first;
+    while (last + 1 < made_.groups.size() && made_.groups[last + 1] == groups) ++last;
+    mine.cost = groups.size() > 1 ? cost_of_team(work, groups, made_.parts)
+                                  : cost_of(work, *groups[0], made_.parts, i - first, last - first);
     mine.by_matrices = work.kernel && kernel::uses_matrices(work.program);
     notes_.steps.push_back(std::move(mine));
   }

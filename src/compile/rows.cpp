@@ -79,22 +79,24 @@ void fix_row_values(Writer& writer, const Group& group, const Partition& partiti
 
 namespace {
 
-// A kernel over rows: a team a row, or an invocation a row that walks it by itself.
-class RowKernel {
+// Writes the work of one row: by a team, or by an invocation that walks it by itself.
+class RowWriter {
  public:
-  RowKernel(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team)
+  RowWriter(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team, bool may_hold, Builder& k,
+            Arguments& arguments)
       : group_(group),
         plan_(plan),
         shop_(shop),
         by_team_(by_team),
-        k_(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
-           by_team ? kernel::Team::many(holds() ? held_lanes() : lanes()) : kernel::Team::one(128)),
-        arguments_(k_),
-        writer_(k_, arguments_, shop.partition, group, index_type_for(group, shop.partition)) {}
+        may_hold_(may_hold),
+        k_(k),
+        writer_(k, arguments, shop.partition, group, index_type_for(group, shop.partition)) {}
 
-  Launch make() {
-    declare_arguments(writer_, group_, shop_.partition);
-    row_number_ = k_.team(writer_.index_type());
+  void declare() { declare_arguments(writer_, group_, shop_.partition); }
+  Type index_type() const { return writer_.index_type(); }
+
+  void write(Value row_number) {
+    row_number_ = row_number;
     row_ = Index(k_, plan_.rows, row_number_);
     if (holds()) hold_places();
     for (const auto& level : plan_.levels) {
@@ -106,8 +108,9 @@ class RowKernel {
     fix_row_values(writer_, group_, shop_.partition, row_);
     store_row_roots();
     if (!plan_.whole_roots.empty()) walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
-    return {k_.finish(), static_cast<uint64_t>(plan_.count), arguments_.bindings()};
   }
+
+  uint32_t team_lanes() const { return holds() ? held_lanes() : lanes(); }
 
  private:
   uint32_t lanes() const {
@@ -142,7 +145,7 @@ class RowKernel {
   }
   bool holds() const {
     const Limits& limits = shop_.target.limits;
-    if (!by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic) return false;
+    if (!may_hold_ || !by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic) return false;
     if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
     const int64_t steps = plan_.length / width();
     return steps % held_lanes() == 0 && steps / held_lanes() <= most_held;
@@ -320,9 +323,8 @@ class RowKernel {
   const Group& group_;
   const RowPlan& plan_;
   Workshop& shop_;
-  const bool by_team_;
-  Builder k_;
-  Arguments arguments_;
+  const bool by_team_, may_hold_;
+  Builder& k_;
   Writer writer_;
   Value row_number_;
   Index row_;
@@ -330,14 +332,32 @@ class RowKernel {
   std::vector<Held> held_;
 };
 
+// The team's size is known only after the writer has looked at the group, which needs a builder of its own.
+uint32_t lanes_for(const Group& group, const RowPlan& plan, Workshop& shop) {
+  Builder unused("lanes", kernel::Team::many(32));
+  Arguments arguments(unused);
+  return RowWriter(group, plan, shop, true, true, unused, arguments).team_lanes();
+}
+
+Launch row_kernel(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team) {
+  Builder k(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
+            by_team ? kernel::Team::many(lanes_for(group, plan, shop)) : kernel::Team::one(128));
+  Arguments arguments(k);
+  RowWriter rows(group, plan, shop, by_team, true, k, arguments);
+  rows.declare();
+  rows.write(k.team(rows.index_type()));
+  return {k.finish(), static_cast<uint64_t>(plan.count), arguments.bindings()};
+}
+
 // Parts into which each row is cut, so that the whole device has work.
 int64_t parts_for(const RowPlan& plan, const Target& target, bool by_team) {
   if (!plan.whole_roots.empty() || plan.levels.size() != 1) return 1;
   const int64_t n = plan.length;
   if (!target.gpu) {
-    if (plan.count >= 64 || n * plan.count < 65536) return 1;
-    return by_team ? std::clamp<int64_t>(64 / plan.count, 1, n / 4096 + 1)
-                   : std::clamp<int64_t>(n / 64, 1, 64);
+    // Lines of an outer axis are always walked in parts: as they lie in memory.
+    if (n * plan.count < 65536 || (by_team && plan.count >= 64) || (!by_team && n < 128)) return 1;
+    if (by_team) return std::clamp<int64_t>(64 / plan.count, 1, n / 4096 + 1);
+    return std::clamp<int64_t>(n / 64, 1, 64);
   }
   if (by_team) {
     if (plan.count >= 512 || n < 16384) return 1;
@@ -347,16 +367,35 @@ int64_t parts_for(const RowPlan& plan, const Target& target, bool by_team) {
   return std::clamp<int64_t>(262144 / plan.count, 1, n / 16);
 }
 
+bool goes_by_team(const Group& group, const RowPlan& plan) {
+  return plan.length >= 32 && (group.axes.contains(group.full.size() - 1) || plan.consecutive);
+}
+
 }  // namespace
+
+RowsInside::RowsInside(const Group& group, Workshop& shop, Builder& k, Arguments& arguments)
+    : plan_(plan_rows(group, shop.partition)) {
+  // Many short rows: a lane each. Few long ones: the team goes through them together.
+  by_team_ = goes_by_team(group, plan_) && plan_.count < 64;
+  writer_ = std::make_shared<RowWriter>(group, plan_, shop, by_team_, false, k, arguments);
+  builder_ = &k;
+}
+void RowsInside::declare() { std::static_pointer_cast<RowWriter>(writer_)->declare(); }
+void RowsInside::write() {
+  auto& rows = *std::static_pointer_cast<RowWriter>(writer_);
+  Builder& k = *builder_;
+  if (by_team_) k.for_(k.constant(rows.index_type(), plan_.count), [&](Value row) { rows.write(row); });
+  else k.each(k.constant(Type::u32, plan_.count), [&](Value row) { rows.write(convert(row, rows.index_type())); });
+}
 
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
   const RowPlan plan = plan_rows(group, shop.partition);
   if (plan.count == 0) return {};
-  const bool by_team = plan.length >= 32 && (group.axes.contains(group.full.size() - 1) || plan.consecutive);
+  const bool by_team = goes_by_team(group, plan);
   const int64_t parts = parts_for(plan, shop.target, by_team);
   if (parts > 1) return split_rows(group, plan, shop, parts);
   std::vector<Launch> launches;
-  launches.push_back(RowKernel(group, plan, shop, by_team).make());
+  launches.push_back(row_kernel(group, plan, shop, by_team));
   return launches;
 }
 

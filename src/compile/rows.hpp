@@ -18,6 +18,20 @@ struct RowPlan {
 };
 RowPlan plan_rows(const Group& group, const Partition& partition);
 
+// All rows of a group as a piece of a kernel of one team.
+class RowsInside {
+ public:
+  RowsInside(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments);
+  void declare();
+  void write();
+
+ private:
+  RowPlan plan_;
+  bool by_team_ = false;
+  kernel::Builder* builder_ = nullptr;
+  std::shared_ptr<void> writer_;
+};
+
 // Splits one level of reductions over many teams, with a second kernel that joins the parts.
 std::vector<Launch> split_rows(const Group& group, const RowPlan& plan, Workshop& shop, int64_t parts);
 

@@ -38,7 +38,8 @@ bool is_slow(const Device& device) { return device.info().kind == DeviceKind::so
 // c = a + b, four elements an invocation on a GPU.
 kernel::Program addition(bool gpu) {
   kernel::Builder k("explain_add", kernel::Team::one(256));
-  const kernel::Array a = k.buffer("a", Type::f32, kernel::Access::read), b = k.buffer("b", Type::f32, kernel::Access::read);
+  const kernel::Array a = k.buffer("a", Type::f32, kernel::Access::read),
+                      b = k.buffer("b", Type::f32, kernel::Access::read);
   const kernel::Array c = k.buffer("c", Type::f32, kernel::Access::write);
   const Value i = k.team();
   if (gpu) {
@@ -56,7 +57,8 @@ kernel::Program partial_sums() {
   const kernel::Array x = k.buffer("x", Type::f32, kernel::Access::read),
                       partial = k.buffer("partial", Type::f32, kernel::Access::write);
   const Value chunk = k.scalar("chunk", Type::u32), team = k.team();
-  const Value sum = k.reduce(chunk, kernel::Reduction::add, [&](Value i) -> Value { return x[team * chunk + i]; });
+  const Value sum =
+      k.reduce(chunk, kernel::Reduction::add, [&](Value i) -> Value { return x[team * chunk + i]; });
   k.once([&] { partial[team] = sum; });
   return k.finish();
 }
@@ -68,7 +70,8 @@ kernel::Program multiply_adds(Type type, int chains, int trips) {
   const Value i = k.team(), seed = convert(i, type);
   const Value factor = k.constant(type, 0.999), term = k.constant(type, 0.001);
   std::vector<kernel::Variable> sums;
-  for (int c = 0; c < chains; ++c) sums.push_back(k.variable(seed + k.constant(type, static_cast<double>(c))));
+  for (int c = 0; c < chains; ++c)
+    sums.push_back(k.variable(seed + k.constant(type, static_cast<double>(c))));
   k.for_(k.constant(Type::u32, trips), [&](Value) {
     for (int round = 0; round < 4; ++round)
       for (const kernel::Variable& sum : sums) sum = fma(sum.get(), factor, term);
@@ -95,7 +98,8 @@ kernel::Program matrix_products(const kernel::MatrixShape& shape, uint32_t lanes
   k.for_(k.constant(Type::u32, trips), [&](Value) {
     for (const kernel::MatrixVariable& sum : sums) sum = multiply_add(a, b, sum.get());
   });
-  const Value place = (k.team() * k.constant(Type::u32, 4) + k.subgroup_number()) * k.constant(Type::u32, chains);
+  const Value place =
+      (k.team() * k.constant(Type::u32, 4) + k.subgroup_number()) * k.constant(Type::u32, chains);
   for (int c = 0; c < chains; ++c)
     matrix_store(out, (place + k.constant(Type::u32, c)) * k.constant(Type::u32, shape.m * shape.n),
                  k.constant(Type::u32, shape.n), sums[static_cast<size_t>(c)].get());
@@ -117,8 +121,8 @@ class Measurer {
   }
 
  private:
-  // The best of some runs: others on the machine can only make it slower. Several are in the queue, so that the
-  // way to the device does not count.
+  // The best of some runs: others on the machine can only make it slower. Several are in the queue, so that
+  // the way to the device does not count.
   double rate(double amount, int in_queue, const std::function<void()>& work) {
     const auto batch = [&] {
       for (int i = 0; i < in_queue; ++i) work();
@@ -148,8 +152,9 @@ class Measurer {
     });
     const uint32_t teams = is_slow(device_) ? 64 : 1024, chunk = static_cast<uint32_t>(count / teams);
     const auto summing = device_.compile(partial_sums());
-    const double reading = rate(static_cast<double>(count) * 4, in_queue(),
-                                [&] { device_.run(*summing, teams, {buffers[0], buffers[2], chunk}); });
+    const double reading = rate(static_cast<double>(count) * 4, in_queue(), [&] {
+      device_.run(*summing, teams, {buffers[0], buffers[2], chunk});
+    });
     return std::max(adding, reading);
   }
 

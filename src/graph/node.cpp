@@ -9,11 +9,20 @@
 
 namespace adit {
 
-DType Tensor::dtype() const { return node_->type; }
-const Shape& Tensor::shape() const { return node_->shape; }
-int64_t Tensor::size() const { return element_count(node_->shape); }
-std::shared_ptr<Device> Tensor::device() const { return node_->device; }
-bool Tensor::is_evaluated() const { return node_->computed; }
+namespace {
+
+const graph::Node& existing(const std::shared_ptr<graph::Node>& node) {
+  if (!node) graph::fail("tensor", "handle", "expected a tensor, got none");
+  return *node;
+}
+
+}  // namespace
+
+DType Tensor::dtype() const { return existing(node_).type; }
+const Shape& Tensor::shape() const { return existing(node_).shape; }
+int64_t Tensor::size() const { return element_count(existing(node_).shape); }
+std::shared_ptr<Device> Tensor::device() const { return graph::home_of(existing(node_)); }
+bool Tensor::is_evaluated() const { return existing(node_).computed; }
 int64_t Tensor::dim(int axis) const { return shape()[graph::normal_axis("dim", axis, rank())]; }
 
 namespace graph {
@@ -21,7 +30,7 @@ namespace graph {
 // A chain of a million additions would otherwise end in a million nested destructors.
 Node::~Node() {
   thread_local std::vector<Tensor>* pending = nullptr;
-  if (operands.empty()) return;
+  return;
   if (pending) {
     std::move(operands.begin(), operands.end(), std::back_inserter(*pending));
     return;
@@ -47,7 +56,7 @@ thread_local int tracing_depth = 0;
 std::shared_ptr<Device> common_device(Op op, const std::vector<Tensor>& operands) {
   std::shared_ptr<Device> device;
   for (const Tensor& x : operands) {
-    const auto& other = x.node().device;
+    const auto& other = home_of(x.node());
     if (!other || other == device) continue;
     if (device)
       fail(name_of(op), "device",

@@ -32,7 +32,7 @@ struct Node {
   uint64_t number = 0;
   std::vector<Tensor> operands;
   Attributes attributes;
-  std::shared_ptr<Device> device;            // null: nothing decides it yet
+  std::shared_ptr<Device> device;            // its operands'; null: nothing decides it yet. Never changes
   std::shared_ptr<const Storage> storage;    // under the graph lock; set once
   std::atomic<bool> computed{false};         // storage is set
   uint64_t visit = 0;                        // of the walk that last came by, under the graph lock
@@ -48,6 +48,11 @@ struct Node {
     return std::get<A>(attributes);
   }
 };
+
+// Where a node lies or will be computed: any thread may ask while another evaluates it.
+inline const std::shared_ptr<Device>& home_of(const Node& node) {
+  return node.computed ? node.storage->device : node.device;
+}
 
 // Makes a node whose type and shape the caller has decided. Operands' devices must agree: throws otherwise.
 Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> operands, Attributes attributes = {});

@@ -37,7 +37,8 @@ struct MatmulTiling {
   uint32_t block_m = 64, block_n = 64, block_k = 16;  // of a team
   uint32_t part_m = 4, part_n = 4;                    // results of a lane (tiled) or of a subgroup (matrices)
   uint32_t stages = 2;  // tiles in shared memory: 2 need one barrier a step, 1 needs two
-  // Elements between rows of a tile in shared memory, against bank conflicts; 0 (tiled): rows are turned.
+  // Elements between rows of a tile in shared memory, against bank conflicts; 0 (tiled): rows are turned
+  // where they can be.
   uint32_t pad = 4;
   uint32_t group = 8;       // rows of tiles that are walked side by side, for the caches
   uint32_t split_k = 1;     // teams that share one tile's sum
@@ -46,6 +47,7 @@ struct MatmulTiling {
   bool fused = true;        // multiply-add with one rounding
   bool interleaved = true;  // tiled: lanes of a subgroup in a zigzag, else row by row
   bool ahead = false;       // operands of a step are read from shared memory during the step before
+  bool early = false;       // two stages: tiles wait in registers for a whole step before they are put
   kernel::MatrixShape matrix{16, 16, 16, kernel::Type::f16, kernel::Type::f32};  // matrices: one product
 };
 
@@ -77,7 +79,7 @@ uint64_t matmul_sum_teams(const MatmulShape& shape);
 uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& tiling);  // 0: none is needed
 
 // "tiled:128x128x16:8x8:s2:p4:g8:k1:z8", and back; parse throws bad_argument. z is w where lanes are not
-// interleaved; an a at the end is for `ahead`.
+// interleaved; an a at the end is for `ahead`, an e for `early`.
 std::string to_text(const MatmulTiling& tiling);
 MatmulTiling tiling_from_text(const std::string& text);
 

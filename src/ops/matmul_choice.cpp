@@ -10,8 +10,8 @@ using kernel::size_of;
 
 namespace {
 
-// Teams that keep a large GPU busy.
-constexpr uint64_t enough_teams = 128;
+// Teams that keep a large GPU busy where each is large, and as many as are wanted of the small ones.
+constexpr uint64_t enough_teams = 96, wanted_teams = 256;
 
 bool fits(const MatmulTiling& t, const MatmulShape& shape, const Limits& limits) {
   const uint32_t parts = t.block_m / t.part_m * (t.block_n / t.part_n);
@@ -24,15 +24,24 @@ bool fits(const MatmulTiling& t, const MatmulShape& shape, const Limits& limits)
     };
     bytes = (tile(t.block_m, !shape.transpose_a) + tile(t.block_n, shape.transpose_b)) * 2;
   } else {
-    bytes = uint64_t{t.block_k} * (t.block_m + t.block_n + 2 * t.pad) * size_of(accumulator_type(shape));
+    const uint32_t pad = std::max(t.pad, 4u);  // tiles that cannot be turned are padded
+    bytes = uint64_t{t.block_k} * (t.block_m + t.block_n + 2 * pad) * size_of(accumulator_type(shape));
   }
   return lanes <= limits.max_lanes && bytes * t.stages <= limits.shared_bytes;
 }
 
-MatmulTiling tiled(uint32_t m, uint32_t n, uint32_t k, uint32_t part_m, uint32_t part_n, uint32_t stages) {
+// A tiling, and how many teams it needs to be the best one.
+struct Choice {
+  MatmulTiling tiling;
+  uint64_t teams;
+};
+
+Choice tiled(uint32_t m, uint32_t n, uint32_t k, uint32_t part_m, uint32_t part_n, uint32_t stages,
+             uint64_t teams = enough_teams) {
   MatmulTiling t;
   t.block_m = m, t.block_n = n, t.block_k = k, t.part_m = part_m, t.part_n = part_n, t.stages = stages;
-  return t;
+  t.pad = 0;
+  return {t, teams};
 }
 
 bool has_matrices(const MatmulShape& shape, const Limits& limits) {
@@ -42,31 +51,35 @@ bool has_matrices(const MatmulShape& shape, const Limits& limits) {
 }
 
 // From large tiles, which read least, to small ones, which fill a device with small products; the last is for
-// thin products, where every step of k costs the way to memory and back.
-std::vector<MatmulTiling> candidates(const MatmulShape& shape, const Limits& limits) {
+// thin products, where every step of k costs the way to memory and back. As timed on an H200.
+std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   if (has_matrices(shape, limits)) {
-    std::vector<MatmulTiling> all{tiled(128, 128, 64, 64, 64, 1), tiled(64, 64, 64, 32, 32, 2)};
-    for (MatmulTiling& t : all) {
+    std::vector<Choice> all{tiled(128, 128, 64, 64, 64, 1), tiled(128, 64, 64, 64, 32, 1),
+                            tiled(64, 64, 64, 32, 32, 2, 0)};
+    for (auto& [t, teams] : all) {
       t.method = MatmulMethod::matrices;
-      t.pad = 8;
+      t.pad = 8, t.group = 16;
       t.matrix = {16, 16, 16, shape.type, Type::f32};
     }
     return all;
   }
   if (size_of(accumulator_type(shape)) == 8)
-    return {tiled(128, 128, 8, 8, 8, 2), tiled(64, 64, 16, 8, 4, 2), tiled(32, 32, 16, 4, 4, 2),
+    return {tiled(128, 128, 16, 8, 8, 1), tiled(64, 64, 16, 8, 4, 2), tiled(32, 32, 16, 4, 4, 2),
             tiled(16, 16, 32, 2, 2, 2)};
-  return {tiled(128, 128, 16, 8, 8, 1), tiled(128, 64, 16, 8, 8, 2), tiled(64, 64, 16, 8, 4, 2),
-          tiled(32, 32, 16, 4, 4, 2), tiled(16, 16, 64, 2, 2, 2)};
+  Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
+  largest.tiling.pad = 4, largest.tiling.ahead = true;
+  return {largest, tiled(128, 64, 16, 8, 8, 1, 224),
+          shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1),
+          tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2), tiled(16, 16, 64, 2, 2, 2)};
 }
 
-// Splits k as long as teams are few and each still has some tiles to add up.
-uint32_t splits(const MatmulShape& shape, MatmulTiling t) {
+// Splits k where teams are few, as long as each still has some tiles to add up.
+uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   const Grid grid(shape, t);
   const uint64_t teams = matmul_teams(shape, t);
-  constexpr uint32_t tiles_worth_a_team = 8, most = 16;
+  const uint32_t tiles_worth_a_team = t.block_m * t.block_n <= 32 * 32 ? 2 : 4, most = 32;
   if (teams >= enough_teams) return 1;
-  const auto wanted = static_cast<uint32_t>(enough_teams / teams);
+  const auto wanted = static_cast<uint32_t>(wanted_teams / teams);
   uint32_t count = std::clamp(std::min(wanted, grid.tiles_k / tiles_worth_a_team), 1u, most);
   return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
 }
@@ -94,14 +107,14 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     best.split_k = splits(shape, best);
     return best;
   }
-  for (MatmulTiling t : candidates(shape, limits)) {
+  for (auto& [t, teams] : candidates(shape, limits)) {
     t.subgroup = std::max(limits.subgroup_size, 1u);
     t.fused = limits.fused_fma;
     if (!fits(t, shape, limits)) continue;
     best = t;
     const bool wasteful = t.block_m >= 2 * shape.m || t.block_n >= 2 * shape.n;
     const bool small = t.block_m * t.block_n <= 32 * 32;
-    if ((matmul_teams(shape, t) >= enough_teams || small) && !wasteful) break;
+    if ((matmul_teams(shape, t) * splits(shape, t) >= teams || small) && !wasteful) break;
   }
   best.split_k = splits(shape, best);
   return best;

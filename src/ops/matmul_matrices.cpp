@@ -117,8 +117,9 @@ class ByMatrices {
     }
   }
 
-  // The matrix of a tile whose first row (or column) is `extent` and first step of k is `depth`.
-  Matrix fragment(const OperandShape& o, MatrixRole role, Value base, Value extent, uint32_t depth) {
+  // The matrix of a tile that is `extent` rows (or columns) below `first` and begins at step `depth` of k.
+  Matrix fragment(const OperandShape& o, MatrixRole role, Value base, Value first, uint32_t extent,
+                  uint32_t depth) {
     const uint32_t row = row_of_tile(o);
     const bool is_a = role == MatrixRole::a;
     MatrixForm form;
@@ -127,8 +128,9 @@ class ByMatrices {
     form.role = role;
     form.layout = o.along_k == is_a ? MatrixLayout::row_major : MatrixLayout::column_major;
     form.vector = 4;
-    const Value at = o.along_k ? base + extent * row + depth / per_vector
-                               : base + quotient(extent, per_vector) + depth * row;
+    // Constants last: they become part of the instruction.
+    const Value at = o.along_k ? base + first * row + (extent * row + depth / per_vector)
+                               : base + quotient(first, per_vector) + (extent / per_vector + depth * row);
     return matrix_load(tiles_, at, at.like(row), shape_.type, form);
   }
 
@@ -137,15 +139,16 @@ class ByMatrices {
     std::vector<Matrix> all;
     const Value base_a = stage * size_of_tile(a_shape_), base_b = stage * size_of_tile(b_shape_) + first_b();
     for (uint32_t i = 0; i < count_m_; ++i)
-      all.push_back(fragment(a_shape_, MatrixRole::a, base_a, group_m_ * t_.part_m + i * t_.matrix.m, step));
+      all.push_back(fragment(a_shape_, MatrixRole::a, base_a, group_m_ * t_.part_m, i * t_.matrix.m, step));
     for (uint32_t j = 0; j < count_n_; ++j)
-      all.push_back(fragment(b_shape_, MatrixRole::b, base_b, group_n_ * t_.part_n + j * t_.matrix.n, step));
+      all.push_back(fragment(b_shape_, MatrixRole::b, base_b, group_n_ * t_.part_n, j * t_.matrix.n, step));
     return all;
   }
 
   void add_products(const std::vector<Matrix>& both, std::vector<Matrix>& sums) const {
     for (uint32_t j = 0; j < count_n_; ++j)
-      for (uint32_t i = 0; i < count_m_; ++i) {
+      for (uint32_t step = 0; step < count_m_; ++step) {
+        const uint32_t i = j % 2 == 0 ? step : count_m_ - 1 - step;  // each shares one with the one before
         Matrix& sum = sums[i * count_n_ + j];
         sum = multiply_add(both[i], both[count_m_ + j], sum);
       }
@@ -174,6 +177,32 @@ class ByMatrices {
     if (!t_.ahead) exchange();
   }
 
+  // Both operands' vectors of a tile.
+  using Fetched = std::pair<std::vector<Value>, std::vector<Value>>;
+
+  // Keeps what was fetched until the next step.
+  void hold(const Fetched& tiles) {
+    size_t at = 0;
+    const bool is_first = held_.empty();
+    for (const std::vector<Value>* vectors : {&tiles.first, &tiles.second})
+      for (const Value& vector : *vectors)
+        for (int word = 0; word < 4; ++word) {
+          if (is_first)
+            held_.push_back(k_.variable(vector[word]));
+          else
+            held_[at++] = vector[word];
+        }
+  }
+
+  Fetched held(size_t count_a, size_t count_b) {
+    Fetched all;
+    const auto word = [&](size_t vector, size_t part) { return held_[vector * 4 + part].get(); };
+    for (size_t at = 0; at < count_a + count_b; ++at)
+      (at < count_a ? all.first : all.second)
+          .push_back(k_.pack({word(at, 0), word(at, 1), word(at, 2), word(at, 3)}));
+    return all;
+  }
+
   void sum(const Place& place) {
     const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch),
         stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch);
@@ -186,19 +215,27 @@ class ByMatrices {
       return std::pair(load(a_, a_shape_, stage_a, place.row, place.batch, tile),
                        load(b_, b_shape_, stage_b, place.column, place.batch, tile));
     };
-    const auto place_tiles = [&](Value stage, const std::pair<std::vector<Value>, std::vector<Value>>& next) {
+    const auto place_tiles = [&](Value stage, const Fetched& next) {
       put(a_shape_, stage_a, stage * size_of_tile(a_shape_), next.first);
       put(b_shape_, stage_b, stage * size_of_tile(b_shape_) + first_b(), next.second);
     };
+    const auto fetch_ahead = [&](Value tile) { return fetch(kernel::min(tile, end)); };
     place_tiles(zero, fetch(first));
+    if (t_.early) hold(fetch_ahead(first + 1));
     k_.barrier();
     if (t_.ahead)
       for (const Matrix& matrix : fragments(zero, 0)) carried_.emplace_back(matrix);
     k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
-      const auto next = fetch(kernel::min(tile + 1, end));
       const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
       const Value other = t_.stages == 1 ? zero : 1 - stage;
-      multiply(stage, other, [&] { place_tiles(other, next); });
+      if (t_.early) {
+        place_tiles(other, held(stage_a.slots().size(), stage_b.slots().size()));
+        hold(fetch_ahead(tile + 2));
+        multiply(stage, other, [] {});
+      } else {
+        const auto next = fetch_ahead(tile + 1);
+        multiply(stage, other, [&] { place_tiles(other, next); });
+      }
     });
   }
 
@@ -249,6 +286,7 @@ class ByMatrices {
   Array a_, b_, tiles_;
   Value group_m_, group_n_;
   std::vector<MatrixVariable> sums_, carried_;
+  std::vector<kernel::Variable> held_;
 };
 
 void check(const MatmulShape& s, const MatmulTiling& t) {

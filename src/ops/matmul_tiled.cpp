@@ -23,15 +23,14 @@ namespace {
 struct Tile {
   OperandShape operand;
   Array memory;
-  uint32_t lanes, part;  // lanes along this extent, and what each reads of a step
-  uint32_t vector;       // elements of one such read
-  uint32_t width;        // elements of one access to the buffer
-  uint32_t stride = 0, turn = 0;
+  uint32_t lanes, part;                       // lanes along this extent, and what each reads of a step
+  uint32_t vector;                            // elements of one such read
+  uint32_t width;                             // elements of one access to the buffer
+  uint32_t stride = 0, turn = 0, rounds = 1;  // the last: turns until they repeat
 
   uint32_t size() const { return stride * operand.block_k; }
-  uint32_t rounds() const { return operand.block_k / width; }  // turns until they repeat
   // Elements that rows are shifted by (exclusive or) at a step.
-  uint32_t turned(uint32_t step) const { return turn * (step / width % rounds()); }
+  uint32_t turned(uint32_t step) const { return turn * (step / width % rounds); }
 };
 
 class Tiled {
@@ -93,15 +92,22 @@ class Tiled {
 
   Tile tile(const OperandShape& operand, uint32_t lanes, uint32_t part) {
     Tile made{operand, {}, lanes, part, vector_of(part), width_for(operand)};
-    constexpr uint32_t bytes_of_banks = 128;
-    const uint32_t at_once = bytes_of_banks / size_of(compute_), rounds = made.rounds();
-    const bool turns = t_.pad == 0 && operand.along_k && std::has_single_bit(rounds) && rounds > 1 &&
-                       operand.block % at_once == 0 && at_once / rounds % made.vector == 0 &&
-                       at_once / rounds >= made.width;
-    if (turns) made.turn = at_once / rounds;
-    made.stride = operand.block + (operand.along_k ? t_.pad : 0);
+    if (operand.along_k && t_.pad == 0) turn(made);
+    const bool padded = operand.along_k && made.turn == 0;
+    made.stride = operand.block + (padded ? std::max(t_.pad, 4u) : 0);
     made.memory = k_.shared(compute_, made.size() * t_.stages);
     return made;
+  }
+
+  // As many turns as there are vectors along k, or as the banks or the rows have room for.
+  void turn(Tile& tile) const {
+    constexpr uint32_t bytes_of_banks = 128;
+    const uint32_t at_once = bytes_of_banks / size_of(compute_);
+    const uint32_t block = tile.operand.block, aligned = block & (~block + 1);
+    const uint32_t vectors = std::bit_floor(tile.operand.block_k / tile.width);
+    const uint32_t step = std::max(tile.vector, at_once / vectors);
+    const uint32_t rounds = std::min(vectors, std::min(at_once, aligned) / step);
+    if (rounds > 1) tile.turn = step, tile.rounds = rounds;
   }
 
   // The widest vectors that the tile gives every lane the same number of.
@@ -140,7 +146,7 @@ class Tiled {
       const std::vector<Value>& x = all[s];
       if (tile.operand.along_k) {
         Value row = slot.line;
-        if (tile.turn > 0) row = row ^ slot.within * (tile.turn / tile.width);
+        if (tile.turn > 0) row = row ^ rest(quotient(slot.within, tile.width), tile.rounds) * tile.turn;
         const Value first = slot.within * tile.stride + row + offset;
         for (uint32_t j = 0; j < tile.width; ++j) tile.memory.store(first + j * tile.stride, x[j]);
         continue;
@@ -170,7 +176,7 @@ class Tiled {
     for (uint32_t chunk = 0; chunk < tile.part / vector; ++chunk) {
       // Constants last: they become part of the instruction.
       const uint32_t above = chunk * tile.lanes;
-      const bool apart = turned == 0 || tile.lanes * vector % (tile.turn * tile.rounds()) == 0;
+      const bool apart = turned == 0 || tile.lanes * vector % (tile.turn * tile.rounds) == 0;
       Value at = apart ? lane : lane + above;
       if (turned > 0) at = at ^ turned;
       at = base + at + (step * tile.stride / vector + (apart ? above : 0));
@@ -190,9 +196,11 @@ class Tiled {
     return both;
   }
 
+  // To and fro, so that each product shares an operand with the one before: registers are read less often.
   void add_products(const std::vector<Value>& both, std::vector<Value>& sums) const {
     for (uint32_t i = 0; i < t_.part_m; ++i)
-      for (uint32_t j = 0; j < t_.part_n; ++j) {
+      for (uint32_t step = 0; step < t_.part_n; ++step) {
+        const uint32_t j = i % 2 == 0 ? step : t_.part_n - 1 - step;
         Value& sum = sums[i * t_.part_n + j];
         sum = product_sum(both[i], both[t_.part_m + j], sum);
       }
@@ -223,6 +231,32 @@ class Tiled {
     if (!t_.ahead) exchange();
   }
 
+  // Keeps what was fetched until the next step.
+  void hold(const std::pair<Loaded, Loaded>& tiles) {
+    size_t at = 0;
+    const bool is_first = held_.empty();
+    for (const Loaded* loaded : {&tiles.first, &tiles.second})
+      for (const std::vector<Value>& slot : *loaded)
+        for (const Value& scalar : slot) {
+          if (is_first)
+            held_.push_back(k_.variable(scalar));
+          else
+            held_[at++] = scalar;
+        }
+  }
+
+  std::pair<Loaded, Loaded> held() const {
+    size_t at = 0;
+    const auto take = [&](const Tile& tile) {
+      Loaded all(tile.operand.block * tile.operand.block_k / (tile.width * lanes_));
+      for (std::vector<Value>& slot : all)
+        for (uint32_t j = 0; j < tile.width; ++j) slot.push_back(held_[at++].get());
+      return all;
+    };
+    Loaded a = take(tile_a_);
+    return {std::move(a), take(tile_b_)};
+  }
+
   void sum(const Place& place) {
     const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, place.row, place.batch),
         stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, place.column, place.batch);
@@ -235,16 +269,24 @@ class Tiled {
       put(tile_a_, stage_a, stage, tiles.first);
       put(tile_b_, stage_b, stage, tiles.second);
     };
+    const auto fetch_ahead = [&](Value number) { return fetch(kernel::min(number, last)); };
     place_tiles(zero, fetch(first));
+    if (t_.early) hold(fetch_ahead(first + 1));
     k_.barrier();
     if (t_.ahead)
       for (const Value value : strips(zero, 0)) carried_.push_back(k_.variable(value));
     k_.for_(first, place.end_k, first.like(1), [&](Value number) {
-      // After the last tile it is fetched once more, for nothing: cheaper than a branch.
-      const auto next = fetch(kernel::min(number + 1, last));
       const Value stage = t_.stages == 1 ? zero : (number - first) & 1;
       const Value other = t_.stages == 1 ? zero : 1 - stage;
-      multiply(stage, other, [&] { place_tiles(other, next); });
+      // After the last tile it is fetched once more, for nothing: cheaper than a branch.
+      if (t_.early) {
+        place_tiles(other, held());
+        hold(fetch_ahead(number + 2));
+        multiply(stage, other, [] {});
+      } else {
+        const auto next = fetch_ahead(number + 1);
+        multiply(stage, other, [&] { place_tiles(other, next); });
+      }
     });
   }
 
@@ -270,7 +312,7 @@ class Tiled {
   Array a_, b_;
   Tile tile_a_{}, tile_b_{};
   Value lane_m_, lane_n_;
-  std::vector<Variable> sums_, carried_;
+  std::vector<Variable> sums_, carried_, held_;
 };
 
 void check(const MatmulTiling& t) {

@@ -21,7 +21,7 @@
 namespace adit::cache {
 
 // The kinds of entry, each a folder: "kernels" (SPIR-V), "objects" (machine code), "pipelines" (driver),
-// "profiles".
+// "profiles", "executables" (graphs, compiled).
 std::optional<std::filesystem::path> directory();
 
 std::optional<std::vector<std::byte>> load(const std::string& kind, const std::string& key);

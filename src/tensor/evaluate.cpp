@@ -5,7 +5,9 @@
 #include <mutex>
 
 #include "compile/compile.hpp"
+#include "compile/stored.hpp"
 #include "graph/row.hpp"
+#include "tensor/executables.hpp"
 
 namespace adit {
 
@@ -21,12 +23,6 @@ struct Defaults {
 Defaults& defaults() {
   static Defaults value;
   return value;
-}
-
-// Under the graph lock.
-std::map<compile::Key, std::shared_ptr<const compile::Executable>>& executables() {
-  static std::map<compile::Key, std::shared_ptr<const compile::Executable>> known;
-  return known;
 }
 
 }  // namespace
@@ -53,7 +49,7 @@ uint64_t device_word(const Device& device) {
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
   std::shared_ptr<Device> device;
   for (const Tensor& root : roots) {
-    const auto& mine = root.node().device;
+    const auto& mine = graph::home_of(root.node());
     if (!mine || mine == device) continue;
     if (device)
       graph::fail("eval", "tensors", fmt::format("expected tensors of one device, got {} and {}", device->info().id, mine->info().id));
@@ -71,24 +67,35 @@ std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
 std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr<Device>& device,
                                                            std::span<const Tensor> roots,
                                                            const compile::Structure& structure) {
-  auto& place = executables()[structure.key];
-  if (!place) place = compile::compile(*device, roots, structure.inputs, structure.numbers);
-  return place;
+  if (auto known = executables().find(structure.key)) return known;
+  // The key on disk leaves out which opening of the device it is.
+  const bool stores = structure.nodes.size() >= compile::least_stored_nodes;
+  const size_t inputs = structure.inputs.size(), numbers = structure.numbers.size();
+  const std::string name = stores ? compile::stored_name(*device, compile::describe(roots, 0).key) : "";
+  auto made = stores ? compile::load_stored(*device, name, inputs, numbers) : nullptr;
+  if (!made) {
+    std::vector<kernel::Program> programs;
+    made = compile::compile(*device, roots, structure.inputs, structure.numbers, nullptr, stores ? &programs : nullptr);
+    if (stores) compile::save_stored(name, *made, programs, inputs, numbers);
+  }
+  executables().insert(structure.key, made);
+  return made;
 }
 
 void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const Buffer& buffer) {
   Node& node = x.node();
   node.storage = std::make_shared<const graph::Storage>(graph::Storage{device, buffer});
-  node.device = device;
-  node.computed = true;
+  node.computed = true;  // from now on other threads look at the storage
   if (!graph::Tracing::active()) node.operands.clear();
 }
 
 void eval(std::span<const Tensor> tensors) {
   const std::lock_guard lock(graph::graph_lock());
   std::vector<Tensor> roots;
-  for (const Tensor& x : tensors)
+  for (const Tensor& x : tensors) {
+    if (!x) graph::fail("eval", "tensor", "expected a tensor, got none");
     if (!x.node().computed) roots.push_back(x);
+  }
   if (roots.empty()) return;
   const std::shared_ptr<Device> device = device_of(roots);
   const compile::Structure structure = compile::describe(roots, device_word(*device));

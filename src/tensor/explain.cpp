@@ -1,16 +1,18 @@
-#include <adit/explain.hpp>
+#include "tensor/explain.hpp"
 
 #include <mutex>
+
+#include <adit/explain.hpp>
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
 #include "tensor/evaluate.hpp"
-#include "tensor/explain.hpp"
 
 namespace adit {
 
-std::string explain_compiled(const std::shared_ptr<Device>& device, const Compiled& compiled, std::span<const Buffer> inputs,
-                             std::span<const graph::Literal> numbers, const ExplainOptions& options) {
+std::string explain_compiled(const std::shared_ptr<Device>& device, const Compiled& compiled,
+                             std::span<const Buffer> inputs, std::span<const graph::Literal> numbers,
+                             const ExplainOptions& options) {
   compile::Told told{*compiled.executable, compiled.notes, device->info(), nullptr, nullptr, options.graph};
   if (!options.times) return compile::to_text(told);
   const compile::Peaks& peaks = compile::peaks_of(*device);
@@ -23,7 +25,8 @@ std::string explain_compiled(const std::shared_ptr<Device>& device, const Compil
 Compiled compile_with_notes(const std::shared_ptr<Device>& device, std::span<const Tensor> roots,
                             const compile::Structure& structure) {
   Compiled compiled;
-  compiled.executable = compile::compile(*device, roots, structure.inputs, structure.numbers, &compiled.notes);
+  compiled.executable =
+      compile::compile(*device, roots, structure.inputs, structure.numbers, &compiled.notes);
   return compiled;
 }
 
@@ -40,7 +43,8 @@ std::string explain(std::span<const Tensor> tensors, const ExplainOptions& optio
     const compile::Structure structure = compile::describe(tensors, device_word(*device));
     for (const Tensor& x : structure.inputs) {
       if (!x.node().computed)
-        graph::fail("explain", "tensor", "expected a value, got a placeholder of a function that is being traced");
+        graph::fail("explain", "tensor",
+                    "expected a value, got a placeholder of a function that is being traced");
       inputs.push_back(x.node().storage->buffer);
     }
     numbers = number_values(structure.numbers);

@@ -127,7 +127,11 @@ std::string Jit::explain(const Tensors& x, const ExplainOptions& options) const 
   eval(x);
   const std::shared_ptr<Device> device = device_of(x);
   Compiled compiled;
-  const std::shared_ptr<const Trace> trace = trace_of(state_->f, x, device, &compiled.notes);
+  std::shared_ptr<const Trace> trace;
+  {
+    const std::lock_guard lock(state_->mutex);  // one thread at a time calls the function
+    trace = trace_of(state_->f, x, device, &compiled.notes);
+  }
   compiled.executable = trace->executable;
   return explain_compiled(device, compiled, inputs_of(*trace, x), trace->numbers, options);
 }

@@ -22,7 +22,7 @@ Buffer Tensor::buffer() const {
 std::vector<std::byte> Tensor::to_bytes() const {
   std::vector<std::byte> bytes(this->bytes());
   const Buffer from = buffer();
-  if (!bytes.empty()) node_->device->read(from, bytes.data(), bytes.size());
+  if (!bytes.empty()) node_->storage->device->read(from, bytes.data(), bytes.size());
   return bytes;
 }
 
@@ -33,7 +33,7 @@ void Tensor::read(void* to, DType type, size_t count) const {
   if (static_cast<int64_t>(count) != size())
     graph::fail("read", "size", fmt::format("expected a tensor of {} elements, got shape {}", count, adit::to_string(shape())));
   const Buffer from = buffer();
-  if (count) node_->device->read(from, to, bytes());
+  if (count) node_->storage->device->read(from, to, bytes());
 }
 
 Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::shared_ptr<Device> device) {

@@ -206,6 +206,7 @@ Combination trace(const std::function<Tensor(Tensor, Tensor)>& combine, DType ty
     const bool new_one = x.node().op != Op::constant && known.insert(&x.node()).second;
     if (new_one) combination.captured.push_back(x);
   };
+  const std::lock_guard lock(graph_lock());  // another thread may evaluate what is captured
   for (const Tensor& x : reachable(roots, true)) {
     if (dependent.contains(&x.node())) continue;
     bool depends = false;

@@ -1,0 +1,261 @@
+// explain: what it counts, what it shows, and that asking changes nothing.
+#include "compile/explain.hpp"
+
+#include <cmath>
+#include <mutex>
+
+#include <adit/adit.hpp>
+
+#include "compile/compile.hpp"
+#include "devices.hpp"
+#include "tensor/evaluate.hpp"
+#include "tensor/explain.hpp"
+
+namespace adit::test {
+namespace {
+
+class ExplainOn : public OnDevice {
+ protected:
+  void SetUp() override {
+    device_ = Device::open(GetParam());
+    set_default_device(device_);
+  }
+  Compiled compiled(const Tensors& roots) {
+    const std::lock_guard lock(graph::graph_lock());
+    return compile_with_notes(device_, roots, compile::describe(roots, device_word(*device_)));
+  }
+  // Bytes and operations of all steps together.
+  compile::Cost total(const Tensors& roots) {
+    compile::Cost sum;
+    for (const auto& step : compiled(roots).notes.steps) {
+      sum.bytes += step.cost.bytes;
+      sum.operations += step.cost.operations;
+    }
+    return sum;
+  }
+  std::shared_ptr<Device> device_;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, ExplainOn, testing::ValuesIn(device_ids()), test_name);
+
+Tensor numbers(const Shape& shape) {
+  std::vector<float> values(static_cast<size_t>(element_count(shape)));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 13) * 0.25f - 1;
+  return tensor(values, shape);
+}
+Tensor indices(int64_t count, int64_t below) {
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * 7) % below;
+  return tensor(values);
+}
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// --- Counts
+// -------------------------------------------------------------------------------------------------
+
+TEST_P(ExplainOn, ElementwiseWorkCountsEachTensorOnce) {
+  const Tensor a = numbers({1000}), b = numbers({1000});
+  const auto cost = total({a * b + a});  // a is read twice, from memory once
+  EXPECT_EQ(cost.bytes, 3u * 4000);
+  EXPECT_EQ(cost.operations, 2000);
+}
+
+TEST_P(ExplainOn, ABroadcastCostsWhatItIsMadeOf) {
+  const auto cost = total({numbers({100, 50}) + numbers({50})});
+  EXPECT_EQ(cost.bytes, 2u * 100 * 50 * 4 + 50 * 4);
+  EXPECT_EQ(cost.operations, 5000);
+}
+
+TEST_P(ExplainOn, ASliceReadsNoMoreThanItself) {
+  const auto cost = total({slice(numbers({10000}), {100}, {50}) * 2.0f});
+  EXPECT_EQ(cost.bytes, 2u * 50 * 4);
+  EXPECT_EQ(cost.operations, 50);
+}
+
+TEST_P(ExplainOn, AGatherCountsByItsIndices) {
+  // 600 rows of a table of ten: each counts, as the device fetches each.
+  const auto cost = total({take(numbers({10, 8}), indices(600, 10), 0)});
+  EXPECT_EQ(cost.bytes, 600u * 8 * 4 * 2 + 600 * 8);
+  // Three rows of a large table do not read the table.
+  EXPECT_EQ(total({take(numbers({5000, 8}), indices(3, 10), 0)}).bytes, 3u * 8 * 4 * 2 + 3 * 8);
+}
+
+TEST_P(ExplainOn, ReductionsReadTheirOperandAndWriteTheirRows) {
+  const auto rows = total({sum(numbers({300, 64}), {1})});
+  EXPECT_EQ(rows.bytes, 300u * 64 * 4 + 300 * 4);
+  EXPECT_EQ(rows.operations, 300 * 64);
+  // Softmax goes over its rows more than once, but memory gives them once.
+  EXPECT_EQ(total({softmax(numbers({300, 64}))}).bytes, 2u * 300 * 64 * 4);
+}
+
+TEST_P(ExplainOn, AReductionInPartsCountsItsPartsBesides) {
+  const Tensor x = numbers({1 << 17});
+  const auto made = compiled({sum(x)});
+  ASSERT_EQ(made.notes.steps.size(), 2u);
+  const auto &parts = made.notes.steps[0], &join = made.notes.steps[1];
+  EXPECT_EQ(parts.cost.operations, 1 << 17);
+  EXPECT_GE(parts.cost.bytes, (1u << 17) * 4);
+  EXPECT_LT(parts.cost.bytes, (1u << 17) * 4 + 65536);
+  EXPECT_LT(join.cost.bytes, 65536u);  // not x again
+  EXPECT_EQ(join.reads, parts.writes);
+}
+
+TEST_P(ExplainOn, AProductCountsTwoOperationsATerm) {
+  const auto made = compiled({dot(numbers({128, 96}), numbers({96, 64}))});
+  double operations = 0;
+  for (const auto& step : made.notes.steps) operations = std::max(operations, step.cost.operations);
+  EXPECT_EQ(operations, 2.0 * 128 * 96 * 64);
+  EXPECT_EQ(made.notes.steps[0].reads, (std::vector<std::string>{"%0", "%1"}));
+}
+
+TEST_P(ExplainOn, AnInlineProductCountsToo) {
+  const auto cost = total({dot(numbers({8, 6}), numbers({6, 4}))});
+  EXPECT_EQ(cost.operations, 2 * 8 * 6 * 4);
+  EXPECT_EQ(cost.bytes, (8u * 6 + 6 * 4 + 8 * 4) * 4);
+}
+
+TEST_P(ExplainOn, MathFunctionsCostWhatTheirRowSays) {
+  const double one = graph::row_of(graph::Op::tanh).cost;
+  EXPECT_GT(one, 1);
+  EXPECT_EQ(total({tanh(numbers({500}))}).operations, 500 * one);
+}
+
+// --- The text
+// -------------------------------------------------------------------------------------------------
+
+TEST_P(ExplainOn, TheGraphIsALineANode) {
+  const Tensor a = numbers({8, 4}), b = numbers({8, 4});
+  const std::string text = explain(sum(a * b, {1}) + 1.0f, {.times = false});
+  for (const char* part : {"%0 = input : f32[8, 4]\n", "%2 = multiply %0 %1 : f32[8, 4]\n",
+                           "%3 = sum %2 axes [1] : f32[8]", "-> output", "memory: "})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+  EXPECT_FALSE(contains(text, "B/s")) << text;
+  EXPECT_FALSE(contains(explain(a * b, {.graph = false, .times = false}), "multiply %0")) << text;
+}
+
+TEST_P(ExplainOn, TimesComeWithTheShareOfTheRoof) {
+  const std::string text = explain(tanh(numbers({64, 64})) * 2.0f);
+  for (const char* part : {"B/s", "FLOP/s", "% of what ", "as measured", "in one run"})
+    EXPECT_TRUE(contains(text, part)) << part << " in\n" << text;
+}
+
+TEST_P(ExplainOn, MemoryIsReusedAndSaysSo) {
+  Tensor x = numbers({64, 64});
+  const Tensor w = numbers({64, 64});
+  for (int i = 0; i < 4; ++i) x = tanh(dot(x, w));
+  const auto made = compiled({x});
+  uint64_t together = 0;
+  for (const auto& tensor : made.notes.arena) together += tensor.bytes;
+  EXPECT_GT(made.notes.arena.size(), 2u);
+  EXPECT_LT(made.executable->arena_bytes(), together);
+  EXPECT_TRUE(contains(explain(x, {.times = false}), ", over %"));
+  // Nothing that lives at the same time lies at the same place, but what dies in a step may hand its place on
+  // there.
+  for (const auto& a : made.notes.arena)
+    for (const auto& b : made.notes.arena)
+      if (&a != &b && a.first < b.last && b.first < a.last) {
+        EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset)
+            << a.label << " " << b.label;
+      }
+}
+
+TEST_P(ExplainOn, ControlFlowIsOneStepThatTheHostConducts) {
+  const auto [carry, outputs] = scan(
+      [](const Tensors& c, const Tensors& x) {
+        const Tensor next = c[0] * 0.5f + x[0];
+        return Step{{next}, {next}};
+      },
+      {numbers({4})}, {numbers({5, 4})});
+  EXPECT_TRUE(contains(explain(carry[0]), "scan: conducted by the host"));
+}
+
+TEST_P(ExplainOn, ATensorInMemoryNeedsNothing) {
+  const std::string text = explain(numbers({3}));
+  EXPECT_TRUE(contains(text, "steps: 0 ")) << text;
+}
+
+TEST_P(ExplainOn, AnEmptyTensorIsExplained) {
+  EXPECT_TRUE(contains(explain(numbers({0, 3}) + 1.0f), "f32[0, 3]"));
+}
+
+// --- Asking changes nothing
+// ---------------------------------------------------------------------------------
+
+TEST_P(ExplainOn, WhatIsExplainedStaysLazyAndRight) {
+  const Tensor x = numbers({50});
+  const Tensor y = exp(x) - 1.0f;
+  explain(y);
+  EXPECT_FALSE(y.is_evaluated());
+  const auto values = y.to_vector<float>(), inputs = x.to_vector<float>();
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], std::exp(inputs[i]) - 1, 1e-6);
+}
+
+// Steps that add in place, or fill lists, would run over when they are timed again and again.
+TEST_P(ExplainOn, StepsThatWorkInPlaceAreTimedFromAFreshStart) {
+  const Tensor table = numbers({40, 3}), rows = numbers({200, 3}),
+               where = reshape(indices(200, 40), {200, 1});
+  const Tensor added = indexed_add(table, where, rows), put = indexed_put(table, where, rows);
+  const Tensor factor = numbers({6, 6}) * 0.1f + eye(6) * 8.0f;
+  const Tensor solved = triangular_solve(factor, numbers({6, 2}));
+  const std::vector<float> before = table.to_vector<float>();
+  const auto once = added.to_vector<float>();
+  for (const Tensor& x : {indexed_add(table, where, rows), indexed_put(table, where, rows), solved})
+    EXPECT_TRUE(contains(explain(x), "teams"));
+  EXPECT_EQ(table.to_vector<float>(), before);
+  EXPECT_EQ(indexed_add(table, where, rows).to_vector<float>(), once);
+}
+
+TEST_P(ExplainOn, NothingStaysInMemory) {
+  const Tensor x = numbers({32, 32});
+  explain(dot(tanh(x), x));
+  device_->wait();
+  const uint64_t before = device_->statistics().bytes_in_use;
+  explain(dot(tanh(x), x));
+  device_->wait();
+  EXPECT_EQ(device_->statistics().bytes_in_use, before);
+}
+
+TEST_P(ExplainOn, ACompiledFunctionIsExplainedForItsArguments) {
+  const Tensor captured = numbers({7});
+  const auto f = jit([&](Tensor x, Tensor y) { return x * y + captured; });
+  const std::string text = f.explain({numbers({3, 7}), numbers({3, 7})});
+  EXPECT_TRUE(contains(text, "multiply %")) << text;
+  EXPECT_TRUE(contains(text, "f32[3, 7]  -> output")) << text;
+  EXPECT_TRUE(contains(text, "B/s")) << text;
+  EXPECT_EQ(f(numbers({3, 7}), numbers({3, 7})).shape(), (Shape{3, 7}));
+}
+
+TEST_P(ExplainOn, ErrorsNameWhatIsWrong) {
+  const auto message = [](const std::function<void()>& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([] { explain(Tensor()); }), "[explain] tensor: expected a tensor, got none");
+  EXPECT_EQ(message([] { jit([](Tensor x) { return x; }).explain({Tensor()}); }),
+            "[jit] argument 0: expected a tensor, got none");
+  std::string inside;
+  jit([&](Tensor x) {
+    inside = message([&] { explain(x + 1.0f); });
+    return x;
+  })(numbers({2}));
+  EXPECT_EQ(inside,
+            "[explain] tensor: expected a value, got a placeholder of a function that is being traced");
+}
+
+TEST_P(ExplainOn, ThePeaksArePlausibleAndMeasuredOnce) {
+  const auto& peaks = compile::peaks_of(*device_);
+  EXPECT_GT(peaks.bytes, 1e6);
+  EXPECT_GT(peaks.f32, 1e6);
+  EXPECT_EQ(peaks.f64 > 1e6, device_->limits().float64);
+  const uint64_t before = device_->statistics().kernels_run;
+  EXPECT_EQ(&compile::peaks_of(*device_), &peaks);
+  EXPECT_EQ(device_->statistics().kernels_run, before);
+}
+
+}  // namespace
+}  // namespace adit::test
