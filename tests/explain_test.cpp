@@ -102,7 +102,8 @@ TEST_P(ExplainOn, AReductionInPartsCountsItsPartsBesides) {
 }
 
 TEST_P(ExplainOn, AProductCountsTwoOperationsATerm) {
-  const auto made = compiled({dot(numbers({128, 96}), numbers({96, 64}))});
+  const Tensor a = numbers({128, 96}), b = numbers({96, 64});  // numbered in this order
+  const auto made = compiled({dot(a, b)});
   double operations = 0;
   for (const auto& step : made.notes.steps) operations = std::max(operations, step.cost.operations);
   EXPECT_EQ(operations, 2.0 * 128 * 96 * 64);

@@ -3,8 +3,11 @@
 
 #include <adit/control.hpp>
 #include <adit/device.hpp>
+#include <adit/dlpack.hpp>
 #include <adit/dtype.hpp>
 #include <adit/error.hpp>
+#include <adit/explain.hpp>
+#include <adit/io.hpp>
 #include <adit/explain.hpp>
 #include <adit/ops.hpp>
 #include <adit/random.hpp>

@@ -72,10 +72,15 @@ class Compiler {
 
   // Small groups that follow each other are one kernel.
   static std::vector<const Group*> small_run(const std::vector<Group>& groups, size_t first, const Workshop& shop) {
-    constexpr size_t longest = 24;  // groups: a kernel of more takes long to compile
+    // A kernel of more takes long to compile, and drivers have refused some.
+    constexpr size_t most_groups = 24, most_nodes = 400;
     std::vector<const Group*> run;
-    for (size_t i = first; i < groups.size() && run.size() < longest && is_small(groups[i], shop); ++i)
+    size_t nodes = 0;
+    for (size_t i = first; i < groups.size() && run.size() < most_groups && is_small(groups[i], shop); ++i) {
+      for_each_inside(groups[i], shop.partition, [&](const Node&, Place) { ++nodes; });
+      if (nodes > most_nodes) break;
       run.push_back(&groups[i]);
+    }
     return run;
   }
 

@@ -30,7 +30,7 @@ namespace graph {
 // A chain of a million additions would otherwise end in a million nested destructors.
 Node::~Node() {
   thread_local std::vector<Tensor>* pending = nullptr;
-  return;
+  if (operands.empty()) return;
   if (pending) {
     std::move(operands.begin(), operands.end(), std::back_inserter(*pending));
     return;

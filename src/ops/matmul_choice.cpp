@@ -63,13 +63,16 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
     }
     return all;
   }
-  if (size_of(accumulator_type(shape)) == 8)
-    return {tiled(128, 128, 16, 8, 8, 1), tiled(64, 64, 16, 8, 4, 2), tiled(32, 32, 16, 4, 4, 2),
-            tiled(16, 16, 32, 2, 2, 2)};
+  if (size_of(accumulator_type(shape)) == 8) {
+    Choice wide = tiled(128, 128, 16, 8, 8, 1);
+    wide.tiling.ahead = true;
+    return {wide, tiled(64, 64, 16, 8, 4, 1), tiled(32, 32, 16, 4, 4, 2), tiled(16, 16, 32, 2, 2, 2)};
+  }
   Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
   largest.tiling.pad = 4, largest.tiling.ahead = true;
-  return {largest, tiled(128, 64, 16, 8, 8, 1, 224),
-          shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1),
+  Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
+  middle.tiling.ahead = shape.k > 16;
+  return {largest, tiled(128, 64, 16, 8, 8, 1, 224), middle,
           tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2), tiled(16, 16, 64, 2, 2, 2)};
 }
 
@@ -77,7 +80,8 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
 uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   const Grid grid(shape, t);
   const uint64_t teams = matmul_teams(shape, t);
-  const uint32_t tiles_worth_a_team = t.block_m * t.block_n <= 32 * 32 ? 2 : 4, most = 32;
+  const bool thin = t.block_m * t.block_n <= 32 * 32, matrices = t.method == MatmulMethod::matrices;
+  const uint32_t tiles_worth_a_team = thin ? 2 : matrices ? 8 : 4, most = 32;
   if (teams >= enough_teams) return 1;
   const auto wanted = static_cast<uint32_t>(wanted_teams / teams);
   uint32_t count = std::clamp(std::min(wanted, grid.tiles_k / tiles_worth_a_team), 1u, most);
@@ -114,7 +118,9 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     best = t;
     const bool wasteful = t.block_m >= 2 * shape.m || t.block_n >= 2 * shape.n;
     const bool small = t.block_m * t.block_n <= 32 * 32;
-    if ((matmul_teams(shape, t) * splits(shape, t) >= teams || small) && !wasteful) break;
+    // Large tiles and many splits are worse than smaller tiles.
+    const uint64_t sharing = t.block_m * t.block_n <= 64 * 64 ? std::min(splits(shape, t), 4u) : 1;
+    if ((matmul_teams(shape, t) * sharing >= teams || small) && !wasteful) break;
   }
   best.split_k = splits(shape, best);
   return best;

@@ -27,6 +27,11 @@ Defaults& defaults() {
 
 }  // namespace
 
+Executables& executables() {
+  static Executables known(4096);
+  return known;
+}
+
 std::shared_ptr<Device> default_device() {
   const std::lock_guard lock(defaults().mutex);
   if (!defaults().device) defaults().device = Device::open("");
@@ -67,7 +72,7 @@ std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
 std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr<Device>& device,
                                                            std::span<const Tensor> roots,
                                                            const compile::Structure& structure) {
-  if (auto known = executables().find(structure.key)) return known;
+  if (const auto* known = executables().find(structure.key)) return *known;
   // The key on disk leaves out which opening of the device it is.
   const bool stores = structure.nodes.size() >= compile::least_stored_nodes;
   const size_t inputs = structure.inputs.size(), numbers = structure.numbers.size();

@@ -2,11 +2,11 @@
 #include <adit/transform.hpp>
 
 #include <fmt/format.h>
-#include <map>
 #include <mutex>
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
+#include "support/recent.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
 
@@ -30,7 +30,7 @@ struct Trace {
 struct Jit::State {
   Function f;
   std::mutex mutex;
-  std::map<std::vector<uint64_t>, std::shared_ptr<const Trace>> traces;
+  Recent<std::vector<uint64_t>, std::shared_ptr<const Trace>> traces{1024};  // by types and shapes
 };
 
 Jit::Jit(Function f) : state_(std::make_shared<State>()) { state_->f = std::move(f); }
@@ -111,9 +111,13 @@ Tensors Jit::operator()(const Tensors& x) const {
   std::shared_ptr<const Trace> trace;
   {
     const std::lock_guard lock(state_->mutex);
-    auto& place = state_->traces[signature(x, *device)];
-    if (!place) place = trace_of(state_->f, x, device);
-    trace = place;
+    const std::vector<uint64_t> key = signature(x, *device);
+    if (const auto* known = state_->traces.find(key)) {
+      trace = *known;
+    } else {
+      trace = trace_of(state_->f, x, device);
+      state_->traces.insert(key, trace);
+    }
   }
   const std::vector<Buffer> buffers = trace->executable->run(*device, inputs_of(*trace, x), trace->numbers);
   Tensors results;

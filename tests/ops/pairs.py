@@ -233,7 +233,8 @@ def add_casts(cases, rng):
             out = np.frombuffer(x.bytes(), NUMPY[target] if target != "bf16" else np.uint16)
             if target == "bf16":
                 out = (out.astype(np.uint32) << 16).view(np.float32)
-            if source in ("f16", "bf16", "f32", "f64") and target in INTEGERS:  # the bits of a NaN are not promised
+            # The bits of a NaN are not promised.
+            if source in ("f16", "bf16", "f32", "f64") and (target in INTEGERS or source != target):
                 out = np.where(np.isnan(x.values), 0, out)
                 x = Array(source, np.where(np.isnan(x.values), 0, x.values))
             cases.add("bitcast", [x], Exact(target, out), everywhere=source in ("f32", "f16", "u8"), type=target)

@@ -112,7 +112,10 @@ Tensor imag(const Tensor& x) {
   return is_complex(x.dtype()) ? make(Op::imag, {x})
                                : broadcast_to(constant(float_of(x.dtype()), 0), x.shape());
 }
-Tensor phase(const Tensor& x) { return atan2(imag(x), real(x)); }
+Tensor phase(const Tensor& x) {
+  expect_tensor("phase", "x", x);
+  return atan2(imag(x), real(x));
+}
 
 Tensor as_type(const Tensor& x, DType type) {
   expect_tensor("as_type", "x", x);
