@@ -14,7 +14,9 @@
 namespace adit::bench {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 std::mt19937_64 generator(7);
 
@@ -23,7 +25,8 @@ Tensor normal(const Shape& shape, DType type = DType::f32) {
   std::vector<float> values(static_cast<size_t>(element_count(shape)));
   // Large tensors repeat a block: drawing 64M numbers would take longer than all the timings.
   const size_t block = std::min<size_t>(values.size(), 1u << 20);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = i < block ? distribution(generator) : values[i - block];
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = i < block ? distribution(generator) : values[i - block];
   return as_type(tensor(values, shape), type).eval();
 }
 
@@ -80,17 +83,24 @@ struct Bench {
 
 void elementwise(const Bench& bench) {
   for (const int64_t n : {1024, 16384, 262144, 1 << 20, 1 << 22, 1 << 26})
-    bench.function(fmt::format("add_f32_{}", n), [=] { return Tensors{normal({n}), normal({n})}; },
-                   [](const Tensors& x) { return x[0] + x[1]; });
+    bench.function(
+        fmt::format("add_f32_{}", n),
+        [=] {
+          return Tensors{normal({n}), normal({n})};
+        },
+        [](const Tensors& x) { return x[0] + x[1]; });
   const int64_t n = 1 << 24;
-  bench.function("chain_f32_16M", [=] { return Tensors{normal({n}), normal({n}), normal({n}), normal({n})}; },
-                 [](const Tensors& x) {
-                   return sigmoid(x[0] * x[1] + x[2]) * tanh(x[3]) - exp(-x[0] * x[0]);
-                 });
+  bench.function(
+      "chain_f32_16M",
+      [=] {
+        return Tensors{normal({n}), normal({n}), normal({n}), normal({n})};
+      },
+      [](const Tensors& x) { return sigmoid(x[0] * x[1] + x[2]) * tanh(x[3]) - exp(-x[0] * x[0]); });
 }
 
 void reductions(const Bench& bench) {
-  bench.function("sum_f32_64M", [] { return Tensors{normal({1 << 26})}; }, [](const Tensors& x) { return sum(x[0]); });
+  bench.function(
+      "sum_f32_64M", [] { return Tensors{normal({1 << 26})}; }, [](const Tensors& x) { return sum(x[0]); });
   const auto square_of = [] { return Tensors{normal({8192, 8192})}; };
   bench.function("sum_axis0_8k", square_of, [](const Tensors& x) { return sum(x[0], {0}); });
   bench.function("sum_axis1_8k", square_of, [](const Tensors& x) { return sum(x[0], {1}); });
@@ -99,11 +109,14 @@ void reductions(const Bench& bench) {
 }
 
 void products(const Bench& bench) {
-  const auto pair_of = [](int64_t n, DType type) { return Tensors{normal({n, n}, type), normal({n, n}, type)}; };
+  const auto pair_of = [](int64_t n, DType type) {
+    return Tensors{normal({n, n}, type), normal({n, n}, type)};
+  };
   const auto run = [&](const std::string& name, DType type, std::initializer_list<int64_t> sizes) {
     for (const int64_t n : sizes)
-      bench.function(fmt::format("matmul_{}_{}", name, n), [=] { return pair_of(n, type); },
-                     [](const Tensors& x) { return dot(x[0], x[1]); });
+      bench.function(
+          fmt::format("matmul_{}_{}", name, n), [=] { return pair_of(n, type); },
+          [](const Tensors& x) { return dot(x[0], x[1]); });
   };
   run("f32", DType::f32, {64, 256, 1024, 2048, 4096, 8192});
   run("f64", DType::f64, {256, 1024, 4096});

@@ -8,7 +8,6 @@
 #include <adit/error.hpp>
 #include <adit/explain.hpp>
 #include <adit/io.hpp>
-#include <adit/explain.hpp>
 #include <adit/ops.hpp>
 #include <adit/random.hpp>
 #include <adit/shape.hpp>

@@ -22,8 +22,8 @@ Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition,
 struct Step {
   Tensors carry, outputs;
 };
-Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>& step, const Tensors& initial,
-          const Tensors& xs, int64_t length = -1, bool reverse = false);
+Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>& step,
+          const Tensors& initial, const Tensors& xs, int64_t length = -1, bool reverse = false);
 // f of each slice along axis 0, stacked.
 Tensor map(const std::function<Tensor(const Tensor&)>& f, const Tensor& xs);
 

@@ -24,7 +24,7 @@ constexpr uint32_t size_of(DType t) {
   return sizes[static_cast<int>(t)];
 }
 constexpr std::string_view name_of(DType t) {
-  constexpr std::string_view names[dtype_count] = {"u8",  "u16",  "u32", "u64", "i8",  "i16", "i32",
+  constexpr std::string_view names[dtype_count] = {"u8",  "u16", "u32",  "u64", "i8",  "i16", "i32",
                                                    "i64", "f16", "bf16", "f32", "f64", "c64", "c128"};
   return names[static_cast<int>(t)];
 }
@@ -34,8 +34,8 @@ DType dtype_named(std::string_view name);
 // How an element lies in memory: a complex number is two of these.
 constexpr kernel::Type storage_type(DType t) {
   using kernel::Type;
-  constexpr Type types[dtype_count] = {Type::u8,  Type::u16, Type::u32,  Type::u64, Type::i8,
-                                       Type::i16, Type::i32, Type::i64,  Type::f16, Type::bf16,
+  constexpr Type types[dtype_count] = {Type::u8,  Type::u16, Type::u32, Type::u64, Type::i8,
+                                       Type::i16, Type::i32, Type::i64, Type::f16, Type::bf16,
                                        Type::f32, Type::f64, Type::f32, Type::f64};
   return types[static_cast<int>(t)];
 }
@@ -45,12 +45,11 @@ constexpr kernel::Type compute_type(DType t) {
 }
 // The type of the parts of a complex number; any other is its own.
 constexpr DType real_of(DType t) { return t == DType::c64 ? DType::f32 : t == DType::c128 ? DType::f64 : t; }
-constexpr DType complex_of(DType t) {
-  return t == DType::f64 || t == DType::c128 ? DType::c128 : DType::c64;
-}
+constexpr DType complex_of(DType t) { return t == DType::f64 || t == DType::c128 ? DType::c128 : DType::c64; }
 // What an integer becomes where a function needs a float: f32.
 constexpr DType float_of(DType t) { return is_integer(t) ? DType::f32 : t; }
-// The type of both together, as Nx merges types: u8 and i8 give i16; complex, f, bf, integer win in this order.
+// The type of both together, as Nx merges types: u8 and i8 give i16; complex, f, bf, integer win in this
+// order.
 DType promote(DType a, DType b);
 
 template <class T>
@@ -66,9 +65,15 @@ constexpr DType dtype_of() {
   else if constexpr (std::is_same_v<T, std::complex<double>>)
     return DType::c128;
   else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-    return sizeof(T) == 1 ? DType::i8 : sizeof(T) == 2 ? DType::i16 : sizeof(T) == 4 ? DType::i32 : DType::i64;
+    return sizeof(T) == 1   ? DType::i8
+           : sizeof(T) == 2 ? DType::i16
+           : sizeof(T) == 4 ? DType::i32
+                            : DType::i64;
   else if constexpr (std::is_integral_v<T>)
-    return sizeof(T) == 1 ? DType::u8 : sizeof(T) == 2 ? DType::u16 : sizeof(T) == 4 ? DType::u32 : DType::u64;
+    return sizeof(T) == 1   ? DType::u8
+           : sizeof(T) == 2 ? DType::u16
+           : sizeof(T) == 4 ? DType::u32
+                            : DType::u64;
   else
     static_assert(sizeof(T) == 0, "no element type for this C++ type");
 }

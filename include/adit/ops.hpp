@@ -142,73 +142,137 @@ inline Tensor operator>(const Tensor& a, const Tensor& b) { return greater(a, b)
 inline Tensor operator>=(const Tensor& a, const Tensor& b) { return greater_equal(a, b); }
 
 template <Number T>
-Tensor operator+(const Tensor& a, T b) { return add(a, number_for(a, b)); }
+Tensor operator+(const Tensor& a, T b) {
+  return add(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator+(T a, const Tensor& b) { return add(number_for(b, a), b); }
+Tensor operator+(T a, const Tensor& b) {
+  return add(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator-(const Tensor& a, T b) { return subtract(a, number_for(a, b)); }
+Tensor operator-(const Tensor& a, T b) {
+  return subtract(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator-(T a, const Tensor& b) { return subtract(number_for(b, a), b); }
+Tensor operator-(T a, const Tensor& b) {
+  return subtract(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator*(const Tensor& a, T b) { return multiply(a, number_for(a, b)); }
+Tensor operator*(const Tensor& a, T b) {
+  return multiply(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator*(T a, const Tensor& b) { return multiply(number_for(b, a), b); }
+Tensor operator*(T a, const Tensor& b) {
+  return multiply(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator/(const Tensor& a, T b) { return divide(a, number_for(a, b)); }
+Tensor operator/(const Tensor& a, T b) {
+  return divide(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator/(T a, const Tensor& b) { return divide(number_for(b, a), b); }
+Tensor operator/(T a, const Tensor& b) {
+  return divide(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator==(const Tensor& a, T b) { return equal(a, number_for(a, b)); }
+Tensor operator==(const Tensor& a, T b) {
+  return equal(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator!=(const Tensor& a, T b) { return not_equal(a, number_for(a, b)); }
+Tensor operator!=(const Tensor& a, T b) {
+  return not_equal(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator<(const Tensor& a, T b) { return less(a, number_for(a, b)); }
+Tensor operator<(const Tensor& a, T b) {
+  return less(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator<=(const Tensor& a, T b) { return less_equal(a, number_for(a, b)); }
+Tensor operator<=(const Tensor& a, T b) {
+  return less_equal(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator>(const Tensor& a, T b) { return greater(a, number_for(a, b)); }
+Tensor operator>(const Tensor& a, T b) {
+  return greater(a, number_for(a, b));
+}
 template <Number T>
-Tensor operator>=(const Tensor& a, T b) { return greater_equal(a, number_for(a, b)); }
+Tensor operator>=(const Tensor& a, T b) {
+  return greater_equal(a, number_for(a, b));
+}
 // A number on the left.
 template <Number T>
-Tensor operator==(T a, const Tensor& b) { return equal(number_for(b, a), b); }
+Tensor operator==(T a, const Tensor& b) {
+  return equal(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator!=(T a, const Tensor& b) { return not_equal(number_for(b, a), b); }
+Tensor operator!=(T a, const Tensor& b) {
+  return not_equal(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator<(T a, const Tensor& b) { return less(number_for(b, a), b); }
+Tensor operator<(T a, const Tensor& b) {
+  return less(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator<=(T a, const Tensor& b) { return less_equal(number_for(b, a), b); }
+Tensor operator<=(T a, const Tensor& b) {
+  return less_equal(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator>(T a, const Tensor& b) { return greater(number_for(b, a), b); }
+Tensor operator>(T a, const Tensor& b) {
+  return greater(number_for(b, a), b);
+}
 template <Number T>
-Tensor operator>=(T a, const Tensor& b) { return greater_equal(number_for(b, a), b); }
+Tensor operator>=(T a, const Tensor& b) {
+  return greater_equal(number_for(b, a), b);
+}
 
 // x += y gives the name x to a new tensor; other handles of the old one keep it.
 template <class T>
-Tensor& operator+=(Tensor& a, const T& b) { return a = a + b; }
+Tensor& operator+=(Tensor& a, const T& b) {
+  return a = a + b;
+}
 template <class T>
-Tensor& operator-=(Tensor& a, const T& b) { return a = a - b; }
+Tensor& operator-=(Tensor& a, const T& b) {
+  return a = a - b;
+}
 template <class T>
-Tensor& operator*=(Tensor& a, const T& b) { return a = a * b; }
+Tensor& operator*=(Tensor& a, const T& b) {
+  return a = a * b;
+}
 template <class T>
-Tensor& operator/=(Tensor& a, const T& b) { return a = a / b; }
+Tensor& operator/=(Tensor& a, const T& b) {
+  return a = a / b;
+}
 
 template <Number T>
-Tensor pow(const Tensor& a, T b) { return pow(a, number_for(a, b)); }
+Tensor pow(const Tensor& a, T b) {
+  return pow(a, number_for(a, b));
+}
 template <Number T>
-Tensor pow(T a, const Tensor& b) { return pow(number_for(b, a), b); }
+Tensor pow(T a, const Tensor& b) {
+  return pow(number_for(b, a), b);
+}
 template <Number T>
-Tensor quotient(const Tensor& a, T b) { return quotient(a, number_for(a, b)); }
+Tensor quotient(const Tensor& a, T b) {
+  return quotient(a, number_for(a, b));
+}
 template <Number T>
-Tensor remainder(const Tensor& a, T b) { return remainder(a, number_for(a, b)); }
+Tensor remainder(const Tensor& a, T b) {
+  return remainder(a, number_for(a, b));
+}
 template <Number T>
-Tensor minimum(const Tensor& a, T b) { return minimum(a, number_for(a, b)); }
+Tensor minimum(const Tensor& a, T b) {
+  return minimum(a, number_for(a, b));
+}
 template <Number T>
-Tensor maximum(const Tensor& a, T b) { return maximum(a, number_for(a, b)); }
+Tensor maximum(const Tensor& a, T b) {
+  return maximum(a, number_for(a, b));
+}
 template <Number T>
-Tensor select(const Tensor& p, const Tensor& a, T b) { return select(p, a, number_for(a, b)); }
+Tensor select(const Tensor& p, const Tensor& a, T b) {
+  return select(p, a, number_for(a, b));
+}
 template <Number T>
-Tensor select(const Tensor& p, T a, const Tensor& b) { return select(p, number_for(b, a), b); }
+Tensor select(const Tensor& p, T a, const Tensor& b) {
+  return select(p, number_for(b, a), b);
+}
 
 // --- Shape -------------------------------------------------------------------------------------------------
 Tensor reshape(const Tensor& x, const Shape& shape);  // one extent may be -1

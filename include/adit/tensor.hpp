@@ -65,7 +65,7 @@ class Tensor {
     return value;
   }
   std::vector<std::byte> to_bytes() const;
-  Buffer buffer() const;  // evaluated; row-major, no gaps
+  Buffer buffer() const;          // evaluated; row-major, no gaps
   std::string to_string() const;  // as NumPy prints
 
   graph::Node& node() const { return *node_; }
@@ -93,7 +93,8 @@ Tensor from_bytes(DType type, const Shape& shape, std::span<const std::byte> byt
 Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::shared_ptr<Device> device);
 
 template <class T>
-requires std::is_arithmetic_v<T> Tensor tensor(T value, std::shared_ptr<Device> device = nullptr) {  // a scalar
+requires std::is_arithmetic_v<T> Tensor tensor(T value,
+                                               std::shared_ptr<Device> device = nullptr) {  // a scalar
   return from_bytes(dtype_of<T>(), {}, std::as_bytes(std::span(&value, 1)), std::move(device));
 }
 template <class T>

@@ -5,8 +5,8 @@
 //   vmap(slope)(rows);                     // for each row
 //   hessian([](Tensor x) { ... })(x);      // jvp of grad, over all directions
 //
-// Functions take one to six Tensors, or a list of them, and give a Tensor or a list. They are called while the
-// transformation is applied; tensors that they capture are constants to it.
+// Functions take one to six Tensors, or a list of them, and give a Tensor or a list. They are called while
+// the transformation is applied; tensors that they capture are constants to it.
 #pragma once
 
 #include <functional>
@@ -34,14 +34,22 @@ inline Tensors as_list(Tensors t) { return t; }
 // How many Tensors a callable takes; -1 for one list of them.
 template <class F>
 constexpr int arity_of() {
-  if constexpr (std::is_invocable_v<F, const Tensors&>) return -1;
-  else if constexpr (std::is_invocable_v<F, Tensor>) return 1;
-  else if constexpr (std::is_invocable_v<F, Tensor, Tensor>) return 2;
-  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor>) return 3;
-  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor>) return 4;
-  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor, Tensor>) return 5;
-  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>) return 6;
-  else static_assert(sizeof(F) == 0, "expected a function of one to six Tensors, or of a list of them");
+  if constexpr (std::is_invocable_v<F, const Tensors&>)
+    return -1;
+  else if constexpr (std::is_invocable_v<F, Tensor>)
+    return 1;
+  else if constexpr (std::is_invocable_v<F, Tensor, Tensor>)
+    return 2;
+  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor>)
+    return 3;
+  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor>)
+    return 4;
+  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor, Tensor>)
+    return 5;
+  else if constexpr (std::is_invocable_v<F, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor>)
+    return 6;
+  else
+    static_assert(sizeof(F) == 0, "expected a function of one to six Tensors, or of a list of them");
 }
 // Any callable as a function from a list to a list.
 template <class F>
@@ -62,8 +70,10 @@ constexpr bool gives_tensor(std::index_sequence<I...>) {
 template <class F>
 constexpr bool gives_tensor() {
   constexpr int arity = arity_of<F>();
-  if constexpr (arity == -1) return std::is_same_v<std::invoke_result_t<F, const Tensors&>, Tensor>;
-  else return gives_tensor<F>(std::make_index_sequence<static_cast<size_t>(arity)>{});
+  if constexpr (arity == -1)
+    return std::is_same_v<std::invoke_result_t<F, const Tensors&>, Tensor>;
+  else
+    return gives_tensor<F>(std::make_index_sequence<static_cast<size_t>(arity)>{});
 }
 void check_arguments(const char* op, size_t expected, size_t got);
 inline std::vector<int> first_numbers(size_t count) {
@@ -80,8 +90,8 @@ struct ValueAndGrad {
   Tensors grads;
 };
 ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::vector<int>& arguments);
-// The results of f at x, and the product of cotangents with its Jacobian, for every argument. An empty cotangent
-// is zero.
+// The results of f at x, and the product of cotangents with its Jacobian, for every argument. An empty
+// cotangent is zero.
 std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tensors& cotangents);
 // The results of f at x, and the product of its Jacobian with tangents. An empty tangent is zero.
 std::pair<Tensors, Tensors> jvp(const Function& f, const Tensors& x, const Tensors& tangents);
@@ -94,13 +104,13 @@ Tensor hessian_of(const Function& f, const Tensors& x, int argument);
 
 // The same for functions of Tensors.
 template <class F>
-  requires(!std::is_convertible_v<F, Function>)
-std::pair<Tensors, Tensors> vjp(F f, const Tensors& x, const Tensors& cotangents) {
+requires(!std::is_convertible_v<F, Function>) std::pair<Tensors, Tensors> vjp(F f, const Tensors& x,
+                                                                              const Tensors& cotangents) {
   return vjp(detail::as_function(std::move(f)), x, cotangents);
 }
 template <class F>
-  requires(!std::is_convertible_v<F, Function>)
-std::pair<Tensors, Tensors> jvp(F f, const Tensors& x, const Tensors& tangents) {
+requires(!std::is_convertible_v<F, Function>) std::pair<Tensors, Tensors> jvp(F f, const Tensors& x,
+                                                                              const Tensors& tangents) {
   return jvp(detail::as_function(std::move(f)), x, tangents);
 }
 
@@ -142,15 +152,17 @@ auto value_and_grad(F f, std::vector<int> arguments = {}) {
     return value_and_grad_of(f, list, detail::first_numbers(of_list ? list.size() : 1));
   };
 }
-// vmap(f)(x): f for each slice of x along axis 0. in_axes: one an argument; -1: not mapped. A Tensor out where f
-// gives one, else a list.
+// vmap(f)(x): f for each slice of x along axis 0. in_axes: one an argument; -1: not mapped. A Tensor out
+// where f gives one, else a list.
 template <class F>
 auto vmap(F f, std::vector<int> in_axes = {}) {
   return [f = detail::as_function(f), in_axes]<class... T>(const T&... x) {
     const Tensors list{x...};
     const auto results = vmap_of(f, list, in_axes.empty() ? std::vector<int>(list.size(), 0) : in_axes);
-    if constexpr (detail::gives_tensor<F>()) return results[0];
-    else return results;
+    if constexpr (detail::gives_tensor<F>())
+      return results[0];
+    else
+      return results;
   };
 }
 template <class F>
@@ -173,17 +185,20 @@ class JitFunction {
 
   auto operator()(const Tensors& x) const {
     Tensors results = compiled_(x);
-    if constexpr (detail::gives_tensor<F>()) return Tensor(results[0]);
-    else return results;
+    if constexpr (detail::gives_tensor<F>())
+      return Tensor(results[0]);
+    else
+      return results;
   }
   template <class... T>
-    requires(std::is_same_v<T, Tensor> && ...)
-  auto operator()(const T&... x) const {
+  requires(std::is_same_v<T, Tensor>&&...) auto operator()(const T&... x) const {
     return (*this)(Tensors{x...});
   }
 
   // What is run for arguments like these (explain.hpp).
-  std::string explain(const Tensors& x, const ExplainOptions& options = {}) const { return compiled_.explain(x, options); }
+  std::string explain(const Tensors& x, const ExplainOptions& options = {}) const {
+    return compiled_.explain(x, options);
+  }
 
  private:
   Jit compiled_;

@@ -71,7 +71,8 @@ class Compiler {
   }
 
   // Small groups that follow each other are one kernel.
-  static std::vector<const Group*> small_run(const std::vector<Group>& groups, size_t first, const Workshop& shop) {
+  static std::vector<const Group*> small_run(const std::vector<Group>& groups, size_t first,
+                                             const Workshop& shop) {
     // A kernel of more takes long to compile, and drivers have refused some.
     constexpr size_t most_groups = 24, most_nodes = 400;
     std::vector<const Group*> run;
@@ -104,7 +105,8 @@ class Compiler {
       } else {
         auto [entry, fresh] = output_places_.try_emplace(&base);
         if (fresh) {
-          entry->second = {Location::In::output, static_cast<uint32_t>(executable.output_bytes_.size()), 0, bytes_of(base)};
+          entry->second = {Location::In::output, static_cast<uint32_t>(executable.output_bytes_.size()), 0,
+                           bytes_of(base)};
           executable.output_bytes_.push_back(padded(bytes_of(base)));
         }
         output.place = entry->second;
@@ -114,19 +116,21 @@ class Compiler {
   }
 
   // Tensors that are neither inputs nor outputs live in one arena, each from its first use to its last.
-  MemoryPlan plan_memory(const std::vector<Work>& work, const std::vector<std::vector<const Group*>>& groups, const Partition& parts,
-                         Executable& executable) {
+  MemoryPlan plan_memory(const std::vector<Work>& work, const std::vector<std::vector<const Group*>>& groups,
+                         const Partition& parts, Executable& executable) {
     MemoryPlan plan;
     for (size_t step = 0; step < work.size(); ++step)
       for (const Node* node : work[step].touches) {
         const Node& base = memory_of(*node);
-        if (!input_index_.contains(&base) && !output_places_.contains(&base)) plan.use(&base, padded(bytes_of(base)), step);
+        if (!input_index_.contains(&base) && !output_places_.contains(&base))
+          plan.use(&base, padded(bytes_of(base)), step);
       }
     for (size_t step = 0; step < work.size(); ++step)
       if (groups[step].size() == 1 && groups[step][0]->form == Group::Form::loop)
         reuse_operands(plan, *groups[step][0], parts, step);
     executable.arena_bytes_ = plan.arrange();
-    for (const auto& [node, offset] : plan.offsets()) arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
+    for (const auto& [node, offset] : plan.offsets())
+      arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
     return plan;
   }
 
@@ -181,9 +185,9 @@ class Compiler {
 
 }  // namespace
 
-std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
-                                          std::span<const Tensor> numbers, Notes* notes,
-                                          std::vector<kernel::Program>* programs) {
+std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots,
+                                          std::span<const Tensor> inputs, std::span<const Tensor> numbers,
+                                          Notes* notes, std::vector<kernel::Program>* programs) {
   return Compiler(device, roots, inputs, numbers).make(notes, programs);
 }
 

@@ -102,7 +102,8 @@ std::vector<Work> conducted(const Node& node, const Workshop& shop, Conduct cond
     for (size_t i = 0; i < items.nodes.size(); ++i)
       if (items.nodes[i]) {
         Location place = location_of(*items.nodes[i]);
-        place.bytes = static_cast<uint64_t>(element_count(items.nodes[i]->shape)) * size_of(items.nodes[i]->type);
+        place.bytes =
+            static_cast<uint64_t>(element_count(items.nodes[i]->shape)) * size_of(items.nodes[i]->type);
         ends.items.emplace_back(i, place);
       }
     return HostStep{[ends, conduct](Run& run) { conduct(run, ends); }};
@@ -130,7 +131,8 @@ std::vector<Work> while_work(const Node& node, const Workshop& shop, Device& dev
     const Buffers inputs = ends.inputs(run);
     Buffers state = slice_of(inputs, 0, carries);
     const Buffers captured = slice_of(inputs, carries, inputs.size() - carries);
-    while (is_true(run, condition.run(run, joined(state, captured))[0])) state = body.run(run, joined(state, captured));
+    while (is_true(run, condition.run(run, joined(state, captured))[0]))
+      state = body.run(run, joined(state, captured));
     ends.deliver(run, state);
   });
 }
@@ -155,7 +157,8 @@ std::vector<Work> while_vjp_work(const Node& node, const Workshop& shop, Device&
   });
 }
 
-// A step reads its slice of the whole sequence by the number of the round, so nothing is copied on the way in.
+// A step reads its slice of the whole sequence by the number of the round, so nothing is copied on the way
+// in.
 std::vector<Work> scan_work(const Node& node, const Workshop& shop, Device& device) {
   const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
   const graph::Subgraph& step = *a.functions[0];
@@ -189,7 +192,8 @@ std::vector<Work> scan_work(const Node& node, const Workshop& shop, Device& devi
       for (const auto& [which, place] : ends.items) {
         if (which < carries || piece_bytes[which - carries] == 0) continue;
         const uint64_t bytes = piece_bytes[which - carries];
-        run.device().copy(now[which], run.buffer(place).slice(static_cast<uint64_t>(at) * bytes, bytes), bytes);
+        run.device().copy(now[which], run.buffer(place).slice(static_cast<uint64_t>(at) * bytes, bytes),
+                          bytes);
       }
       carry = slice_of(now, 0, carries);
     }
@@ -206,7 +210,8 @@ std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device)
     case Op::while_loop: return while_work(node, shop, device);
     case Op::while_vjp: return while_vjp_work(node, shop, device);
     case Op::scan: return scan_work(node, shop, device);
-    default: throw Error(ErrorKind::internal, "[compile] " + std::string(graph::name_of(node.op)) + ": no kernel");
+    default:
+      throw Error(ErrorKind::internal, "[compile] " + std::string(graph::name_of(node.op)) + ": no kernel");
   }
 }
 

@@ -28,7 +28,8 @@ std::vector<Work> blas_work(const Node& node, const ProductForm& form) {
 // What the group computes from the sums of its product, written into the product's kernel.
 class Epilogue {
  public:
-  Epilogue(const Group& group, const ProductForm& form, Workshop& shop) : group_(group), form_(form), shop_(shop) {}
+  Epilogue(const Group& group, const ProductForm& form, Workshop& shop)
+      : group_(group), form_(form), shop_(shop) {}
 
   bool is_needed() const { return group_.roots.size() > 1; }
   // What the kernel itself stores; other results are stored from the hook.
@@ -40,7 +41,8 @@ class Epilogue {
     ops::MatmulHooks hooks;
     hooks.declare = [this](kernel::Builder& k) {
       arguments_ = std::make_unique<Arguments>(k);
-      writer_ = std::make_unique<Writer>(k, *arguments_, shop_.partition, group_, index_type_for(group_, shop_.partition));
+      writer_ = std::make_unique<Writer>(k, *arguments_, shop_.partition, group_,
+                                         index_type_for(group_, shop_.partition));
       Group around = group_;  // without the operands of the product, and without what the kernel stores
       around.roots.erase(around.roots.begin());
       Partition others = shop_.partition;
@@ -63,8 +65,10 @@ class Epilogue {
       if (others.stored.contains(root)) arguments_->tensor(*root, kernel::Access::write);
     for (const auto& [number, node] : reads) {
       if (node == group_.roots[0]) continue;
-      if (others.arguments.contains(node)) arguments_->number(*node);
-      else arguments_->tensor(*node, kernel::Access::read);
+      if (others.arguments.contains(node))
+        arguments_->number(*node);
+      else
+        arguments_->tensor(*node, kernel::Access::read);
     }
   }
 
@@ -74,7 +78,8 @@ class Epilogue {
     Value linear = as_index(row) * writer_->number(form_.n) + as_index(column);
     if (form_.batch > 1) linear = as_index(batch) * writer_->number(form_.m * form_.n) + linear;
     const Node& product = *group_.roots[0];
-    writer_->fix(product, writer_->rounded({convert(sum, compute_type(product.type)), {}, false}, product.type));
+    writer_->fix(product,
+                 writer_->rounded({convert(sum, compute_type(product.type)), {}, false}, product.type));
     const Index at(k, product.shape, linear);
     const Scalar last = writer_->read(result(), at.reshaped(result().shape));
     for (const Node* root : group_.roots) {
@@ -96,7 +101,8 @@ class Epilogue {
 Work product_work(kernel::Program program, uint64_t teams, std::initializer_list<const Node*> tensors,
                   const std::vector<Binding>& more, Device& device) {
   Launch launch{std::move(program), teams, {}};
-  for (const Node* node : tensors) launch.bindings.push_back({Binding::Kind::tensor, node, node == *(tensors.end() - 1)});
+  for (const Node* node : tensors)
+    launch.bindings.push_back({Binding::Kind::tensor, node, node == *(tensors.end() - 1)});
   launch.bindings.insert(launch.bindings.end(), more.begin(), more.end());
   return work_of(std::move(launch), device);
 }
@@ -121,14 +127,15 @@ std::vector<Work> gpu_work(const Group& group, const ProductForm& form, Workshop
   std::vector<Work> list;
   if (tiling.split_k == 1) {
     kernel::Program program = ops::matmul_program(shape, tiling, epilogue.hooks());
-    list.push_back(product_work(std::move(program), teams, {&a, &b, &epilogue.result()}, epilogue.bindings(), device));
+    list.push_back(
+        product_work(std::move(program), teams, {&a, &b, &epilogue.result()}, epilogue.bindings(), device));
   } else {
     const auto words = static_cast<int64_t>(ops::matmul_workspace_bytes(shape, tiling) / 4);
     const Node& parts = shop.make_scratch(DType::u32, {words});
     list.push_back(product_work(ops::matmul_program(shape, tiling), teams, {&a, &b, &parts}, {}, device));
     kernel::Program program = ops::matmul_sum_program(shape, tiling, epilogue.hooks());
-    list.push_back(product_work(std::move(program), ops::matmul_sum_teams(shape), {&parts, &epilogue.result()},
-                                epilogue.bindings(), device));
+    list.push_back(product_work(std::move(program), ops::matmul_sum_teams(shape),
+                                {&parts, &epilogue.result()}, epilogue.bindings(), device));
   }
   const auto elements = static_cast<double>(form.batch * form.m * form.n);
   list[0].operations = 2 * elements * static_cast<double>(form.k);

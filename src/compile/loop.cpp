@@ -46,8 +46,10 @@ void declare_arguments(Writer& writer, const Group& group, const Partition& part
   for (const Node* root : group.roots)
     if (partition.stored.contains(root)) writer.arguments().tensor(*root, kernel::Access::write);
   for (const auto& [number, node] : reads) {
-    if (partition.arguments.contains(node)) writer.arguments().number(*node);
-    else writer.arguments().tensor(*node, kernel::Access::read);
+    if (partition.arguments.contains(node))
+      writer.arguments().number(*node);
+    else
+      writer.arguments().tensor(*node, kernel::Access::read);
   }
 }
 
@@ -88,8 +90,8 @@ bool walks_out_of_order(const Group& group, const Workshop& shop) {
   bool found = false;
   for_each_inside(group, shop.partition, [&](const Node& node, Place) {
     const Kind kind = graph::row_of(node.op).kind;
-    found = found || (kind == Kind::view && node.op != Op::reshape) || node.op == Op::iota || node.op == Op::dot ||
-            kind == Kind::reduction;
+    found = found || (kind == Kind::view && node.op != Op::reshape) || node.op == Op::iota ||
+            node.op == Op::dot || kind == Kind::reduction;
   });
   return found;
 }
@@ -108,12 +110,14 @@ Launch flat_loop(const Group& group, Workshop& shop, Type index_type) {
     store_roots(writer, group, Index(k, shape, team));
   } else {
     std::vector<Value> lanes;
-    for (int lane = 0; lane < width; ++lane) lanes.push_back(team * writer.number(width) + writer.number(lane));
+    for (int lane = 0; lane < width; ++lane)
+      lanes.push_back(team * writer.number(width) + writer.number(lane));
     writer.set_vector(team, lanes);
     std::vector<std::vector<Scalar>> values;
     for (const Node* root : group.roots) {
       auto& mine = values.emplace_back();
-      for (int lane = 0; lane < width; ++lane) mine.push_back(writer.read(*root, writer.lane_index(lane, root->shape)));
+      for (int lane = 0; lane < width; ++lane)
+        mine.push_back(writer.read(*root, writer.lane_index(lane, root->shape)));
     }
     for (size_t i = 0; i < values.size(); ++i) writer.store_vector(*group.roots[i], team, values[i]);
   }
@@ -158,7 +162,8 @@ std::vector<Launch> loop_launches(const Group& group, Workshop& shop) {
       launches.push_back(std::move(*tiled));
       return launches;
     }
-  if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= 32 && walks_out_of_order(group, shop))
+  if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= 32 &&
+      walks_out_of_order(group, shop))
     launches.push_back(row_loop(group, shop, index_type));
   else
     launches.push_back(flat_loop(group, shop, index_type));

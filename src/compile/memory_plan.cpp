@@ -15,7 +15,8 @@ void MemoryPlan::take_over(const graph::Node* node, const graph::Node* dying, si
   if (mine == index_.end() || other == index_.end()) return;
   Life& life = lives_[mine->second];
   Life& owner = lives_[lives_[other->second].owner];
-  const bool is_free = life.owner == mine->second && owner.until == step && lives_[other->second].last == step;
+  const bool is_free =
+      life.owner == mine->second && owner.until == step && lives_[other->second].last == step;
   if (!is_free || life.first != step || life.bytes != owner.bytes || &life == &owner) return;
   life.owner = lives_[other->second].owner;
   owner.until = life.last;
@@ -25,7 +26,8 @@ uint64_t MemoryPlan::arrange() {
   std::vector<size_t> order;
   for (size_t i = 0; i < lives_.size(); ++i)
     if (lives_[i].owner == i) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lives_[a].bytes > lives_[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lives_[a].bytes > lives_[b].bytes; });
   std::vector<size_t> placed;  // by offset
   uint64_t top = 0;
   for (const size_t i : order) {

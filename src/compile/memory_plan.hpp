@@ -9,16 +9,18 @@
 
 namespace adit::compile {
 
-// Every tensor starts at a multiple of this and may be read or written up to the next one: kernels touch whole
-// vectors.
+// Every tensor starts at a multiple of this and may be read or written up to the next one: kernels touch
+// whole vectors.
 inline constexpr uint64_t memory_unit = 256;
-inline uint64_t padded(uint64_t bytes) { return (std::max<uint64_t>(bytes, 1) + memory_unit - 1) / memory_unit * memory_unit; }
+inline uint64_t padded(uint64_t bytes) {
+  return (std::max<uint64_t>(bytes, 1) + memory_unit - 1) / memory_unit * memory_unit;
+}
 
 class MemoryPlan {
  public:
   void use(const graph::Node* node, uint64_t bytes, size_t step);
-  // After all uses are known: `node`, first used in `step`, takes over the memory of `dying`, last used there, where the
-  // sizes agree. The work of that step reads an element before it writes the same one.
+  // After all uses are known: `node`, first used in `step`, takes over the memory of `dying`, last used
+  // there, where the sizes agree. The work of that step reads an element before it writes the same one.
   void take_over(const graph::Node* node, const graph::Node* dying, size_t step);
   // Largest first, each at the lowest offset that is free while it lives; returns the arena's size.
   uint64_t arrange();

@@ -1,5 +1,5 @@
-// A run of small groups as one kernel of one team: what one of them writes the next one reads after a barrier, and
-// nothing is launched in between.
+// A run of small groups as one kernel of one team: what one of them writes the next one reads after a
+// barrier, and nothing is launched in between.
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -26,9 +26,12 @@ double work_of_group(const Group& group, const Workshop& shop) {
   for_each_inside(group, shop.partition, [&](const Node& node, Place) {
     const double elements = static_cast<double>(element_count(node.shape));
     const graph::Row& row = graph::row_of(node.op);
-    if (node.op == Op::dot) work += elements * 2 * static_cast<double>(contracted_count(node));
-    else if (row.kind == Kind::reduction) work += elements * static_cast<double>(reduced_count(node));
-    else work += elements * row.cost;
+    if (node.op == Op::dot)
+      work += elements * 2 * static_cast<double>(contracted_count(node));
+    else if (row.kind == Kind::reduction)
+      work += elements * static_cast<double>(reduced_count(node));
+    else
+      work += elements * row.cost;
   });
   return work;
 }
@@ -73,7 +76,8 @@ Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop) {
   int64_t largest = 1;
   for (const Group* group : groups)
     for (const Node* root : group->roots) largest = std::max(largest, element_count(root->shape));
-  const auto lanes = static_cast<uint32_t>(std::clamp<int64_t>(largest, 64, std::min<int64_t>(512, shop.target.limits.max_lanes)));
+  const auto lanes = static_cast<uint32_t>(
+      std::clamp<int64_t>(largest, 64, std::min<int64_t>(512, shop.target.limits.max_lanes)));
   Builder k(kernel_name(*groups.back(), shop.partition, fmt::format("team_of_{}", groups.size()).c_str()),
             kernel::Team::many(lanes / 32 * 32));
   Arguments arguments(k);
@@ -85,7 +89,8 @@ Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop) {
       piece.rows = std::make_unique<RowsInside>(*group, shop, k, arguments);
       piece.rows->declare();
     } else {
-      piece.loop = std::make_unique<Writer>(k, arguments, shop.partition, *group, index_type_for(*group, shop.partition));
+      piece.loop = std::make_unique<Writer>(k, arguments, shop.partition, *group,
+                                            index_type_for(*group, shop.partition));
       declare_arguments(*piece.loop, *group, shop.partition);
     }
   }

@@ -23,7 +23,9 @@ constexpr int64_t inline_dot_limit = int64_t{1} << 18;  // multiplications
 constexpr double cheap = 6;                             // cost up to which a value is computed again
 constexpr int most_nodes_inside = 400;
 
-bool is_leaf(const Node& node) { return graph::row_of(node.op).kind == Kind::leaf && node.op != Op::iota && node.op != Op::alias; }
+bool is_leaf(const Node& node) {
+  return graph::row_of(node.op).kind == Kind::leaf && node.op != Op::iota && node.op != Op::alias;
+}
 
 double own_cost(const Node& node) {
   const graph::Row& row = graph::row_of(node.op);
@@ -38,7 +40,8 @@ double own_cost(const Node& node) {
 double expansion(const Node& user, const Node& operand) {
   if (user.op == Op::dot) {
     const double a = static_cast<double>(element_count(user.operands[0].shape()));
-    return std::max(1.0, static_cast<double>(element_count(user.shape)) * static_cast<double>(contracted_count(user)) / a);
+    return std::max(1.0, static_cast<double>(element_count(user.shape)) *
+                             static_cast<double>(contracted_count(user)) / a);
   }
   const Kind kind = graph::row_of(user.op).kind;
   if (kind != Kind::view) return 1;
@@ -49,7 +52,8 @@ double expansion(const Node& user, const Node& operand) {
 // Decides what goes into memory besides what must.
 class Materialiser {
  public:
-  Materialiser(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs, const Target& target)
+  Materialiser(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs,
+               const Target& target)
       : nodes_(nodes), in_memory_(inputs) {
     for (const Node* node : nodes) {
       for (const Tensor& operand : node->operands) users_[&operand.node()].push_back(node);
@@ -118,16 +122,20 @@ class Materialiser {
     for (const Node* user : users_[&node]) {
       const bool stored = in_memory_.contains(user);
       factor = std::max(factor, expansion(*user, node) * (stored ? 1.0 : factor_[user]));
-      if (stored) roots.insert(user);
-      else roots.insert(roots_[user].begin(), roots_[user].end());
+      if (stored)
+        roots.insert(user);
+      else
+        roots.insert(roots_[user].begin(), roots_[user].end());
       if (roots.size() > 16) break;
     }
     factor_[&node] = factor;
     if (in_memory_.contains(&node)) return;
     const double cost = inside_.contains(&node) ? inside_[&node].cost : 0;
     const bool again = (roots.size() > 1 && cost > cheap) || (factor >= 4 && cost > cheap);
-    if (again && node.op != Op::iota && graph::row_of(node.op).kind != Kind::leaf) in_memory_.insert(&node);
-    else roots_[&node] = std::move(roots);
+    if (again && node.op != Op::iota && graph::row_of(node.op).kind != Kind::leaf)
+      in_memory_.insert(&node);
+    else
+      roots_[&node] = std::move(roots);
   }
 
   struct Inside {
@@ -211,7 +219,8 @@ Place operand_place(const Group& group, const Node& node, Place place) {
   if (kind == Kind::elementwise || node.op == Op::alias) return place;
   if (node.op == Op::reshape) return place;
   if (node.op == Op::broadcast) {
-    if (place == Place::whole && group.form == Group::Form::rows && is_row_broadcast(node, group.full, group.axes))
+    if (place == Place::whole && group.form == Group::Form::rows &&
+        is_row_broadcast(node, group.full, group.axes))
       return Place::row;
     return element_count(node.shape) == element_count(node.operands[0].shape()) ? place : Place::elsewhere;
   }
@@ -223,11 +232,14 @@ Place operand_place(const Group& group, const Node& node, Place place) {
 
 Place root_place(const Group& group, const Node& root) {
   if (group.form == Group::Form::kernel && root.op != Op::dot && group.roots.size() > 1) return Place::whole;
-  if (group.form != Group::Form::rows) return group.form == Group::Form::loop ? Place::whole : Place::elsewhere;
-  return root.shape == group.full && graph::row_of(root.op).kind != Kind::reduction ? Place::whole : Place::row;
+  if (group.form != Group::Form::rows)
+    return group.form == Group::Form::loop ? Place::whole : Place::elsewhere;
+  return root.shape == group.full && graph::row_of(root.op).kind != Kind::reduction ? Place::whole
+                                                                                    : Place::row;
 }
 
-void walk(const Group& group, const Partition& partition, const std::function<void(const Node&, Place)>& on_read,
+void walk(const Group& group, const Partition& partition,
+          const std::function<void(const Node&, Place)>& on_read,
           const std::function<void(const Node&, Place)>& on_inside) {
   std::set<std::pair<const Node*, Place>> seen;
   std::vector<std::pair<const Node*, Place>> open;
@@ -236,7 +248,8 @@ void walk(const Group& group, const Partition& partition, const std::function<vo
     const auto [node, place] = open.back();
     open.pop_back();
     if (!seen.insert({node, place}).second) continue;
-    if (partition.arguments.contains(node) || (partition.in_memory.contains(node) && !group.contains(*node))) {
+    if (partition.arguments.contains(node) ||
+        (partition.in_memory.contains(node) && !group.contains(*node))) {
       if (on_read) on_read(*node, place);
       continue;
     }
@@ -252,10 +265,12 @@ void walk(const Group& group, const Partition& partition, const std::function<vo
 
 }  // namespace
 
-void for_each_read(const Group& group, const Partition& partition, const std::function<void(const Node&, Place)>& visit) {
+void for_each_read(const Group& group, const Partition& partition,
+                   const std::function<void(const Node&, Place)>& visit) {
   walk(group, partition, visit, {});
 }
-void for_each_inside(const Group& group, const Partition& partition, const std::function<void(const Node&, Place)>& visit) {
+void for_each_inside(const Group& group, const Partition& partition,
+                     const std::function<void(const Node&, Place)>& visit) {
   walk(group, partition, {}, visit);
 }
 
@@ -289,7 +304,8 @@ class Merger {
 
   void find_reads(size_t g) {
     reads_[g].clear();
-    for_each_read(groups_[g], partition_, [&](const Node& node, Place place) { reads_[g][&node].insert(place); });
+    for_each_read(groups_[g], partition_,
+                  [&](const Node& node, Place place) { reads_[g][&node].insert(place); });
   }
 
   std::set<size_t> producers(size_t g) {
@@ -328,7 +344,8 @@ class Merger {
     if (takes_epilogue(p) && c.form == Group::Form::loop) {
       joint.form = Group::Form::kernel;
       for (const Node* root : c.roots)
-        if (element_count(root->shape) != element_count(p.roots[0]->shape) || !is_float(root->type)) return false;
+        if (element_count(root->shape) != element_count(p.roots[0]->shape) || !is_float(root->type))
+          return false;
       return c.roots.size() <= 3 && all_reads(p, reads, {Place::whole});
     }
     if (p.form == Group::Form::kernel || c.form == Group::Form::kernel) return false;
@@ -442,8 +459,8 @@ class Merger {
 
 }  // namespace
 
-Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs, const Set& arguments,
-                    const Target& target) {
+Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs,
+                    const Set& arguments, const Target& target) {
   Partition result;
   result.arguments = arguments;
   result.in_memory = Materialiser(nodes, inputs, outputs, target).run();

@@ -1,7 +1,7 @@
 // Which tensors are put into memory, and which kernels compute them.
 //
-// Everything that is not in memory is computed where it is read. A group is one piece of work over one space of
-// indices: a loop over elements, rows with reductions, or an operation with a kernel of its own.
+// Everything that is not in memory is computed where it is read. A group is one piece of work over one space
+// of indices: a loop over elements, rows with reductions, or an operation with a kernel of its own.
 #pragma once
 
 #include <functional>
@@ -53,8 +53,8 @@ struct Target {
 // `nodes`: all of the graph, topological. `inputs` are in memory already; `outputs` must be when it has run.
 // `arguments`: numbers that are given at each run.
 Partition partition(const std::vector<const Node*>& nodes, const std::unordered_set<const Node*>& inputs,
-                    const std::unordered_set<const Node*>& outputs, const std::unordered_set<const Node*>& arguments,
-                    const Target& target);
+                    const std::unordered_set<const Node*>& outputs,
+                    const std::unordered_set<const Node*>& arguments, const Target& target);
 
 // Calls `visit` for every node that the group reads from memory or gets as a number, and how.
 void for_each_read(const Group& group, const Partition& partition,

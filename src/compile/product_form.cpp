@@ -72,7 +72,8 @@ std::optional<ProductForm> product_form(const graph::Node& node) {
   const auto& d = node.as<DotAttributes>();
   const Tensor &a = node.operands[0], &b = node.operands[1];
   const Side left = side_of(a, d.contract_a, d.batch_a), right = side_of(b, d.contract_b, d.batch_b);
-  const bool left_fits = is_plain(left) || is_transposed(left), right_fits = is_plain(right) || is_transposed(right);
+  const bool left_fits = is_plain(left) || is_transposed(left),
+             right_fits = is_plain(right) || is_transposed(right);
   if (!left_fits || !right_fits) return std::nullopt;
   ProductForm form;
   form.batch = extent(a, d.batch_a);

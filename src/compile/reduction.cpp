@@ -17,7 +17,9 @@ bool propagates_nan(const Node& node) {
   return (node.op == Op::reduce_max || node.op == Op::reduce_min) && is_float(node.type);
 }
 
-Value as_flag(Value x) { return select(x, x.builder().constant(Type::u32, 1), x.builder().constant(Type::u32, 0)); }
+Value as_flag(Value x) {
+  return select(x, x.builder().constant(Type::u32, 1), x.builder().constant(Type::u32, 0));
+}
 
 Value nonzero(const Scalar& x) {
   const Value re = x.re != x.re.like(0);
@@ -40,9 +42,11 @@ std::vector<Reduction> reductions_of(const Node& node) {
     case Op::sum: return std::vector<Reduction>(is_complex(node.type) ? 2 : 1, Reduction::add);
     case Op::product: return {Reduction::mul};
     case Op::reduce_max:
-      return propagates_nan(node) ? std::vector{Reduction::max, Reduction::bit_or} : std::vector{Reduction::max};
+      return propagates_nan(node) ? std::vector{Reduction::max, Reduction::bit_or}
+                                  : std::vector{Reduction::max};
     case Op::reduce_min:
-      return propagates_nan(node) ? std::vector{Reduction::min, Reduction::bit_or} : std::vector{Reduction::min};
+      return propagates_nan(node) ? std::vector{Reduction::min, Reduction::bit_or}
+                                  : std::vector{Reduction::min};
     case Op::all: return {Reduction::bit_and};
     case Op::any: return {Reduction::bit_or};
     default: throw Error(ErrorKind::internal, "[compile] reduction: no combination in any order");
@@ -79,7 +83,8 @@ Scalar finished(Writer& writer, const Node& node, const std::vector<Value>& tota
 
 int64_t reduced_count(const Node& node) {
   int64_t count = 1;
-  for (const int64_t axis : node.as<ReduceAttributes>().axes) count *= node.operands[0].shape()[static_cast<int>(axis)];
+  for (const int64_t axis : node.as<ReduceAttributes>().axes)
+    count *= node.operands[0].shape()[static_cast<int>(axis)];
   return count;
 }
 
@@ -178,8 +183,10 @@ void fold_in_order(Writer& writer, const Node& node, const Index& at, Scalar& re
   // The first accumulator and what the function captured have the result's shape.
   for (size_t i = 1; function && i < node.operands.size(); ++i) {
     const Scalar given = writer.read(node.operands[i].node(), at);
-    if (i == 1) start = given;
-    else writer.fix(function->parameters[i].node(), given);
+    if (i == 1)
+      start = given;
+    else
+      writer.fix(function->parameters[i].node(), given);
   }
   const kernel::Variable re = k.variable(start.re), im = k.variable(is_pair ? start.im : start.re);
   k.for_(writer.number(reduced_count(node)), [&](Value r) {
@@ -230,7 +237,8 @@ Index dot_operand(const Node& node, int which, const Index& at, Value r) {
   int next = batch.size();
   if (which == 1) next = at.shape().size() - (shape.size() - batch.size() - contract.size());
   for (int axis = 0; axis < shape.size(); ++axis)
-    if (!batch.contains(axis) && !contract.contains(axis)) coordinates[static_cast<size_t>(axis)] = at.coordinate(next++);
+    if (!batch.contains(axis) && !contract.contains(axis))
+      coordinates[static_cast<size_t>(axis)] = at.coordinate(next++);
   return at.at(shape, std::move(coordinates));
 }
 

@@ -107,15 +107,18 @@ class RowWriter {
     writer_.forbid({});
     fix_row_values(writer_, group_, shop_.partition, row_);
     store_row_roots();
-    if (!plan_.whole_roots.empty()) walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
+    if (!plan_.whole_roots.empty())
+      walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
   }
 
   uint32_t team_lanes() const { return holds() ? held_lanes() : lanes(); }
 
  private:
   uint32_t lanes() const {
-    const uint64_t wanted = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, plan_.length / width())));
-    return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 32, std::min(512u, shop_.target.limits.max_lanes)));
+    const uint64_t wanted =
+        std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, plan_.length / width())));
+    return static_cast<uint32_t>(
+        std::clamp<uint64_t>(wanted, 32, std::min(512u, shop_.target.limits.max_lanes)));
   }
 
   // Elements of one access: 16 bytes where a row's elements lie together.
@@ -133,7 +136,8 @@ class RowWriter {
     return has_pairs || plan_.length % width != 0 ? 1 : width;
   }
 
-  // Where a row is gone through more than once, its lanes keep their elements: each is read and computed once.
+  // Where a row is gone through more than once, its lanes keep their elements: each is read and computed
+  // once.
   static constexpr int64_t most_held = 8;  // accesses of a lane
   uint32_t held_lanes() const {
     const int64_t steps = plan_.length / width();
@@ -145,7 +149,8 @@ class RowWriter {
   }
   bool holds() const {
     const Limits& limits = shop_.target.limits;
-    if (!may_hold_ || !by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic) return false;
+    if (!may_hold_ || !by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic)
+      return false;
     if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
     const int64_t steps = plan_.length / width();
     return steps % held_lanes() == 0 && steps / held_lanes() <= most_held;
@@ -184,7 +189,8 @@ class RowWriter {
     return total.get();
   }
 
-  std::vector<Value> held_totals(const std::vector<const Node*>& level, const std::vector<Reduction>& reductions) {
+  std::vector<Value> held_totals(const std::vector<const Node*>& level,
+                                 const std::vector<Reduction>& reductions) {
     std::vector<Value> sums;
     for (const Held& held : held_) {
       use(held);
@@ -200,8 +206,10 @@ class RowWriter {
     size_t next = 0;
     for (const Node* node : level)
       for (const Value part : contributions(*node, writer_.read(node->operands[0].node(), at))) {
-        if (sums.size() <= next) sums.push_back(part);
-        else sums[next] = combine(reductions[next], sums[next], part);
+        if (sums.size() <= next)
+          sums.push_back(part);
+        else
+          sums[next] = combine(reductions[next], sums[next], part);
         ++next;
       }
   }
@@ -227,7 +235,8 @@ class RowWriter {
       result.push_back(place_in(group_.full, group_.axes, row_, r));
       lanes.push_back(result.back().linear());
     }
-    const Value vector = plan_.count == 1 ? step : row_number_ * writer_.number(plan_.length / elements) + step;
+    const Value vector =
+        plan_.count == 1 ? step : row_number_ * writer_.number(plan_.length / elements) + step;
     writer_.set_vector(vector, std::move(lanes));
     return result;
   }
@@ -253,8 +262,9 @@ class RowWriter {
     size_t next = 0;
     for (const Node* node : level) {
       const size_t mine = reductions_of(*node).size();
-      writer_.fix(*node, finished(writer_, *node, {totals.begin() + static_cast<long>(next),
-                                                   totals.begin() + static_cast<long>(next + mine)}));
+      writer_.fix(*node, finished(writer_, *node,
+                                  {totals.begin() + static_cast<long>(next),
+                                   totals.begin() + static_cast<long>(next + mine)}));
       next += mine;
     }
   }
@@ -295,28 +305,36 @@ class RowWriter {
       return;
     }
     const int64_t steps = plan_.length / width();
-    if (by_team_) k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
-    else k_.for_(writer_.number(steps), step);
+    if (by_team_)
+      k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
+    else
+      k_.for_(writer_.number(steps), step);
   }
 
   void store_row_roots() {
     std::vector<std::pair<const Node*, Scalar>> values;
-    for (const Node* root : plan_.row_roots) values.emplace_back(root, writer_.read(*root, row_.reshaped(root->shape)));
+    for (const Node* root : plan_.row_roots)
+      values.emplace_back(root, writer_.read(*root, row_.reshaped(root->shape)));
     const auto store = [&] {
       for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
     };
     if (values.empty()) return;
-    if (!held_.empty()) k_.if_(lane_ == lane_.like(0), store);
-    else if (by_team_) k_.once(store);
-    else store();
+    if (!held_.empty())
+      k_.if_(lane_ == lane_.like(0), store);
+    else if (by_team_)
+      k_.once(store);
+    else
+      store();
   }
 
   void store_whole_roots(const std::vector<Index>& places) {
     for (const Node* root : plan_.whole_roots) {
       std::vector<Scalar> values;
       for (const Index& at : places) values.push_back(writer_.read(*root, at));
-      if (places.size() == 1) writer_.store(*root, places[0], values[0]);
-      else writer_.store_vector(*root, writer_.vector(), values);
+      if (places.size() == 1)
+        writer_.store(*root, places[0], values[0]);
+      else
+        writer_.store_vector(*root, writer_.vector(), values);
     }
   }
 
@@ -384,8 +402,11 @@ void RowsInside::declare() { std::static_pointer_cast<RowWriter>(writer_)->decla
 void RowsInside::write() {
   auto& rows = *std::static_pointer_cast<RowWriter>(writer_);
   Builder& k = *builder_;
-  if (by_team_) k.for_(k.constant(rows.index_type(), plan_.count), [&](Value row) { rows.write(row); });
-  else k.each(k.constant(Type::u32, plan_.count), [&](Value row) { rows.write(convert(row, rows.index_type())); });
+  if (by_team_)
+    k.for_(k.constant(rows.index_type(), plan_.count), [&](Value row) { rows.write(row); });
+  else
+    k.each(k.constant(Type::u32, plan_.count),
+           [&](Value row) { rows.write(convert(row, rows.index_type())); });
 }
 
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {

@@ -1,4 +1,5 @@
-// Rows with reductions: sums, softmax, norms. A row is all elements that one result of a reduction is made of.
+// Rows with reductions: sums, softmax, norms. A row is all elements that one result of a reduction is made
+// of.
 //
 // The reductions of a group have levels: level 0 reads tensors alone, level 1 also results of level 0, and so
 // on. A kernel goes through the row once a level, then once more to write what is as large as the row.

@@ -1,7 +1,8 @@
 // Updates at coordinates, and factorisations: kernels that stand in src/ops.
+#include "ops/scatter.hpp"
+
 #include "compile/kernels.hpp"
 #include "ops/cholesky.hpp"
-#include "ops/scatter.hpp"
 #include "ops/triangular.hpp"
 
 namespace adit::compile {
@@ -20,9 +21,10 @@ int64_t leading(const Shape& shape) {
 void check_trips(const char* op, uint64_t trips, const Device& device) {
   const uint64_t most = device.limits().max_loop_trips;
   if (most != 0 && trips > most)
-    throw Error(ErrorKind::unsupported, "[" + std::string(op) + "] a: expected a size whose loops take at most " +
-                                            std::to_string(most) + " trips on " + device.info().id + ", got " +
-                                            std::to_string(trips));
+    throw Error(ErrorKind::unsupported, "[" + std::string(op) +
+                                            "] a: expected a size whose loops take at most " +
+                                            std::to_string(most) + " trips on " + device.info().id +
+                                            ", got " + std::to_string(trips));
 }
 
 ops::ScatterPlan scatter_plan(const Node& node) {
@@ -57,7 +59,8 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
   }
   for (const ops::ScatterPass& pass : scatter.passes) {
     Launch launch{pass.program, pass.teams, {}};
-    for (const uint8_t which : pass.arguments) launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
+    for (const uint8_t which : pass.arguments)
+      launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
     list.push_back(work_of(std::move(launch), device));
   }
   return list;
@@ -72,7 +75,8 @@ std::vector<Work> cholesky_work(const Node& node, Workshop&, Device& device) {
   const ops::Cholesky made = ops::cholesky(plan);
   check_trips("cholesky", made.loop_trips, device);
   std::vector<Work> list;
-  if (made.teams) list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
+  if (made.teams)
+    list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
   return list;
 }
 

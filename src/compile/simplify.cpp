@@ -1,7 +1,7 @@
 #include "compile/simplify.hpp"
 
-#include <map>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,15 +31,18 @@ Tensor lowered_argument(const Node& node, const Tensor& x) {
   for (int i = attributes.axes.size() - 1; i >= 0; --i) {
     const int axis = static_cast<int>(attributes.axes[i]);
     Tensor along = iota(x.shape(), DType::i64, axis);
-    if (stride != 1) along = multiply(along, broadcast_to(graph::constant_integer(DType::i64, stride), x.shape()));
+    if (stride != 1)
+      along = multiply(along, broadcast_to(graph::constant_integer(DType::i64, stride), x.shape()));
     place = place ? add(place, along) : along;
     stride *= x.shape()[axis];
   }
   if (!place) place = broadcast_to(graph::constant_integer(DType::i64, 0), x.shape());
   const Tensor none = broadcast_to(
-      graph::constant_integer(DType::i64, attributes.high_tie ? -1 : std::numeric_limits<int64_t>::max()), x.shape());
+      graph::constant_integer(DType::i64, attributes.high_tie ? -1 : std::numeric_limits<int64_t>::max()),
+      x.shape());
   const Tensor candidates = select(hit, place, none);
-  const Tensor found = attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
+  const Tensor found =
+      attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
   return as_type(found, node.type);
 }
 
@@ -60,8 +63,7 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
       if (is_one(x[1])) return x[0];  // x * 1
       if (is_one(x[0])) return x[1];  // 1 * x
       return {};
-    case Op::divide:
-      return is_one(x[1]) ? x[0] : Tensor();  // x / 1
+    case Op::divide: return is_one(x[1]) ? x[0] : Tensor();  // x / 1
     case Op::reshape: {
       const Tensor& inner = x[0];
       if (inner.shape() == node.shape) return inner;
@@ -127,7 +129,8 @@ class Simplifier {
       settle(roots);
       return current(better);
     }
-    return unique(changed ? graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x);
+    return unique(
+        changed ? graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x);
   }
 
   // The first of all nodes that say the same.
@@ -140,9 +143,11 @@ class Simplifier {
     for (const Tensor& operand : node.operands) key.push_back(operand.node().number);
     graph::append_words(node.attributes, key);
     // Functions are not compared: a control node or a user's reduction is its own.
-    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&node.attributes); reduce && reduce->combine)
+    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&node.attributes);
+        reduce && reduce->combine)
       key.push_back(node.number);
-    if (graph::row_of(node.op).kind == graph::Kind::control && node.op != Op::item) key.push_back(node.number);
+    if (graph::row_of(node.op).kind == graph::Kind::control && node.op != Op::item)
+      key.push_back(node.number);
     return seen_.try_emplace(std::move(key), x).first->second;
   }
 

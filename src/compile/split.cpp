@@ -1,4 +1,5 @@
-// Few long rows: each is cut into parts, the parts are reduced by teams of their own, and a second kernel joins them.
+// Few long rows: each is cut into parts, the parts are reduced by teams of their own, and a second kernel
+// joins them.
 #include <algorithm>
 
 #include "compile/reduction.hpp"
@@ -33,7 +34,11 @@ struct Parts {
 class Splitter {
  public:
   Splitter(const Group& group, const RowPlan& plan, Workshop& shop, int64_t parts)
-      : group_(group), plan_(plan), shop_(shop), parts_(parts), index_type_(index_type_for(group, shop.partition)) {
+      : group_(group),
+        plan_(plan),
+        shop_(shop),
+        parts_(parts),
+        index_type_(index_type_for(group, shop.partition)) {
     by_team_ = plan.consecutive && plan.length >= 32;
     width_ = by_team_ && shop.target.gpu && plan.length % 4 == 0 ? 4 : 1;
     for (const Node* node : plan.levels[0]) {
@@ -56,13 +61,15 @@ class Splitter {
   }
 
  private:
-  // Where part `part` of row `row` lies in the partial results: whoever writes or reads side by side does so in order.
+  // Where part `part` of row `row` lies in the partial results: whoever writes or reads side by side does so
+  // in order.
   Value slot(Writer& writer, Value row, Value part) const {
     return by_team_ ? row * writer.number(parts_) + part : part * writer.number(plan_.count) + row;
   }
 
   Launch partial() {
-    Builder k(kernel_name(group_, shop_.partition, "parts"), by_team_ ? kernel::Team::many(256) : kernel::Team::one(128));
+    Builder k(kernel_name(group_, shop_.partition, "parts"),
+              by_team_ ? kernel::Team::many(256) : kernel::Team::one(128));
     Arguments arguments(k);
     Writer writer(k, arguments, shop_.partition, group_, index_type_);
     Group reductions_only = group_;
@@ -70,7 +77,8 @@ class Splitter {
     declare_reads(writer, reductions_only);
     for (const Node* memory : totals_.memory) arguments.tensor(*memory, kernel::Access::write);
     const Value team = k.team(index_type_), split = writer.number(by_team_ ? parts_ : plan_.count);
-    const Value row_number = by_team_ ? team / split : team % split, part = by_team_ ? team % split : team / split;
+    const Value row_number = by_team_ ? team / split : team % split,
+                part = by_team_ ? team % split : team / split;
     const Index row(k, plan_.rows, row_number);
     fix_row_values(writer, reductions_only, shop_.partition, row);
     const Value begin = part * writer.number(chunk_);
@@ -82,15 +90,19 @@ class Splitter {
     const std::vector<Value> totals = by_team_ ? team_totals(k, steps, body) : serial_totals(k, steps, body);
     const auto store = [&] {
       for (size_t i = 0; i < totals.size(); ++i)
-        arguments.tensor(*totals_.memory[i], kernel::Access::write)[slot(writer, row_number, part)] = totals[i];
+        arguments.tensor(*totals_.memory[i], kernel::Access::write)[slot(writer, row_number, part)] =
+            totals[i];
     };
-    if (by_team_) k.once(store);
-    else store();
+    if (by_team_)
+      k.once(store);
+    else
+      store();
     return {k.finish(), static_cast<uint64_t>(plan_.count * parts_), arguments.bindings()};
   }
 
-  // On a CPU what is reduced along an outer axis is walked as it lies in memory: a team takes a part of the lines, and
-  // keeps a sum for each column of a block in the partial results themselves, which stay in its cache.
+  // On a CPU what is reduced along an outer axis is walked as it lies in memory: a team takes a part of the
+  // lines, and keeps a sum for each column of a block in the partial results themselves, which stay in its
+  // cache.
   static constexpr int64_t block = 1024, lines_at_once = 8;
   bool walks_lines() const { return !shop_.target.gpu && !by_team_ && plan_.count >= 64; }
 
@@ -102,25 +114,33 @@ class Splitter {
     reductions_only.roots = plan_.levels[0];
     declare_reads(writer, reductions_only);
     std::vector<kernel::Array> cells;
-    for (const Node* memory : totals_.memory) cells.push_back(arguments.tensor(*memory, kernel::Access::read_write));
+    for (const Node* memory : totals_.memory)
+      cells.push_back(arguments.tensor(*memory, kernel::Access::read_write));
     const int64_t blocks = (plan_.count + block - 1) / block;
     const Value team = k.team(index_type_);
-    const Value part = team / writer.number(blocks), first = team % writer.number(blocks) * writer.number(block);
+    const Value part = team / writer.number(blocks),
+                first = team % writer.number(blocks) * writer.number(block);
     const Value columns = min(writer.number(block), writer.number(plan_.count) - first);
     const Value begin = part * writer.number(chunk_);
     const Value end = min(begin + writer.number(chunk_), writer.number(plan_.length));
-    const auto place = [&](Value i) { return part * writer.number(plan_.count) + first + convert(i, index_type_); };
+    const auto place = [&](Value i) {
+      return part * writer.number(plan_.count) + first + convert(i, index_type_);
+    };
     k.each(convert(columns, Type::u32), [&](Value i) {
       for (size_t j = 0; j < cells.size(); ++j)
-        cells[j][place(i)] = k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
+        cells[j][place(i)] =
+            k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
     });
     k.for_(begin, end, writer.number(lines_at_once), [&](Value line) {
-      k.each(convert(columns, Type::u32), [&](Value i) { add_lines(writer, cells, place(i), first + convert(i, index_type_), line, end); });
+      k.each(convert(columns, Type::u32), [&](Value i) {
+        add_lines(writer, cells, place(i), first + convert(i, index_type_), line, end);
+      });
     });
     return {k.finish(), static_cast<uint64_t>(parts_ * blocks), arguments.bindings()};
   }
 
-  void add_lines(Writer& writer, const std::vector<kernel::Array>& cells, Value slot_at, Value column, Value line, Value end) {
+  void add_lines(Writer& writer, const std::vector<kernel::Array>& cells, Value slot_at, Value column,
+                 Value line, Value end) {
     Builder& k = writer.builder();
     const Writer::Scope scope(writer);
     std::vector<Value> sums;
@@ -133,7 +153,8 @@ class Splitter {
       size_t j = 0;
       for (const Node* node : plan_.levels[0])
         for (const Value part : contributions(*node, writer.read(node->operands[0].node(), at))) {
-          const Value none = k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
+          const Value none =
+              k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
           sums[j] = combine(totals_.reductions[j], sums[j], select(r < end, part, none));
           ++j;
         }
@@ -141,7 +162,8 @@ class Splitter {
     for (size_t j = 0; j < cells.size(); ++j) cells[j][slot_at] = sums[j];
   }
 
-  std::vector<Value> contributions_at(Writer& writer, const Index& row, Value row_number, Value begin, Value step) {
+  std::vector<Value> contributions_at(Writer& writer, const Index& row, Value row_number, Value begin,
+                                      Value step) {
     const Writer::Scope scope(writer);
     std::vector<Index> places;
     std::vector<Value> lanes, sums;
@@ -152,15 +174,19 @@ class Splitter {
     }
     if (width_ > 1) {
       const Value start = begin / writer.number(width_) + step;
-      writer.set_vector(plan_.count == 1 ? start : row_number * writer.number(plan_.length / width_) + start, lanes);
+      writer.set_vector(plan_.count == 1 ? start : row_number * writer.number(plan_.length / width_) + start,
+                        lanes);
     }
     for (const Index& at : places) {
       std::vector<Value> parts;
       for (const Node* node : plan_.levels[0])
-        for (const Value part : contributions(*node, writer.read(node->operands[0].node(), at))) parts.push_back(part);
+        for (const Value part : contributions(*node, writer.read(node->operands[0].node(), at)))
+          parts.push_back(part);
       for (size_t i = 0; i < parts.size(); ++i) {
-        if (sums.size() <= i) sums.push_back(parts[i]);
-        else sums[i] = combine(totals_.reductions[i], sums[i], parts[i]);
+        if (sums.size() <= i)
+          sums.push_back(parts[i]);
+        else
+          sums[i] = combine(totals_.reductions[i], sums[i], parts[i]);
       }
     }
     writer.clear_vector();
@@ -169,7 +195,8 @@ class Splitter {
 
   // Then one team, or one invocation, a row.
   Launch joining() {
-    Builder k(kernel_name(group_, shop_.partition, "join"), by_team_ ? kernel::Team::many(128) : kernel::Team::one(64));
+    Builder k(kernel_name(group_, shop_.partition, "join"),
+              by_team_ ? kernel::Team::many(128) : kernel::Team::one(64));
     Arguments arguments(k);
     Writer writer(k, arguments, shop_.partition, group_, index_type_);
     declare_arguments(writer, group_, shop_.partition);
@@ -179,7 +206,8 @@ class Splitter {
     const auto body = [&](Value part) {
       std::vector<Value> parts;
       for (const Node* memory : totals_.memory)
-        parts.push_back(arguments.tensor(*memory, kernel::Access::read)[slot(writer, row_number, convert(part, index_type_))]);
+        parts.push_back(arguments.tensor(
+            *memory, kernel::Access::read)[slot(writer, row_number, convert(part, index_type_))]);
       return parts;
     };
     const Value count = k.constant(index_type_, parts_);
@@ -187,8 +215,9 @@ class Splitter {
     size_t next = 0;
     for (const Node* node : plan_.levels[0]) {
       const size_t mine = reductions_of(*node).size();
-      writer.fix(*node, finished(writer, *node, {totals.begin() + static_cast<long>(next),
-                                                 totals.begin() + static_cast<long>(next + mine)}));
+      writer.fix(*node, finished(writer, *node,
+                                 {totals.begin() + static_cast<long>(next),
+                                  totals.begin() + static_cast<long>(next + mine)}));
       next += mine;
     }
     std::vector<Scalar> values;
@@ -197,8 +226,10 @@ class Splitter {
       for (size_t i = 0; i < values.size(); ++i)
         writer.store(*plan_.row_roots[i], row.reshaped(plan_.row_roots[i]->shape), values[i]);
     };
-    if (by_team_) k.once(store);
-    else store();
+    if (by_team_)
+      k.once(store);
+    else
+      store();
     return {k.finish(), static_cast<uint64_t>(plan_.count), arguments.bindings()};
   }
 
@@ -208,19 +239,22 @@ class Splitter {
     declare_arguments(writer, group, reads_only);
   }
 
-  std::vector<Value> team_totals(Builder& k, Value steps, const std::function<std::vector<Value>(Value)>& body) {
+  std::vector<Value> team_totals(Builder& k, Value steps,
+                                 const std::function<std::vector<Value>(Value)>& body) {
     return k.reduce(convert(steps, Type::u32), totals_.reductions,
                     [&](Value i) { return body(convert(i, index_type_)); });
   }
 
-  std::vector<Value> serial_totals(Builder& k, Value steps, const std::function<std::vector<Value>(Value)>& body) {
+  std::vector<Value> serial_totals(Builder& k, Value steps,
+                                   const std::function<std::vector<Value>(Value)>& body) {
     std::vector<kernel::Variable> cells;
     for (size_t i = 0; i < totals_.types.size(); ++i)
-      cells.push_back(
-          k.variable(k.constant_bits(totals_.types[i], kernel::identity_of(totals_.reductions[i], totals_.types[i]))));
+      cells.push_back(k.variable(
+          k.constant_bits(totals_.types[i], kernel::identity_of(totals_.reductions[i], totals_.types[i]))));
     k.for_(steps, [&](Value r) {
       const std::vector<Value> parts = body(r);
-      for (size_t i = 0; i < parts.size(); ++i) cells[i] = combine(totals_.reductions[i], cells[i].get(), parts[i]);
+      for (size_t i = 0; i < parts.size(); ++i)
+        cells[i] = combine(totals_.reductions[i], cells[i].get(), parts[i]);
     });
     std::vector<Value> totals;
     for (const auto& cell : cells) totals.push_back(cell.get());

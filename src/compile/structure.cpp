@@ -50,7 +50,8 @@ void append_function(Words& words, const graph::Subgraph& function) {
 // In functions numbers are part of the structure: nobody gives them at each run.
 void append_node(Words& words, const Node& node, bool in_function) {
   words.push_back(static_cast<uint64_t>(node.op) | static_cast<uint64_t>(node.type) << 8 |
-                  static_cast<uint64_t>(node.computed) << 16 | static_cast<uint64_t>(node.shape.size()) << 24 |
+                  static_cast<uint64_t>(node.computed) << 16 |
+                  static_cast<uint64_t>(node.shape.size()) << 24 |
                   static_cast<uint64_t>(node.operands.size()) << 32);
   for (const int64_t extent : node.shape) words.push_back(static_cast<uint64_t>(extent));
   if (node.computed || (node.op == Op::number && !in_function)) return;
@@ -65,7 +66,8 @@ void append_graph(Words& words, std::span<const Tensor> roots, std::span<const T
   for (const Tensor& x : nodes) {
     append_node(words, x.node(), in_function);
     if (x.node().computed) continue;
-    if (const auto* control = std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&x.node().attributes))
+    if (const auto* control =
+            std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&x.node().attributes))
       for (const auto& function : (*control)->functions) functions.push_back(function.get());
     if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&x.node().attributes))
       if (reduce->combine) functions.push_back(reduce->combine.get());
@@ -93,8 +95,10 @@ Structure describe(std::span<const Tensor> roots, uint64_t device_word) {
   const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size() * sizeof(uint64_t));
   structure.key = {hash.low64, hash.high64};
   for (const Tensor& x : structure.nodes) {
-    if (x.node().op == Op::number && !x.node().computed) structure.numbers.push_back(x);
-    else if (x.node().computed || x.node().op == Op::input) structure.inputs.push_back(x);
+    if (x.node().op == Op::number && !x.node().computed)
+      structure.numbers.push_back(x);
+    else if (x.node().computed || x.node().op == Op::input)
+      structure.inputs.push_back(x);
   }
   return structure;
 }

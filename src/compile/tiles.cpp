@@ -34,8 +34,10 @@ std::optional<Crossing> crossing_of(const Group& group, const Workshop& shop) {
     fits = fits && !is_complex(node.type);
     if (node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction) fits = false;
     if (node.op != Op::transpose) return;
-    if (place == Place::whole && node.shape == shape) found[node.number] = &node;
-    else fits = false;
+    if (place == Place::whole && node.shape == shape)
+      found[node.number] = &node;
+    else
+      fits = false;
   });
   if (!fits || found.empty() || found.size() > 2) return std::nullopt;
   Crossing crossing;
@@ -78,7 +80,8 @@ class TileKernel {
  private:
   // The tile of this team: where it starts along the two axes, and the other coordinates.
   uint64_t find_tile() {
-    const int64_t columns = (shape_[last_] + side - 1) / side, rows = (shape_[crossing_.across] + side - 1) / side;
+    const int64_t columns = (shape_[last_] + side - 1) / side,
+                  rows = (shape_[crossing_.across] + side - 1) / side;
     Value rest = k_.team(writer_.index_type());
     column_start_ = rest % writer_.number(columns) * writer_.number(side);
     rest = rest / writer_.number(columns);
@@ -116,7 +119,8 @@ class TileKernel {
       std::vector<Value> values;
       for (int64_t step = 0; step < steps; ++step) {
         const Value column = first + writer_.number(step * (team_lanes / side));
-        const Index at = place(within(row_start_ + row, crossing_.across), within(column_start_ + column, last_));
+        const Index at =
+            place(within(row_start_ + row, crossing_.across), within(column_start_ + column, last_));
         values.push_back(graph::row_of(Op::transpose).view(writer_, node, at).re);
       }
       for (int64_t step = 0; step < steps; ++step) {

@@ -1,5 +1,5 @@
-// Loops that read a tensor across its rows: the elements go through a tile in shared memory, so that reads and writes
-// are both consecutive.
+// Loops that read a tensor across its rows: the elements go through a tile in shared memory, so that reads
+// and writes are both consecutive.
 #pragma once
 
 #include <optional>

@@ -14,7 +14,8 @@ void Writer::fix(const Node& node, const Scalar& value) { fixed_[&node] = value;
 Scalar Writer::read(const Node& node, const Index& at) {
   if (const auto fixed = fixed_.find(&node); fixed != fixed_.end()) return fixed->second;
   if (node.op == Op::constant) return literal(node);
-  if (node.op == Op::number) return partition_.arguments.contains(&node) ? arguments_.number(node) : literal(node);
+  if (node.op == Op::number)
+    return partition_.arguments.contains(&node) ? arguments_.number(node) : literal(node);
   const Key key{&node, at.identity()};
   for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
     if (const auto found = scope->find(key); found != scope->end()) return found->second.value;

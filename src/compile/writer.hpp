@@ -48,7 +48,12 @@ class Writer final : public graph::Reader {
   // What the partition has in memory is loaded, except what the group itself makes.
   Writer(kernel::Builder& builder, Arguments& arguments, const Partition& partition, const Group& group,
          kernel::Type index_type)
-      : builder_(builder), arguments_(arguments), partition_(partition), group_(group), index_type_(index_type), memo_(1) {}
+      : builder_(builder),
+        arguments_(arguments),
+        partition_(partition),
+        group_(group),
+        index_type_(index_type),
+        memo_(1) {}
 
   Scalar read(const Tensor& operand, const Index& at) override { return read(operand.node(), at); }
   kernel::Builder& builder() override { return builder_; }
@@ -89,11 +94,13 @@ class Writer final : public graph::Reader {
   Scalar rounded(const Scalar& value, DType type);
 
  private:
-  bool in_memory(const Node& node) const { return partition_.in_memory.contains(&node) && !group_.contains(node); }
+  bool in_memory(const Node& node) const {
+    return partition_.in_memory.contains(&node) && !group_.contains(node);
+  }
   Scalar compute(const Node& node, const Index& at);
   Scalar load(const Node& node, const Index& at);
   Scalar literal(const Node& node);
-  Scalar fold(const Node& node, const Index& at);        // a reduction as a loop
+  Scalar fold(const Node& node, const Index& at);           // a reduction as a loop
   Scalar inner_product(const Node& node, const Index& at);  // a dot as a loop
 
   using Key = std::pair<const Node*, const void*>;

@@ -1,7 +1,6 @@
-#include <adit/dtype.hpp>
-
 #include <fmt/format.h>
 
+#include <adit/dtype.hpp>
 #include <adit/error.hpp>
 
 namespace adit {

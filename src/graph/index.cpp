@@ -70,7 +70,8 @@ std::optional<std::vector<Value>> Index::squeezed_coordinates(const Shape& to) c
       continue;
     }
     skip_ones();
-    if (from == shape().size() || shape()[from] != to[axis] || !state_->coordinates[static_cast<size_t>(from)])
+    if (from == shape().size() || shape()[from] != to[axis] ||
+        !state_->coordinates[static_cast<size_t>(from)])
       return std::nullopt;
     coordinates.push_back(coordinate(from++));
   }

@@ -1,5 +1,5 @@
-// A place in a tensor, as a kernel computes it: coordinates along the axes, or one row-major number; each is made
-// from the other when it is asked for, so that code which walks memory in order never divides.
+// A place in a tensor, as a kernel computes it: coordinates along the axes, or one row-major number; each is
+// made from the other when it is asked for, so that code which walks memory in order never divides.
 #pragma once
 
 #include <memory>

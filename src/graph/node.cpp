@@ -59,8 +59,9 @@ std::shared_ptr<Device> common_device(Op op, const std::vector<Tensor>& operands
     const auto& other = home_of(x.node());
     if (!other || other == device) continue;
     if (device)
-      fail(name_of(op), "device",
-           fmt::format("expected operands of one device, got {} and {}", device->info().id, other->info().id));
+      fail(
+          name_of(op), "device",
+          fmt::format("expected operands of one device, got {} and {}", device->info().id, other->info().id));
     device = other;
   }
   return device;
@@ -155,7 +156,8 @@ std::vector<Tensor> substitute(std::span<const Tensor> roots, std::span<const Te
       operands.push_back(now.at(&operand.node()));
       changed = changed || operands.back().pointer() != operand.pointer();
     }
-    now[&node] = changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
+    now[&node] =
+        changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
   }
   std::vector<Tensor> results;
   for (const Tensor& root : roots) results.push_back(now.at(&root.node()));

@@ -32,11 +32,11 @@ struct Node {
   uint64_t number = 0;
   std::vector<Tensor> operands;
   Attributes attributes;
-  std::shared_ptr<Device> device;            // its operands'; null: nothing decides it yet. Never changes
-  std::shared_ptr<const Storage> storage;    // under the graph lock; set once
-  std::atomic<bool> computed{false};         // storage is set
-  uint64_t visit = 0;                        // of the walk that last came by, under the graph lock
-  uint32_t place = 0;                        // in that walk's order
+  std::shared_ptr<Device> device;          // its operands'; null: nothing decides it yet. Never changes
+  std::shared_ptr<const Storage> storage;  // under the graph lock; set once
+  std::atomic<bool> computed{false};       // storage is set
+  uint64_t visit = 0;                      // of the walk that last came by, under the graph lock
+  uint32_t place = 0;                      // in that walk's order
 
   Node() = default;
   Node(const Node&) = delete;
@@ -55,14 +55,15 @@ inline const std::shared_ptr<Device>& home_of(const Node& node) {
 }
 
 // Makes a node whose type and shape the caller has decided. Operands' devices must agree: throws otherwise.
-Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> operands, Attributes attributes = {});
+Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> operands,
+                 Attributes attributes = {});
 // By the row: checks the count, the types and the shapes, then makes the node. Operands are not promoted or
 // broadcast here; the builders in ops.hpp do that.
 Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes = {});
 // A placeholder for tracing.
 Tensor placeholder(DType type, const Shape& shape);
 bool is_placeholder(const Tensor& x);
-Tensor constant(DType type, double value);              // a scalar that is part of the structure
+Tensor constant(DType type, double value);  // a scalar that is part of the structure
 Tensor constant_integer(DType type, int64_t value);
 Tensor constant_complex(DType type, double real, double imag);
 // The structural constant x is, if it is one (through broadcasts).
@@ -70,7 +71,8 @@ const Literal* constant_value(const Tensor& x);
 
 std::recursive_mutex& graph_lock();
 
-// While one lives on this thread a function is being traced: evaluated nodes keep their operands, jit inlines.
+// While one lives on this thread a function is being traced: evaluated nodes keep their operands, jit
+// inlines.
 class Tracing {
  public:
   Tracing();
@@ -78,8 +80,8 @@ class Tracing {
   static bool active();
 };
 
-// All nodes that `roots` need, in topological order. Stops at (but includes) nodes for which `stop` is true and
-// nodes without operands. A computed node is a leaf unless it kept its operands and `through_computed`.
+// All nodes that `roots` need, in topological order. Stops at (but includes) nodes for which `stop` is true
+// and nodes without operands. A computed node is a leaf unless it kept its operands and `through_computed`.
 std::vector<Tensor> reachable(std::span<const Tensor> roots, bool through_computed,
                               const std::function<bool(const Tensor&)>& stop = {});
 // Rebuilds `roots` with some nodes replaced; what does not depend on them is shared.

@@ -15,7 +15,8 @@
 
 namespace adit::graph {
 
-// One element while a kernel is written. Halves are held in f32, rounded to their type; complex numbers are pairs.
+// One element while a kernel is written. Halves are held in f32, rounded to their type; complex numbers are
+// pairs.
 struct Scalar {
   kernel::Value re, im;
   bool is_complex = false;
@@ -30,13 +31,15 @@ class Reader {
   virtual kernel::Builder& builder() = 0;
 };
 
-// Elementwise: the result from the operands' elements, in the compute type. Rounding to halves is the caller's.
+// Elementwise: the result from the operands' elements, in the compute type. Rounding to halves is the
+// caller's.
 using ScalarMeaning = Scalar (*)(std::span<const Scalar> x, const Node& node);
 // An index map: the element of the result at a place.
 using ViewMeaning = Scalar (*)(Reader& reader, const Node& node, const Index& at);
 
 // Gradients of a node's operands from the gradient of its result; an empty Tensor where there is none.
-using Vjp = std::vector<Tensor> (*)(const Tensor& result, const std::vector<Tensor>& operands, const Tensor& g);
+using Vjp = std::vector<Tensor> (*)(const Tensor& result, const std::vector<Tensor>& operands,
+                                    const Tensor& g);
 // The tangent of the result (control flow; all others follow from their vjp). Empty tangents are zero.
 using Jvp = std::vector<Tensor> (*)(const Tensor& result, const std::vector<Tensor>& operands,
                                     const std::vector<Tensor>& tangents);
@@ -44,9 +47,11 @@ using Jvp = std::vector<Tensor> (*)(const Tensor& result, const std::vector<Tens
 using Batch = Tensor (*)(const Node& node, const std::vector<Tensor>& operands, int64_t size);
 
 // The type of the result, or an error that names the operand. `op` is the row's name.
-using TypeRule = DType (*)(std::string_view op, const std::vector<Tensor>& operands, const Attributes& attributes);
+using TypeRule = DType (*)(std::string_view op, const std::vector<Tensor>& operands,
+                           const Attributes& attributes);
 // The shape of the result, or an error.
-using ShapeRule = Shape (*)(std::string_view op, const std::vector<Tensor>& operands, const Attributes& attributes);
+using ShapeRule = Shape (*)(std::string_view op, const std::vector<Tensor>& operands,
+                            const Attributes& attributes);
 
 enum class Kind : uint8_t { leaf, elementwise, view, reduction, kernel, control };
 std::string_view name_of(Kind kind);
@@ -70,8 +75,8 @@ struct Row {
   Vjp vjp = nullptr;      // null: no derivative
   Batch batch = nullptr;  // null: elementwise rows batch by themselves
   Bound bound{};
-  int cost = 1;             // of one element, in units of an addition: whether to compute it twice
-  std::string_view doc{};   // one sentence
+  int cost = 1;            // of one element, in units of an addition: whether to compute it twice
+  std::string_view doc{};  // one sentence
   Jvp jvp = nullptr;
 };
 

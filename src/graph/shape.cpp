@@ -1,16 +1,16 @@
-#include <adit/shape.hpp>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
 
 #include <adit/error.hpp>
+#include <adit/shape.hpp>
 
 namespace adit {
 
 namespace {
 [[noreturn]] void too_long(size_t count) {
-  throw Error(ErrorKind::bad_argument, fmt::format("[shape] rank: expected at most {}, got {}", max_rank, count));
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("[shape] rank: expected at most {}, got {}", max_rank, count));
 }
 }  // namespace
 
@@ -55,8 +55,9 @@ int64_t element_count(const Shape& shape) {
     if (extent == 0) return 0;
   for (const int64_t extent : shape)
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count))
-      throw Error(ErrorKind::bad_argument, fmt::format("[shape] extents: expected a size that 63 bits hold, got {}",
-                                                       to_string(shape)));
+      throw Error(
+          ErrorKind::bad_argument,
+          fmt::format("[shape] extents: expected a size that 63 bits hold, got {}", to_string(shape)));
   return count;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 std::vector<Row> join_rows() {
   std::vector<Row> rows(static_cast<size_t>(Op::op_count));
-  for (const auto& group : {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(), reduction_rows(),
-                            product_rows(), control_rows()})
+  for (const auto& group : {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(),
+                            reduction_rows(), product_rows(), control_rows()})
     for (const Row& row : group) {
       Row& place = rows[static_cast<size_t>(row.op)];
       if (!place.name.empty())
@@ -35,7 +35,8 @@ std::span<const Row> table() {
 const Row& row_of(Op op) { return table()[static_cast<size_t>(op)]; }
 
 std::string_view name_of(Kind kind) {
-  constexpr std::array<std::string_view, 6> names = {"leaf", "elementwise", "view", "reduction", "kernel", "control"};
+  constexpr std::array<std::string_view, 6> names = {"leaf",      "elementwise", "view",
+                                                     "reduction", "kernel",      "control"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -53,7 +54,8 @@ Axes normal_axes(std::string_view op, const Axes& axes, int rank) {
   Axes normal;
   for (const int64_t axis : axes) {
     const int one = normal_axis(op, axis, rank);
-    if (normal.contains(one)) fail(op, "axes", fmt::format("expected distinct axes, got {}", to_string(axes)));
+    if (normal.contains(one))
+      fail(op, "axes", fmt::format("expected distinct axes, got {}", to_string(axes)));
     normal.push_back(one);
   }
   std::sort(normal.begin(), normal.end());

@@ -70,10 +70,9 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   }
   Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
   largest.tiling.pad = 4, largest.tiling.ahead = true;
-  Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
-  middle.tiling.ahead = shape.k > 16;
-  return {largest, tiled(128, 64, 16, 8, 8, 1, 224), middle,
-          tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2), tiled(16, 16, 64, 2, 2, 2)};
+  const Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
+  return {largest, tiled(128, 64, 16, 8, 8, 1, 224), middle, tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2),
+          tiled(16, 16, 64, 2, 2, 2)};
 }
 
 // Splits k where teams are few, as long as each still has some tiles to add up.

@@ -57,7 +57,9 @@ std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
     const auto& mine = graph::home_of(root.node());
     if (!mine || mine == device) continue;
     if (device)
-      graph::fail("eval", "tensors", fmt::format("expected tensors of one device, got {} and {}", device->info().id, mine->info().id));
+      graph::fail(
+          "eval", "tensors",
+          fmt::format("expected tensors of one device, got {} and {}", device->info().id, mine->info().id));
     device = mine;
   }
   return device ? device : default_device();
@@ -80,7 +82,8 @@ std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr
   auto made = stores ? compile::load_stored(*device, name, inputs, numbers) : nullptr;
   if (!made) {
     std::vector<kernel::Program> programs;
-    made = compile::compile(*device, roots, structure.inputs, structure.numbers, nullptr, stores ? &programs : nullptr);
+    made = compile::compile(*device, roots, structure.inputs, structure.numbers, nullptr,
+                            stores ? &programs : nullptr);
     if (stores) compile::save_stored(name, *made, programs, inputs, numbers);
   }
   executables().insert(structure.key, made);

@@ -1,8 +1,8 @@
 // Compiled functions: traced once for each set of types and shapes.
-#include <adit/transform.hpp>
-
 #include <fmt/format.h>
 #include <mutex>
+
+#include <adit/transform.hpp>
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
@@ -17,9 +17,9 @@ namespace {
 // One trace: what it returns, and what it needs besides its arguments.
 struct Trace {
   std::shared_ptr<const compile::Executable> executable;
-  std::vector<int> sources;         // of the executable's inputs: an argument's number, or -1
-  std::vector<Buffer> captured;     // where the source is -1, in order
-  std::vector<Tensor> held;         // keeps captured memory alive
+  std::vector<int> sources;      // of the executable's inputs: an argument's number, or -1
+  std::vector<Buffer> captured;  // where the source is -1, in order
+  std::vector<Tensor> held;      // keeps captured memory alive
   std::vector<graph::Literal> numbers;
   std::vector<DType> types;
   std::vector<Shape> shapes;
@@ -46,7 +46,8 @@ std::vector<uint64_t> signature(const Tensors& x, const Device& device) {
   return words;
 }
 
-std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const std::shared_ptr<Device>& device,
+std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
+                                      const std::shared_ptr<Device>& device,
                                       compile::Notes* notes = nullptr) {
   Tensors parameters, results;
   for (const Tensor& t : x) {
@@ -65,7 +66,8 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x, const
     for (size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].pointer() == input.pointer()) source = static_cast<int>(i);
     if (source < 0) {
-      if (!input.node().computed) graph::fail("jit", "function", "expected its own arguments, got those of another function");
+      if (!input.node().computed)
+        graph::fail("jit", "function", "expected its own arguments, got those of another function");
       trace->captured.push_back(input.node().storage->buffer);
       trace->held.push_back(input);
     }

@@ -1,6 +1,6 @@
-#include <adit/tensor.hpp>
-
 #include <fmt/format.h>
+
+#include <adit/tensor.hpp>
 
 #include "compile/memory_plan.hpp"
 #include "graph/row.hpp"
@@ -31,7 +31,9 @@ void Tensor::read(void* to, DType type, size_t count) const {
   if (type != dtype())
     graph::fail("read", "type", fmt::format("expected {}, got {}", name_of(dtype()), name_of(type)));
   if (static_cast<int64_t>(count) != size())
-    graph::fail("read", "size", fmt::format("expected a tensor of {} elements, got shape {}", count, adit::to_string(shape())));
+    graph::fail(
+        "read", "size",
+        fmt::format("expected a tensor of {} elements, got shape {}", count, adit::to_string(shape())));
   const Buffer from = buffer();
   if (count) node_->storage->device->read(from, to, bytes());
 }
@@ -40,7 +42,8 @@ Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::sh
   if (!device) graph::fail("from_buffer", "device", "expected a device, got none");
   const uint64_t bytes = static_cast<uint64_t>(element_count(shape)) * size_of(type);
   if (buffer.bytes() < bytes)
-    graph::fail("from_buffer", "buffer", fmt::format("expected at least {} bytes, got {}", bytes, buffer.bytes()));
+    graph::fail("from_buffer", "buffer",
+                fmt::format("expected at least {} bytes, got {}", bytes, buffer.bytes()));
   Buffer mine = buffer;
   // Kernels read whole vectors: memory that does not start or end on one is copied.
   if (buffer.offset() % compile::memory_unit != 0 || buffer.bytes() % 16 != 0) {
@@ -52,11 +55,13 @@ Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::sh
   return x;
 }
 
-Tensor from_bytes(DType type, const Shape& shape, std::span<const std::byte> bytes, std::shared_ptr<Device> device) {
+Tensor from_bytes(DType type, const Shape& shape, std::span<const std::byte> bytes,
+                  std::shared_ptr<Device> device) {
   const uint64_t expected = static_cast<uint64_t>(element_count(shape)) * size_of(type);
   if (bytes.size() != expected)
-    graph::fail("tensor", "values", fmt::format("expected {} bytes for {} of shape {}, got {}", expected, name_of(type),
-                                                to_string(shape), bytes.size()));
+    graph::fail("tensor", "values",
+                fmt::format("expected {} bytes for {} of shape {}, got {}", expected, name_of(type),
+                            to_string(shape), bytes.size()));
   if (!device) device = default_device();
   const Buffer buffer = device->allocate(compile::padded(expected));
   if (expected) device->write(buffer, bytes.data(), expected);

@@ -44,7 +44,7 @@ Value erfc(Value x);
 Value erf_inv(Value x);
 Value lgamma(Value x);  // log |gamma(x)|
 Value digamma(Value x);
-Value trigamma(Value x);  // the derivative of digamma
+Value trigamma(Value x);     // the derivative of digamma
 Value sigmoid(Value x);      // 1 / (1 + exp(-x))
 Value softplus(Value x);     // log(1 + exp(x))
 Value log_sigmoid(Value x);  // -softplus(-x)
