@@ -1,0 +1,202 @@
+// Joins groups that share a space.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compile/partition_steps.hpp"
+
+namespace adit::compile {
+
+using graph::Kind;
+using graph::Op;
+
+namespace {
+
+// Joins groups that share a space, so that what one computes the other finds in registers.
+class Merger {
+ public:
+  Merger(std::vector<Group> groups, const Partition& partition, const Target& target)
+      : groups_(std::move(groups)), partition_(partition), target_(target) {
+    for (size_t g = 0; g < groups_.size(); ++g)
+      for (const Node* root : groups_[g].roots) owner_[root] = g;
+    for (size_t g = 0; g < groups_.size(); ++g) find_reads(g);
+  }
+
+  std::vector<Group> run() {
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      bool changed = true;
+      while (changed) {
+        changed = false;
+        const std::set<size_t> before = producers(g);
+        for (auto p = before.rbegin(); p != before.rend() && !changed; ++p) changed = try_merge(*p, g);
+      }
+    }
+    merge_siblings();
+    return ordered();
+  }
+
+ private:
+  using Reads = std::map<const Node*, std::set<Place>>;
+
+  void find_reads(size_t g) {
+    reads_[g].clear();
+    for_each_read(groups_[g], partition_,
+                  [&](const Node& node, Place place) { reads_[g][&node].insert(place); });
+  }
+
+  std::set<size_t> producers(size_t g) {
+    std::set<size_t> found;
+    for (const auto& [node, places] : reads_[g])
+      if (const auto it = owner_.find(node); it != owner_.end() && it->second != g) found.insert(it->second);
+    return found;
+  }
+
+  // Does `from` need `what`, through any other group?
+  bool depends(size_t from, size_t what, bool directly_too) {
+    std::set<size_t> seen;
+    std::vector<size_t> open;
+    for (const size_t p : producers(from)) {
+      if (p == what && directly_too) return true;
+      if (p != what) open.push_back(p);
+    }
+    while (!open.empty()) {
+      const size_t next = open.back();
+      open.pop_back();
+      if (next == what) return true;
+      if (!seen.insert(next).second) continue;
+      for (const size_t p : producers(next)) open.push_back(p);
+    }
+    return false;
+  }
+
+  bool rows_can_grow(const Group& rows) const {
+    // A few long rows are split over many teams; then nothing else can ride along.
+    return rows.row_length() <= 16384 || rows.row_count() >= 256;
+  }
+
+  // May `c`, which reads results of `p`, be computed with it?
+  bool joins(const Group& p, const Group& c, Group& joint, const Reads& reads) const {
+    joint = c;
+    if (takes_epilogue(p) && c.form == Group::Form::loop) {
+      joint.form = Group::Form::kernel;
+      for (const Node* root : c.roots)
+        if (element_count(root->shape) != element_count(p.roots[0]->shape) || !is_float(root->type))
+          return false;
+      return c.roots.size() <= 3 && all_reads(p, reads, {Place::whole});
+    }
+    if (p.form == Group::Form::kernel || c.form == Group::Form::kernel) return false;
+    if (p.roots.size() + c.roots.size() > 8) return false;
+    if (p.form == Group::Form::loop && c.form == Group::Form::loop) {
+      if (element_count(p.roots[0]->shape) != element_count(c.roots[0]->shape)) return false;
+      return all_reads(p, reads, {Place::whole});
+    }
+    if (p.form != Group::Form::rows) return false;
+    joint.form = Group::Form::rows;
+    joint.full = p.full;
+    joint.axes = p.axes;
+    if (c.form == Group::Form::rows) return p.full == c.full && p.axes == c.axes && rows_can_grow(p);
+    const Shape& shape = c.roots[0]->shape;
+    for (const Node* root : c.roots)
+      if (!(root->shape == shape)) return false;
+    if (shape == p.full && element_count(shape) != p.row_count()) return rows_can_grow(p);
+    return element_count(shape) == p.row_count();
+  }
+
+  // A product on a GPU goes on with its sums before it stores them.
+  bool takes_epilogue(const Group& p) const {
+    return target_.gpu && p.form == Group::Form::kernel && p.roots.size() == 1 && p.roots[0]->op == Op::dot &&
+           is_float(p.roots[0]->type);
+  }
+
+  bool all_reads(const Group& p, const Reads& reads, const std::set<Place>& allowed) const {
+    for (const Node* root : p.roots)
+      if (const auto it = reads.find(root); it != reads.end())
+        for (const Place place : it->second)
+          if (!allowed.contains(place)) return false;
+    return true;
+  }
+
+  bool try_merge(size_t p, size_t c) {
+    Group joint;
+    if (!joins(groups_[p], groups_[c], joint, reads_[c])) return false;
+    // In rows the places are judged in the joint space.
+    if (joint.form == Group::Form::rows) {
+      Reads reads;
+      for_each_read(joint, partition_, [&](const Node& node, Place place) { reads[&node].insert(place); });
+      for (const Node* root : groups_[p].roots) {
+        const auto it = reads.find(root);
+        if (it == reads.end()) continue;
+        const bool is_whole = root->shape == joint.full && graph::row_of(root->op).kind != Kind::reduction;
+        for (const Place place : it->second)
+          if (place != (is_whole ? Place::whole : Place::row)) return false;
+      }
+    }
+    if (depends(c, p, false)) return false;
+    absorb(p, c, std::move(joint));
+    return true;
+  }
+
+  void absorb(size_t p, size_t c, Group joint) {
+    joint.roots.insert(joint.roots.end(), groups_[p].roots.begin(), groups_[p].roots.end());
+    std::sort(joint.roots.begin(), joint.roots.end(),
+              [](const Node* a, const Node* b) { return a->number < b->number; });
+    groups_[c] = std::move(joint);
+    groups_[p].roots.clear();
+    reads_[p].clear();
+    for (const Node* root : groups_[c].roots) owner_[root] = c;
+    find_reads(c);
+  }
+
+  // Loops over equally many elements that read the same tensors, or are small: one launch.
+  void merge_siblings() {
+    std::map<int64_t, std::vector<size_t>> by_size;
+    for (size_t g = 0; g < groups_.size(); ++g)
+      if (!groups_[g].roots.empty() && groups_[g].form == Group::Form::loop)
+        by_size[element_count(groups_[g].roots[0]->shape)].push_back(g);
+    for (auto& [size, members] : by_size) {
+      if (members.size() > 64) continue;
+      for (size_t i = 0; i < members.size(); ++i)
+        for (size_t j = i + 1; j < members.size(); ++j) {
+          const size_t a = members[i], b = members[j];
+          if (groups_[a].roots.empty() || groups_[b].roots.empty()) continue;
+          if (groups_[a].roots.size() + groups_[b].roots.size() > 8) continue;
+          if (size > 65536 && !share_a_read(a, b)) continue;
+          if (reads_[a].size() + reads_[b].size() > 24) continue;
+          if (depends(b, a, true) || depends(a, b, true)) continue;
+          absorb(a, b, groups_[b]);
+        }
+    }
+  }
+
+  bool share_a_read(size_t a, size_t b) const {
+    for (const auto& [node, places] : reads_.at(a))
+      if (node->op != Op::number && reads_.at(b).contains(node)) return true;
+    return false;
+  }
+
+  std::vector<Group> ordered() {
+    std::vector<Group> result;
+    std::set<size_t> done;
+    std::function<void(size_t)> place = [&](size_t g) {
+      if (groups_[g].roots.empty() || !done.insert(g).second) return;
+      for (const size_t p : producers(g)) place(p);
+      result.push_back(groups_[g]);
+    };
+    for (size_t g = 0; g < groups_.size(); ++g) place(g);
+    return result;
+  }
+
+  std::vector<Group> groups_;
+  const Partition& partition_;
+  const Target& target_;
+  std::unordered_map<const Node*, size_t> owner_;
+  std::map<size_t, Reads> reads_;
+};
+
+}  // namespace
+
+std::vector<Group> merged(std::vector<Group> groups, const Partition& partition, const Target& target) {
+  return Merger(std::move(groups), partition, target).run();
+}
+
+}  // namespace adit::compile
