@@ -1,4 +1,6 @@
 // Index maps: shapes, errors, and values beside plain loops on every device.
+#include <cmath>
+
 #include <adit/ops.hpp>
 #include <adit/transform.hpp>
 
@@ -100,6 +102,23 @@ TEST_P(Shapes, Transpose) {
   expect_values(transpose(long_one.tensor()), {3, 257}, [&](const Place& p) {
     return long_one.at({p[1], p[0]});
   });
+}
+
+// Two results of one kernel through tiles: one may lie where an operand of the other lay, so all is read
+// before it is stored.
+TEST_P(Shapes, TransposeBesideAnOperandThatDies) {
+  const Tensor y = (iota({128, 128}, DType::f32) * 1e-4).eval();
+  const Tensor x = indexed_add(y, reshape(iota({128}, DType::i32), {128, 1}), y);  // 2 y
+  const Tensor a = exp(transpose(y)), b = exp(x);
+  const Tensor both[] = {sum(a, {0}) + sum(a, {1}), sum(b, {0}) + 2.0 * sum(b, {1})};
+  eval(both);
+  const std::vector<float> got = both[1].to_vector<float>();
+  for (int i = 0; i < 128; ++i) {
+    double expected = 0;
+    for (int j = 0; j < 128; ++j)
+      expected += std::exp(2e-4 * (j * 128 + i)) + 2 * std::exp(2e-4 * (i * 128 + j));
+    EXPECT_NEAR(got[static_cast<size_t>(i)], expected, 1e-5 * expected) << i;
+  }
 }
 
 TEST_P(Shapes, Broadcast) {

@@ -141,6 +141,30 @@ void fold_in_order(Writer& writer, const Node& node, const Index& at, Scalar& re
 
 }  // namespace
 
+std::vector<Value> loop_totals(kernel::Builder& k, Value steps, const std::vector<Reduction>& reductions,
+                               const std::vector<Type>& types,
+                               const std::function<std::vector<Value>(Value)>& body) {
+  std::vector<kernel::Variable> cells;
+  for (size_t i = 0; i < types.size(); ++i)
+    cells.push_back(k.variable(k.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
+  k.for_(steps, [&](Value r) {
+    const std::vector<Value> parts = body(r);
+    for (size_t i = 0; i < parts.size(); ++i) cells[i] = combine(reductions[i], cells[i].get(), parts[i]);
+  });
+  std::vector<Value> totals;
+  for (const auto& cell : cells) totals.push_back(cell.get());
+  return totals;
+}
+
+void fix_totals(Writer& writer, const std::vector<const Node*>& level, const std::vector<Value>& totals) {
+  auto next = totals.begin();
+  for (const Node* node : level) {
+    const auto end = next + static_cast<long>(reductions_of(*node).size());
+    writer.fix(*node, finished(writer, *node, {next, end}));
+    next = end;
+  }
+}
+
 void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& result) {
   if (!combines_in_any_order(node)) return fold_in_order(writer, node, at, result);
   kernel::Builder& k = writer.builder();
@@ -157,15 +181,10 @@ void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& re
       for (size_t i = 0; i < types.size(); ++i) totals[i] = combine(reductions[i], totals[i], parts[i]);
     }
   } else {
-    std::vector<kernel::Variable> cells;
-    for (size_t i = 0; i < types.size(); ++i)
-      cells.push_back(k.variable(k.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
-    k.for_(writer.number(count), [&](Value r) {
+    totals = loop_totals(k, writer.number(count), reductions, types, [&](Value r) {
       const Writer::Scope scope(writer);
-      const auto parts = contributions(node, writer.read(operand, operand_index(node, at, r)));
-      for (size_t i = 0; i < types.size(); ++i) cells[i] = combine(reductions[i], cells[i].get(), parts[i]);
+      return contributions(node, writer.read(operand, operand_index(node, at, r)));
     });
-    for (const auto& cell : cells) totals.push_back(cell.get());
   }
   result = finished(writer, node, totals);
 }

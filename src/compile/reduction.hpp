@@ -1,6 +1,7 @@
 // How reductions combine: which numbers are accumulated for an element, and how the result comes from them.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "compile/writer.hpp"
@@ -24,6 +25,14 @@ Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r);
 // True where the axes come last: element r of row o is element o * count + r.
 bool last_axes(const Shape& shape, const Axes& axes);
 Value combine(kernel::Reduction reduction, Value a, Value b);
+
+// The totals of `body` over `steps`, by a loop of one invocation.
+std::vector<Value> loop_totals(kernel::Builder& k, Value steps,
+                               const std::vector<kernel::Reduction>& reductions,
+                               const std::vector<kernel::Type>& types,
+                               const std::function<std::vector<Value>(Value)>& body);
+// From now on the reductions of a level stand for their totals, which come one after the other.
+void fix_totals(Writer& writer, const std::vector<const Node*>& level, const std::vector<Value>& totals);
 
 void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& result);
 // One element of a dot, by a loop over the contracted axes.

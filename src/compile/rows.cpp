@@ -257,37 +257,16 @@ class RowWriter {
     };
     const int64_t steps = plan_.length / width();
     const std::vector<Value> totals = !held_.empty() ? held_totals(level, reductions)
-                                      : by_team_     ? team_reduce(steps, reductions, body)
-                                                     : serial_totals(steps, reductions, types, body);
-    size_t next = 0;
-    for (const Node* node : level) {
-      const size_t mine = reductions_of(*node).size();
-      writer_.fix(*node, finished(writer_, *node,
-                                  {totals.begin() + static_cast<long>(next),
-                                   totals.begin() + static_cast<long>(next + mine)}));
-      next += mine;
-    }
+                                      : by_team_
+                                          ? team_reduce(steps, reductions, body)
+                                          : loop_totals(k_, writer_.number(steps), reductions, types, body);
+    fix_totals(writer_, level, totals);
   }
 
   std::vector<Value> team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
                                  const std::function<std::vector<Value>(Value)>& body) {
     return k_.reduce(k_.constant(Type::u32, steps), reductions,
                      [&](Value i) { return body(convert(i, writer_.index_type())); });
-  }
-
-  std::vector<Value> serial_totals(int64_t steps, const std::vector<Reduction>& reductions,
-                                   const std::vector<Type>& types,
-                                   const std::function<std::vector<Value>(Value)>& body) {
-    std::vector<kernel::Variable> cells;
-    for (size_t i = 0; i < types.size(); ++i)
-      cells.push_back(k_.variable(k_.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
-    k_.for_(writer_.number(steps), [&](Value r) {
-      const std::vector<Value> parts = body(r);
-      for (size_t i = 0; i < parts.size(); ++i) cells[i] = combine(reductions[i], cells[i].get(), parts[i]);
-    });
-    std::vector<Value> totals;
-    for (const auto& cell : cells) totals.push_back(cell.get());
-    return totals;
   }
 
   void walk(const std::function<void(const std::vector<Index>&)>& body) {

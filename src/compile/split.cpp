@@ -212,14 +212,7 @@ class Splitter {
     };
     const Value count = k.constant(index_type_, parts_);
     const std::vector<Value> totals = by_team_ ? team_totals(k, count, body) : serial_totals(k, count, body);
-    size_t next = 0;
-    for (const Node* node : plan_.levels[0]) {
-      const size_t mine = reductions_of(*node).size();
-      writer.fix(*node, finished(writer, *node,
-                                 {totals.begin() + static_cast<long>(next),
-                                  totals.begin() + static_cast<long>(next + mine)}));
-      next += mine;
-    }
+    fix_totals(writer, plan_.levels[0], totals);
     std::vector<Scalar> values;
     for (const Node* root : plan_.row_roots) values.push_back(writer.read(*root, row.reshaped(root->shape)));
     const auto store = [&] {
@@ -247,18 +240,7 @@ class Splitter {
 
   std::vector<Value> serial_totals(Builder& k, Value steps,
                                    const std::function<std::vector<Value>(Value)>& body) {
-    std::vector<kernel::Variable> cells;
-    for (size_t i = 0; i < totals_.types.size(); ++i)
-      cells.push_back(k.variable(
-          k.constant_bits(totals_.types[i], kernel::identity_of(totals_.reductions[i], totals_.types[i]))));
-    k.for_(steps, [&](Value r) {
-      const std::vector<Value> parts = body(r);
-      for (size_t i = 0; i < parts.size(); ++i)
-        cells[i] = combine(totals_.reductions[i], cells[i].get(), parts[i]);
-    });
-    std::vector<Value> totals;
-    for (const auto& cell : cells) totals.push_back(cell.get());
-    return totals;
+    return loop_totals(k, steps, totals_.reductions, totals_.types, body);
   }
 
   const Group& group_;

@@ -140,8 +140,7 @@ class TileKernel {
       const Value r = row_start_ + row, c = column_start_ + column;
       k_.if_(r < writer_.number(shape_[crossing_.across]) && c < writer_.number(shape_[last_]), [&] {
         const Writer::Scope inner(writer_);
-        const Index at = place(r, c);
-        for (const Node* root : group_.roots) writer_.store(*root, at, writer_.read(*root, at));
+        store_roots(writer_, group_, place(r, c));
       });
     }
   }
