@@ -15,7 +15,7 @@ all: build
 
 help:
 	@echo "make          build $(BUILD)/adit (installs missing packages on Debian with root)"
-	@echo "make demo     show the devices and a small computation on each"
+	@echo "make demo     show the devices, and sample eight schools on the best of them"
 	@echo "make test     build and run every test"
 	@echo "make bench    build and run the benchmarks"
 	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
@@ -34,9 +34,9 @@ build: packages
 demo:
 	@sh tools/packages build
 	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target adit banana
+	cmake --build $(BUILD) -j $(JOBS) --target adit
 	$(BUILD)/adit devices
-	$(BUILD)/examples/banana --everywhere
+	$(BUILD)/adit sample eight_schools_noncentered --output $(BUILD)/eight_schools
 
 test: build
 	@rm -rf $(BUILD)/test-cache

@@ -3,9 +3,12 @@
 //   matmul_bench vulkan:0 [f32,f64 1024,4096,1024x784x512nt [tiling ...]]
 //
 // Without types and sizes: large products of every type, and those of a small network's training step.
-// A size is N or MxNxK, with a pair of letters for stored transposes (nn, tn, nt, tt). Without tilings all
-// candidates of the type are tried; "chosen" is what choose_tiling() picks. One line of JSON a result.
+// A size is N or MxNxK, with a pair of letters for stored transposes (nn, tn, nt, tt), and an h at the end
+// for results of the operands' type. "turns_us": two results in turn, so that calls may overlap. Without
+// tilings all candidates of the type are tried; "chosen" is what choose_tiling() picks. One line of JSON a
+// result.
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -62,6 +65,14 @@ double number_of(Type type, const std::byte* at) {
     std::memcpy(&d, at, 8);
     return d;
   }
+  if (size_of(type) == 2) {
+    uint16_t h;
+    std::memcpy(&h, at, 2);
+    if (type == Type::bf16) return std::bit_cast<float>(static_cast<uint32_t>(h) << 16);
+    const double size =
+        (h >> 10 & 31) ? std::ldexp((h & 1023) + 1024, (h >> 10 & 31) - 25) : std::ldexp(h & 1023, -24);
+    return h >> 15 ? -size : size;
+  }
   float f;
   std::memcpy(&f, at, 4);
   return f;
@@ -70,7 +81,7 @@ double number_of(Type type, const std::byte* at) {
 struct Work {
   MatmulShape shape;
   std::string name;
-  Buffer a, b, c;
+  Buffer a, b, c, other;  // the results of every second call go to another place in the second timing
 };
 
 // Largest error of sampled results over the sum of the products' magnitudes.
@@ -105,17 +116,19 @@ struct Candidate {
   std::shared_ptr<const Kernel> first, second;
   Buffer workspace;
   double compile_ms = 0, error = 0, once = 0;  // seconds of one call, about
-  std::vector<double> times;                   // microseconds a call, by round
+  std::vector<double> times, turns;            // microseconds a call, by round
 
-  void call(Device& device, const Work& work) const {
-    device.run(*first, matmul_teams(work.shape, tiling), {work.a, work.b, second ? workspace : work.c});
-    if (second) device.run(*second, matmul_sum_teams(work.shape), {workspace, work.c});
+  void call(Device& device, const Work& work) const { call(device, work, work.c); }
+  void call(Device& device, const Work& work, const Buffer& to) const {
+    device.run(*first, matmul_teams(work.shape, tiling), {work.a, work.b, second ? workspace : to});
+    if (second) device.run(*second, matmul_sum_teams(work.shape), {workspace, to});
   }
 };
 
-double time_calls(Device& device, const Work& work, const Candidate& candidate, int calls) {
+double time_calls(Device& device, const Work& work, const Candidate& candidate, int calls,
+                  bool turns = false) {
   const double start = now();
-  for (int i = 0; i < calls; ++i) candidate.call(device, work);
+  for (int i = 0; i < calls; ++i) candidate.call(device, work, turns && i % 2 == 1 ? work.other : work.c);
   device.wait();
   return (now() - start) / calls;
 }
@@ -161,17 +174,21 @@ void measure(Device& device, const Work& work, std::vector<Candidate>& all) {
   for (Candidate& one : all) one.once = std::max(time_calls(device, work, one, 2), 1e-6);
   for (int round = 0; round < rounds; ++round) {
     time_calls(device, work, all.front(), calls(all.front(), warm_seconds));
-    for (Candidate& one : all)
+    for (Candidate& one : all) {
       one.times.push_back(time_calls(device, work, one, calls(one, queue_seconds)) * 1e6);
+      one.turns.push_back(time_calls(device, work, one, calls(one, queue_seconds), true) * 1e6);
+    }
   }
   for (const Candidate& one : all) {
     const auto [least, most] = std::minmax_element(one.times.begin(), one.times.end());
     const double flops = 2.0 * work.shape.m * work.shape.n * work.shape.k;
     fmt::print(
-        "{{\"work\": \"{}\", \"tiling\": \"{}\", \"us\": {:.1f}, \"tflops\": {:.2f}, \"spread\": {:.2f}, "
+        "{{\"work\": \"{}\", \"tiling\": \"{}\", \"us\": {:.1f}, \"turns_us\": {:.1f}, \"tflops\": {:.2f}, "
+        "\"spread\": {:.2f}, "
         "\"max_error\": {:.2g}, \"right\": {}, \"compile_ms\": {:.0f}}}\n",
-        work.name, one.text, *least, flops / *least / 1e6, *most / *least, one.error, one.error < 1e-5,
-        one.compile_ms);
+        work.name, one.text, *least, *std::min_element(one.turns.begin(), one.turns.end()),
+        flops / *least / 1e6, *most / *least, one.error,
+        one.error < (size_of(work.shape.result) == 2 ? 1e-3 : 1e-5), one.compile_ms);
   }
   std::fflush(stdout);
 }
@@ -263,6 +280,7 @@ Work make_work(Device& device, Type type, const std::string& size) {
   s.type = type;
   s.result = type == Type::f64 ? Type::f64 : Type::f32;
   char letters[3] = "nn";
+  if (size.back() == 'h') s.result = type;
   if (std::sscanf(size.c_str(), "%ux%ux%u%2[nt]", &s.m, &s.n, &s.k, letters) < 3) {
     if (std::sscanf(size.c_str(), "%u%2[nt]", &s.m, letters) < 1)
       throw Error(ErrorKind::bad_argument, "[matmul_bench] size: expected N or MxNxK, got " + size);
@@ -273,6 +291,7 @@ Work make_work(Device& device, Type type, const std::string& size) {
   work.a = make_operand(device, type, uint64_t{s.m} * s.k, 1);
   work.b = make_operand(device, type, uint64_t{s.k} * s.n, 2);
   work.c = device.allocate((uint64_t{s.m} * s.n * size_of(s.result) + 3) / 4 * 4);
+  work.other = device.allocate(work.c.bytes());
   return work;
 }
 

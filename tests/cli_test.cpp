@@ -126,7 +126,7 @@ TEST_F(CliTest, a_typo_suggests_the_near_word) {
       {"cache claer", "did you mean clear?"},
       {"devices --jsno", "did you mean --json?"},
       {"doctor --devic=cpu", "did you mean --device?"},
-      {"sing", "expected devices, doctor, bench, cache, ops, version"}};
+      {"sing", "expected sample, summary, diagnose, report, devices, doctor, bench, cache, ops, version"}};
   for (const auto& [words, expected] : typos) {
     const Outcome outcome = adit(words);
     EXPECT_EQ(outcome.status, 2) << words;
@@ -146,8 +146,8 @@ TEST_F(CliTest, words_that_make_no_sense) {
 }
 
 TEST_F(CliTest, help_is_everywhere) {
-  for (const std::string words : {"", "devices", "doctor", "bench", "bench device", "cache", "cache show",
-                                  "cache clear", "ops", "version"}) {
+  for (const std::string words : {"", "sample", "summary", "diagnose", "report", "devices", "doctor", "bench",
+                                  "bench device", "cache", "cache show", "cache clear", "ops", "version"}) {
     const Outcome outcome = adit(words + " --help");
     EXPECT_EQ(outcome.status, 0) << words;
     EXPECT_TRUE(contains(outcome.output, "Usage: adit" + (words.empty() ? "" : " " + words)))

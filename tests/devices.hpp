@@ -93,7 +93,7 @@ inline std::vector<std::vector<std::byte>> run_reference(const Program& program,
   std::memcpy(block.data(), &teams, 8);
   for (size_t k = 0; k < inputs.size(); ++k) {
     buffers.push_back(inputs[k].bytes);
-    const Parameter& p = program.parameters[k];
+    const kernel::Parameter& p = program.parameters[k];
     const uint64_t bits =
         inputs[k].scalar ? inputs[k].scalar->bits() : reinterpret_cast<uint64_t>(buffers.back().data());
     std::memcpy(block.data() + p.offset, &bits, p.is_buffer ? 8 : size_of(p.type));
@@ -125,7 +125,7 @@ inline void expect_same(const Program& program, const std::vector<std::vector<st
                         double tiny = 0) {
   int shown = 0;
   for (size_t k = 0; k < got.size(); ++k) {
-    const Parameter& p = program.parameters[k];
+    const kernel::Parameter& p = program.parameters[k];
     if (!p.is_buffer) continue;
     const size_t size = size_of(p.type);
     for (size_t i = 0; i + size <= want[k].size(); i += size) {

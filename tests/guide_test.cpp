@@ -1,5 +1,5 @@
-// The pieces of code of docs/tensors.md and README.md, compiled and run; and a check that what the pages show
-// is what stands here or in the examples.
+// The pieces of code of docs/tensors.md, docs/sampling.md and README.md, compiled and run; and a check that
+// what the pages show is what stands here or in the examples.
 #include <cctype>
 #include <filesystem>
 #include <fstream>
@@ -366,7 +366,7 @@ TEST(GuidePages, ShowWhatIsCompiled) {
   for (const auto& entry : fs::directory_iterator(root / "examples"))
     if (entry.path().extension() == ".cpp") compiled += without_space(content_of(entry.path()));
   size_t seen = 0;
-  for (const char* page : {"docs/tensors.md", "README.md"})
+  for (const char* page : {"docs/tensors.md", "docs/sampling.md", "README.md"})
     for (const std::string& piece : pieces_of(content_of(root / page))) {
       if (piece.find("Builder k(") != std::string::npos) continue;  // examples/decay.cpp, shortened
       ++seen;
@@ -389,7 +389,8 @@ TEST(GuidePages, HackingNamesEveryTest) {
 // Names of files that the pages tell their readers to open.
 TEST(GuidePages, NameFilesThatExist) {
   const fs::path root = ADIT_SOURCE_FOLDER;
-  for (const char* page : {"README.md", "docs/tensors.md", "docs/architecture.md", "docs/hacking.md"}) {
+  for (const char* page :
+       {"README.md", "docs/tensors.md", "docs/sampling.md", "docs/architecture.md", "docs/hacking.md"}) {
     const std::string text = content_of(root / page);
     for (size_t at = 0; (at = text.find('`', at)) != std::string::npos;) {
       const size_t end = text.find('`', at + 1);

@@ -159,7 +159,8 @@ std::vector<std::pair<ScatterTarget, ScatterMethod>> methods(const Device& devic
   target.workers = 3;
   std::vector<std::pair<ScatterTarget, ScatterMethod>> all{{target, leader}, {target, ranges}};
   all.emplace_back(target, kind == ScatterKind::put ? claim : atomics);
-  if (kind == ScatterKind::add && is_float(type) && type != Type::f64 && target.shared_bytes >= 32 << 10)
+  if (kind == ScatterKind::add && is_float(type) && type != Type::f64 && target.lanes_by_hand &&
+      target.shared_bytes >= 32 << 10)
     all.emplace_back(target, buckets);
   if (kind == ScatterKind::add && target.int64_atomics) {
     target.int64_atomics = false;
@@ -239,6 +240,23 @@ TEST_P(Scatters, SlicesAndAxes) {
       check(on(), make_case(kind, Type::i8, Type::i32, {400, 7}, 1, last, 9, 8));
     }
   check(on(), make_case(ScatterKind::add, Type::f32, Type::i32, {4, 3}, 0, false, 3, 8));
+}
+
+// A destination of zeros: a method that writes all of it does not look at what lies there.
+TEST_P(Scatters, FromZero) {
+  for (const Type type : {Type::f16, Type::f32}) {
+    Case c = make_case(ScatterKind::add, type, Type::i32, {3001, 2}, 1, true, 4, 16);
+    c.x = pack(type, std::vector<double>(c.elements()));
+    for (const auto& [target, method] : methods(on(), ScatterKind::add, type)) {
+      c.plan.from_zero = false;
+      const auto want = run(on(), c, target, method);
+      c.plan.from_zero = true;
+      Case dirty = c;
+      if (scatter(c.plan, target, method).writes_all)
+        dirty.x = pack(type, std::vector<double>(c.elements(), NAN));
+      EXPECT_EQ(run(on(), dirty, target, method), want) << static_cast<int>(method);
+    }
+  }
 }
 
 // More than one bucket, and more than one team that sorts.

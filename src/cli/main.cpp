@@ -1,6 +1,6 @@
 // The command: parses the words, calls one subcommand, and turns every error into one line on standard error.
 //
-// Exit status: 0 done, 1 an error, 2 the words make no sense.
+// Exit status: 0 done, 1 an error, 2 the words make no sense, 130 sampling was stopped by Ctrl-C.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -10,7 +10,8 @@
 #include <adit/error.hpp>
 
 #include "cli/command.hpp"
-#include "cli/suggest.hpp"
+#include "cli/sample_words.hpp"
+#include "cli/usage.hpp"
 #include "device/doctor/doctor.hpp"
 #include "device/doctor/speed.hpp"
 
@@ -22,6 +23,10 @@ struct Choices {
   bool json = false, limits = false, save = true;
   std::string device, probe;
   size_t skip = 0;
+  adit::cli::SampleWords sample;
+  std::vector<std::string> files;
+  std::string report = "report.html";
+  int64_t significant = 2;
 };
 
 std::vector<std::string> subcommands_of(const CLI::App& app) {
@@ -29,12 +34,6 @@ std::vector<std::string> subcommands_of(const CLI::App& app) {
   for (const CLI::App* sub : app.get_subcommands({}))
     if (!sub->get_group().empty()) names.push_back(sub->get_name());
   return names;
-}
-
-std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known) {
-  const std::string near = adit::cli::nearest(typed, known);
-  if (!near.empty()) return fmt::format("; did you mean {}?", near);
-  return fmt::format("; expected {}", fmt::join(known, ", "));
 }
 
 // What is wrong with the words, found before CLI11 does: its own messages suggest nothing. Empty: nothing
@@ -48,13 +47,14 @@ std::string find_typo(const CLI::App& root, const std::vector<std::string>& word
       for (const CLI::Option* option : app->get_options())
         for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
       if (name != "--" && std::find(known.begin(), known.end(), name) == known.end())
-        return fmt::format("unknown option {}{}", name, or_suggestion(name, known));
+        return fmt::format("unknown option {}{}", name, adit::cli::or_suggestion(name, known));
     } else if (!word.starts_with("-") && !app->get_subcommands({}).empty()) {
       const auto all = app->get_subcommands({});
       const auto next =
           std::find_if(all.begin(), all.end(), [&](auto* sub) { return sub->get_name() == word; });
       if (next == all.end())
-        return fmt::format("unknown command {}{}", word, or_suggestion(word, subcommands_of(*app)));
+        return fmt::format("unknown command {}{}", word,
+                           adit::cli::or_suggestion(word, subcommands_of(*app)));
       app = *next;
     }
   }
@@ -79,11 +79,49 @@ void add_device_option(CLI::App& command, Choices& choices) {
                      "Device id, as `adit devices` lists it; default: the chosen one");
 }
 
+CLI::App* add_draws_command(CLI::App& parent, Choices& choices, const std::string& name,
+                            const std::string& description) {
+  CLI::App* command = add_command(parent, choices, name, description);
+  command
+      ->add_option("files", choices.files,
+                   "CSV files of CmdStan (one a chain), a netCDF file, or a folder that `adit sample` wrote")
+      ->required();
+  return command;
+}
+
+// Sampling, and what is done with draws.
+void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& action) {
+  using namespace adit::cli;
+  CLI::App* sample_ = app.add_subcommand("sample", "Sample a built-in example with NUTS");
+  declare_sample(*sample_, choices.sample);
+  sample_->callback([&] { action = [&] { return sample(choices.sample); }; });
+
+  CLI::App* summary_ =
+      add_draws_command(app, choices, "summary", "Means, errors, quantiles, ESS and R-hat of saved draws");
+  summary_->add_option("--sig-figs", choices.significant, "Significant figures, 1 to 17 (default 2)");
+  summary_->footer("Example:\n  adit summary output_1.csv output_2.csv --sig-figs 3");
+  summary_->callback(
+      [&] { action = [&] { return summary(choices.json, choices.files, choices.significant); }; });
+
+  CLI::App* diagnose_ =
+      add_draws_command(app, choices, "diagnose", "What is wrong with saved draws, and what to do");
+  diagnose_->footer("Example:\n  adit diagnose adit-eight_schools_centered");
+  diagnose_->callback([&] { action = [&] { return diagnose(choices.json, choices.files); }; });
+
+  CLI::App* report_ =
+      add_draws_command(app, choices, "report", "One HTML file with the plots of saved draws");
+  report_->add_option("--output", choices.report, "The file to write (default report.html)");
+  report_->footer("Example:\n  adit report adit-radon --output radon.html");
+  report_->callback(
+      [&] { action = [&] { return html_report(choices.json, choices.files, choices.report); }; });
+}
+
 // Declares the commands; the callback of the one that was called leaves its work in `action`.
 void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
   using namespace adit::cli;
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("adit {}", ADIT_VERSION), "Print the version and exit");
+  declare_sampling(app, choices, action);
 
   CLI::App* devices_ =
       add_command(app, choices, "devices", "List the devices, and which one is chosen and why");
@@ -132,8 +170,10 @@ int report(const std::string& message, int status) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Adit: kernels and tensors on any GPU with a Vulkan driver, and on the CPU.", "adit");
+  CLI::App app("Adit: kernels, tensors and posteriors on any GPU with a Vulkan driver, and on the CPU.",
+               "adit");
   Choices choices;
+  choices.sample.typed.assign(argv, argv + argc);
   std::function<int()> action;
   declare(app, choices, action);
   if (argc < 2) {
@@ -163,6 +203,8 @@ int main(int argc, char** argv) {
     const int status = run(argc, argv);
     if (std::fflush(stdout) != 0) return report("standard output cannot be written", failure);
     return status;
+  } catch (const adit::cli::UsageError& error) {
+    return report(error.what(), usage_error);
   } catch (const std::exception& error) {
     return report(error.what(), failure);
   }

@@ -234,8 +234,6 @@ int64_t contracted_count(const Node& node) {
   return count;
 }
 
-namespace {
-
 // Coordinates of one operand of a dot: batch axes, free axes, contracted ones.
 Index dot_operand(const Node& node, int which, const Index& at, Value r) {
   const auto& attributes = node.as<graph::DotAttributes>();
@@ -260,6 +258,8 @@ Index dot_operand(const Node& node, int which, const Index& at, Value r) {
       coordinates[static_cast<size_t>(axis)] = at.coordinate(next++);
   return at.at(shape, std::move(coordinates));
 }
+
+namespace {
 
 Scalar multiply_add(const Scalar& a, const Scalar& b, const Scalar& sum) {
   if (!a.is_complex)

@@ -38,5 +38,7 @@ void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& re
 // One element of a dot, by a loop over the contracted axes.
 Scalar serial_dot(Writer& writer, const Node& node, const Index& at);
 int64_t contracted_count(const Node& node);
+// Where step r of the contraction lies in operand 0 or 1 of a dot, for the result at `at`.
+Index dot_operand(const Node& node, int which, const Index& at, Value r);
 
 }  // namespace adit::compile

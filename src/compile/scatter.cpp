@@ -34,6 +34,7 @@ ops::ScatterPlan scatter_plan(const Node& node) {
   plan.complex = is_complex(node.type);
   plan.index_type = storage_type(node.operands[1].dtype());
   plan.updates = static_cast<uint64_t>(node.operands[1].shape()[0]);
+  plan.from_zero = starts_from_zero(node);
   const Axes& axes = node.as<graph::AxisList>().axes;
   const Dims strides = strides_of(node.shape);
   const auto axis_at = [&](int axis) {
@@ -49,13 +50,16 @@ ops::ScatterPlan scatter_plan(const Node& node) {
 
 std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device) {
   std::vector<Work> list;
-  list.push_back(starts_from_zero(node) ? zero_work(node) : copy_work(node.operands[0].node(), node));
   if (element_count(node.shape) == 0) return {};
   const ops::Scatter scatter = ops::scatter(scatter_plan(node), ops::scatter_target(device));
   std::vector<const Node*> tensors = {&node, &node.operands[1].node(), &node.operands[2].node()};
-  for (const uint64_t bytes : scatter.scratch_bytes) {
-    tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((bytes + 3) / 4)}));
-    list.push_back(zero_work(*tensors.back()));
+  if (!starts_from_zero(node))
+    list.push_back(copy_work(node.operands[0].node(), node));
+  else if (!scatter.writes_all)
+    list.push_back(zero_work(node));
+  for (const ops::Scratch& scratch : scatter.scratch) {
+    tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((scratch.bytes + 3) / 4)}));
+    if (scratch.zeroed) list.push_back(zero_work(*tensors.back()));
   }
   for (const ops::ScatterPass& pass : scatter.passes) {
     Launch launch{pass.program, pass.teams, {}};

@@ -7,13 +7,21 @@
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
 
+#include "kernel/fold.hpp"
+
 namespace adit::kernel {
 
 namespace {
 
 Value same(Op op, Value a) { return a.builder().emit(op, a.type(), {a.id()}); }
-Value same(Op op, Value a, Value b) { return a.builder().emit(op, a.type(), {a.id(), b.id()}); }
-Value compare(Op op, Value a, Value b) { return a.builder().emit(op, Type::boolean, {a.id(), b.id()}); }
+Value same(Op op, Value a, Value b) {
+  if (const auto known = folded(op, a, b)) return *known;
+  return a.builder().emit(op, a.type(), {a.id(), b.id()});
+}
+Value compare(Op op, Value a, Value b) {
+  if (const auto known = folded(op, a, b)) return *known;
+  return a.builder().emit(op, Type::boolean, {a.id(), b.id()});
+}
 
 Value boolean(const char* what, Value a) {
   if (a.type() != Type::boolean)
@@ -62,6 +70,8 @@ Value operator<(Value a, Value b) { return compare(Op::less, a, b); }
 Value operator<=(Value a, Value b) { return compare(Op::less_equal, a, b); }
 
 Value select(Value c, Value a, Value b) {
+  if (c.type() == Type::boolean && a.type() == b.type())
+    if (const auto known = constant_bits_of(c)) return *known ? a : b;
   return a.builder().emit(Op::select, a.type(), {c.id(), a.id(), b.id()});
 }
 Value fma(Value a, Value b, Value c) { return a.builder().emit(Op::fma, a.type(), {a.id(), b.id(), c.id()}); }

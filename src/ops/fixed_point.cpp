@@ -87,6 +87,27 @@ std::vector<Value> FixedPoint::encode(Value term, Value largest_exponent) const 
   return limbs;
 }
 
+Value FixedPoint::encode_word(Value term, Value largest_exponent) const {
+  const Parts parts = parts_of(term);
+  const Value down = largest_exponent - max(parts.field, 1);
+  const Value whole = (convert(parts.mantissa[0], Type::u64) << top_) >> convert(down, Type::u64);
+  const Value size = select(down < 64, whole, 0);
+  return select(parts.negative, -size, size);
+}
+
+Value FixedPoint::decode_word(Value low, Value high, Value largest_exponent) const {
+  const Value word = convert(low, Type::u64) | (convert(high, Type::u64) << 32);
+  const Value rounded = convert(bitcast(word, Type::i64), Type::f32);
+  const Value finite = scaled(rounded, signed_word(largest_exponent) - (150 + top_));
+  return select(largest_exponent == special_exponent(), special(low), finite);
+}
+
+Value FixedPoint::special(Value flags) const {
+  const Value infinity = flags.builder().constant(type_, std::numeric_limits<double>::infinity());
+  return select(flags == 1, infinity,
+                select(flags == 2, -infinity, infinity.like(std::numeric_limits<double>::quiet_NaN())));
+}
+
 Value FixedPoint::flag(Value term) const {
   const Value one = term.builder().constant(Type::u32, 1);
   const Value infinite = select(parts_of(term).negative, one.like(2), one);
@@ -101,11 +122,7 @@ Value FixedPoint::decode(const std::vector<Value>& sum, Value largest_exponent) 
   const Value size = type_ == Type::f32 ? decode_f32(magnitude[0], magnitude[1], largest_exponent)
                                         : decode_f64(magnitude, largest_exponent);
   const Value finite = select(negative, -size, size);
-  const Value infinity = finite.like(std::numeric_limits<double>::infinity());
-  const Value special =
-      select(sum[0] == 1, infinity,
-             select(sum[0] == 2, -infinity, finite.like(std::numeric_limits<double>::quiet_NaN())));
-  return select(largest_exponent == special_exponent(), special, finite);
+  return select(largest_exponent == special_exponent(), special(sum[0]), finite);
 }
 
 Value FixedPoint::decode_f32(Value low, Value high, Value largest_exponent) const {

@@ -27,6 +27,9 @@ class FixedPoint {
   uint32_t special_exponent() const { return type_ == kernel::Type::f32 ? 0xff : 0x7ff; }
   // A finite term as limbs, in the unit of the largest exponent.
   std::vector<kernel::Value> encode(kernel::Value term, kernel::Value largest_exponent) const;
+  // The same as one word of 64 bits, for f32.
+  kernel::Value encode_word(kernel::Value term, kernel::Value largest_exponent) const;
+  kernel::Value decode_word(kernel::Value low, kernel::Value high, kernel::Value largest_exponent) const;
   // One bit for a special term: 1 infinity, 2 minus infinity, 4 NaN.
   kernel::Value flag(kernel::Value term) const;
 
@@ -36,6 +39,8 @@ class FixedPoint {
  private:
   kernel::Value decode_f32(kernel::Value low, kernel::Value high, kernel::Value largest_exponent) const;
   kernel::Value decode_f64(const std::vector<kernel::Value>& magnitude, kernel::Value largest_exponent) const;
+
+  kernel::Value special(kernel::Value flags) const;
 
   kernel::Type type_;
   int limbs_;

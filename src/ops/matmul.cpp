@@ -100,7 +100,7 @@ std::string to_text(const MatmulTiling& t) {
     text += fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k);
   else
     text += fmt::format(":{}{}", t.interleaved ? 'z' : 'w', t.across);
-  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "");
+  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "") + (t.narrows ? "c" : "");
 }
 
 namespace {
@@ -119,6 +119,8 @@ bool read_rest(const char* text, MatmulTiling& t) {
   if (t.ahead) ++read;
   t.early = text[read] == 'e';
   if (t.early) ++read;
+  t.narrows = text[read] == 'c';
+  if (t.narrows) ++read;
   return (layout == 'z' || layout == 'w') && text[read] == 0;
 }
 

@@ -52,7 +52,8 @@ class ByMatrices {
     group_m_ = quotient(group, groups_n_), group_n_ = rest(group, groups_n_);
     sum(place);
     const Writer writer(k_, shape_, t_, hooks_, c, place);
-    if (writer.is_plain() && shape_.n % 4 == 0 && shape_.alignment % 16 == 0)
+    const bool fits = writer.is_plain() || (t_.narrows && writer.is_whole() && size_of(shape_.result) == 2);
+    if (fits && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
       store_matrices(writer, c, place);
     else
       store_elements(writer, place, tiles);
@@ -244,7 +245,7 @@ class ByMatrices {
       const auto i = static_cast<uint32_t>(at) / count_n_, j = static_cast<uint32_t>(at) % count_n_;
       const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
                   column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
-      matrix_store(c, writer.index(row, column), row.like(shape_.n), sums_[at].get());
+      matrix_store(c, writer.index(row, column), row.like(shape_.n), convert(sums_[at].get(), c.type()));
     }
   }
 

@@ -87,6 +87,8 @@ class Writer {
   void store(Value row, Value column, const std::vector<Value>& sums) const;
   // Whether whole tiles may be stored as they are: no hooks, no rest, the accumulator's own type.
   bool is_plain() const;
+  // The same, of any type.
+  bool is_whole() const { return !ragged_ && (partial_ || !hooks_.epilogue); }
   Value index(Value row, Value column) const;
 
  private:

@@ -16,6 +16,8 @@ ScatterTarget scatter_target(const Device& device) {
   target.int64_atomics = device.limits().int64_atomics && device.limits().int64;
   target.shared_bytes = device.limits().shared_bytes;
   target.max_lanes = device.limits().max_lanes;
+  target.lanes_by_hand = device.limits().lanes_by_hand && device.limits().subgroup_arithmetic;
+  target.int64 = device.limits().int64;
   return target;
 }
 
@@ -67,7 +69,7 @@ ScatterPass claim_pass(const Places& places, uint8_t claims_buffer) {
 
 Scatter put_by_claim(const Places& places) {
   Scatter work;
-  work.scratch_bytes = {places.bases * 4};
+  work.scratch = {{places.bases * 4}};
   work.passes.push_back(claim_pass(places, scratch_buffer(0)));
   Builder k("put_claimed", Team::one());
   const Array output = k.buffer("output", places.memory_type, Access::write);
@@ -90,9 +92,9 @@ Scatter put_by_claim(const Places& places) {
 void run_scatter(Device& device, const Scatter& work, const Buffer& output, const Buffer& indices,
                  const Buffer& updates) {
   std::vector<Buffer> buffers{output, indices, updates};
-  for (const uint64_t bytes : work.scratch_bytes) {
-    buffers.push_back(device.allocate(bytes));
-    device.fill(buffers.back(), 0);
+  for (const Scratch& scratch : work.scratch) {
+    buffers.push_back(device.allocate(scratch.bytes));
+    if (scratch.zeroed) device.fill(buffers.back(), 0);
   }
   for (const ScatterPass& pass : work.passes) {
     std::vector<Argument> arguments;

@@ -36,6 +36,9 @@ struct ScatterPlan {
   uint64_t updates = 0;
   std::vector<ScatterAxis> indexed;  // one for each coordinate of an update, in their order
   std::vector<ScatterAxis> slice;    // the other axes of the destination, in row-major order
+  // The destination counts as zeros, whatever it holds. A method that does not write all of it wants zeros
+  // there.
+  bool from_zero = false;
 };
 
 // Indices are [updates, coordinates] and updates [updates, slice...], both row-major without gaps. A
@@ -55,6 +58,8 @@ struct ScatterTarget {
   uint32_t workers = 1;  // threads of a CPU
   bool int64_atomics = false;
   uint32_t shared_bytes = 0, max_lanes = 1;  // of a team
+  bool lanes_by_hand = false;                // with arithmetic over subgroups
+  bool int64 = false;
 };
 ScatterTarget scatter_target(const Device& device);
 ScatterMethod choose_method(const ScatterPlan& plan, const ScatterTarget& target);
@@ -69,9 +74,15 @@ struct ScatterPass {
       arguments;  // ScatterBuffer::output ... or ScatterBuffer::scratch + number of the scratch
 };
 
+struct Scratch {
+  uint64_t bytes = 0;  // whole words
+  bool zeroed = true;  // the caller fills it with zeros before the first pass
+};
+
 struct Scatter {
-  std::vector<uint64_t> scratch_bytes;  // whole words; the caller fills them with zeros before the first pass
-  std::vector<ScatterPass> passes;      // none where there is nothing to do
+  std::vector<Scratch> scratch;
+  std::vector<ScatterPass> passes;  // none where there is nothing to do
+  bool writes_all = false;          // of the output, without reading it
 };
 
 Scatter scatter(const ScatterPlan& plan, const ScatterTarget& target);

@@ -63,8 +63,8 @@ class ScratchAdd {
   Scatter build() {
     const uint64_t slots = (by_claim_ ? places_.updates : places_.bases) * places_.slice_size;
     const auto add_scratch = [&](uint64_t words) {
-      work_.scratch_bytes.push_back(words * 4);
-      return scratch_buffer(static_cast<int>(work_.scratch_bytes.size()) - 1);
+      work_.scratch.push_back({words * 4});
+      return scratch_buffer(static_cast<int>(work_.scratch.size()) - 1);
     };
     sums_ = add_scratch(slots * static_cast<uint64_t>(floats_ ? fixed_.limbs() : 1));
     if (floats_) exponents_ = add_scratch(slots);

@@ -50,7 +50,8 @@ Places::Places(const ScatterPlan& plan)
       memory_type(plan.kind == ScatterKind::put || plan.type == Type::f16 ? unsigned_like(plan.type)
                                                                           : plan.type),
       updates(plan.updates),
-      indexed(plan.indexed) {
+      indexed(plan.indexed),
+      from_zero(plan.from_zero) {
   std::vector<ScatterAxis> slice = plan.slice;
   if (plan.complex) {
     for (ScatterAxis& axis : indexed) axis.stride *= 2;
@@ -69,6 +70,10 @@ Places::Places(const ScatterPlan& plan)
   if (!is_integer(index_type))
     throw Error(ErrorKind::bad_argument,
                 fmt::format("[scatter] indices: expected integers, got {}", kernel::name_of(index_type)));
+}
+
+Value Places::base_at(Value coordinate) const {
+  return clamped(coordinate, indexed[0].extent, number_type());
 }
 
 Value Places::base_of(const Array& indices, Value update) const {

@@ -16,6 +16,7 @@ struct Places {
   std::vector<ScatterAxis> indexed;                 // as the coordinates name them
   std::vector<ScatterAxis> base_axes, slice_axes;   // merged, row-major
   bool wide = false;                                // numbers need 64 bits
+  bool from_zero = false;
 
   explicit Places(const ScatterPlan& plan);
 
@@ -23,6 +24,8 @@ struct Places {
   kernel::Value number(kernel::Builder& k, uint64_t value) const {
     return k.constant_bits(number_type(), value);
   }
+  // The place along an only indexed axis.
+  kernel::Value base_at(kernel::Value coordinate) const;
   // The row-major number, over the indexed axes, of where an update goes.
   kernel::Value base_of(const kernel::Array& indices, kernel::Value update) const;
   // The offset in the destination of a base, and of an element of a slice from there.
@@ -48,7 +51,16 @@ Scatter scatter_by_leader(const Places& places);
 Scatter scatter_by_ranges(const Places& places, uint32_t workers);
 Scatter put_by_claim(const Places& places);
 Scatter add_by_atomics(const Places& places, bool int64_atomics);
-Scatter add_by_buckets(const Places& places, const ScatterTarget& target);
+// How the passes of add_by_buckets share the work: lanes of a team, and updates that each of them takes.
+enum class Exchange : uint8_t { both, turns, none };
+struct BucketTuning {
+  uint32_t count_lanes = 512, count_each = 32;
+  uint32_t sort_lanes = 512, sort_each = 8;
+  Exchange exchange = Exchange::both;  // places and values side by side in shared memory, in turns, or not
+  uint32_t sum_lanes = 512, sum_each = 9;
+  bool words64 = true;
+};
+Scatter add_by_buckets(const Places& places, const ScatterTarget& target, const BucketTuning& tuning = {});
 // Whether the type and the number of places allow it.
 bool fits_buckets(const Places& places, const ScatterTarget& target);
 

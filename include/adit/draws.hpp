@@ -1,0 +1,78 @@
+// Draws of a posterior and what is known about how they were made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <adit/shape.hpp>
+
+namespace adit {
+
+// One variable's draws: values[((chain * draws) + draw) * size + element], elements in row-major order.
+struct DrawsVariable {
+  std::string name;
+  Shape shape;                    // of one draw
+  std::vector<std::string> dims;  // a name an axis; empty strings where there is none
+  std::vector<double> values;
+  int64_t size() const { return element_count(shape); }
+};
+
+// The sampler's own numbers, each [chain * draws + draw].
+struct SampleStats {
+  std::vector<double> lp, accept_stat, step_size, tree_depth, n_leapfrog, divergent, energy;
+};
+
+struct ObservedVariable {
+  std::string name;
+  Shape shape;
+  std::vector<std::string> dims;
+  std::vector<double> values;
+};
+
+struct Seconds {
+  double open = 0, compile = 0, warmup = 0, sampling = 0, total = 0;
+};
+
+struct Draws {
+  std::string model;
+  int64_t chains = 0, draws = 0;  // saved, a chain
+  int64_t warmup = 0, thin = 1, max_depth = 10;
+  uint64_t seed = 0;
+  double adapt_delta = 0.8;
+  std::string device, precision = "f64", metric = "diag";
+  std::string inits = "2";
+  std::vector<DrawsVariable>
+      variables;  // constrained parameters in the order of declaration, then deterministic ones
+  SampleStats stats;
+  std::vector<ObservedVariable> observed;
+  std::vector<DrawsVariable> log_likelihood;        // by observed variable; empty unless asked for
+  std::vector<DrawsVariable> posterior_predictive;  // empty unless asked for
+  std::map<std::string, std::vector<std::string>> coordinates;  // by plate
+  // Of each chain at the end of warm-up.
+  std::vector<double> step_sizes;
+  std::vector<std::vector<double>> inverse_metrics;  // diagonal [D], or row-major [D * D]
+  Seconds seconds;
+  uint64_t leapfrogs = 0, warmup_divergences = 0;
+  bool finished = true;  // false: stopped before all draws were made
+
+  uint64_t divergences() const;
+  const DrawsVariable& variable(const std::string& name) const;  // throws, naming what there is
+};
+
+// "theta[1]", "L[2,1]": the name of one element, counted from 1 as Stan counts.
+std::string element_name(const std::string& name, const Shape& shape, int64_t element);
+// The draws of one element, chain after chain.
+std::vector<double> element_draws(const Draws& draws, const DrawsVariable& variable, int64_t element);
+
+// --- Files -------------------------------------------------------------------------------------------------
+// A folder of CmdStan's CSV files, one a chain: <stem>_1.csv, <stem>_2.csv, ...
+void write_csv(const Draws& draws, const std::string& stem);
+// netCDF with the groups posterior, sample_stats, observed_data (and log_likelihood, posterior_predictive),
+// as ArviZ opens it.
+void write_netcdf(const Draws& draws, const std::string& path);
+// CSV files of CmdStan or of ours (one a chain), or one netCDF file.
+Draws read_draws(const std::vector<std::string>& paths);
+
+}  // namespace adit

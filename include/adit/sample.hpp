@@ -1,0 +1,84 @@
+// Sampling a model: NUTS with Stan's adaptation, every chain's whole transitions in one kernel.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <adit/draws.hpp>
+#include <adit/model.hpp>
+
+namespace adit {
+
+enum class Metric : uint8_t { diagonal, dense, unit };
+enum class Adapt : uint8_t { chain, pooled };
+enum class Precision : uint8_t { automatic, f32, f64 };  // automatic: f32 on a GPU, f64 on a CPU
+// How chains lie on the device. automatic: from the model and the device.
+enum class Placement : uint8_t { automatic, lane, team };
+
+struct Progress {
+  int64_t iteration = 0, iterations = 0;  // of the slowest chain; warm-up and draws
+  int64_t warmup = 0;
+  uint64_t leapfrogs = 0, divergences = 0;
+  double seconds = 0;
+};
+
+// Where the chains start to sample: an earlier run's.
+struct WarmStart {
+  std::vector<double> step_sizes;                    // one, or one a chain
+  std::vector<std::vector<double>> inverse_metrics;  // one, or one a chain
+};
+
+struct SampleOptions {
+  int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
+  uint64_t seed = 1;
+  std::string device{};  // "": the best
+  Precision precision = Precision::automatic;
+  Placement placement = Placement::automatic;
+  Metric metric = Metric::diagonal;
+  Adapt adapt = Adapt::chain;
+  double adapt_delta = 0.8, step_size = 1, gamma = 0.05, kappa = 0.75, t0 = 10;
+  int max_depth = 10;
+  int init_buffer = 75, term_buffer = 50, window = 25;
+  double init_radius = 2;  // 0: all chains start at zero
+  std::vector<std::map<std::string, std::vector<double>>>
+      init{};  // constrained values, one map for all chains or one a chain
+  WarmStart warm_start{};
+  bool save_warmup = false;
+  bool log_likelihood = false, posterior_predictive = false;
+  // Draws go to this file while they are made; "": they stay in memory alone.
+  std::string checkpoint{};
+  bool resume = false;  // go on from the checkpoint
+  std::function<void(const Progress&)> on_progress{};
+  std::function<bool()> should_stop{};  // asked now and then; true: the run ends with the draws so far
+};
+
+Draws sample(const Model& model, const SampleOptions& options = {});
+
+// Many data sets of one model in one run: `data` names, for each, the tensors stacked along a new first axis.
+std::vector<Draws> sample_many(const Model& model, const std::map<std::string, Tensor>& stacked,
+                               const SampleOptions& options = {});
+
+// Draws from the prior, with the observed variables drawn too (posterior_predictive of the result).
+Draws sample_prior(const Model& model, int64_t draws, uint64_t seed = 1, const std::string& device = {});
+
+// K leapfrog steps from (q, p), q and p [n, D] or [D]: what lies after each of them, [K, ...].
+struct LeapfrogChain {
+  Tensor positions, momenta, gradients;  // [K, n, D] (or [K, D])
+  Tensor log_densities;                  // [K, n] (or [K])
+};
+LeapfrogChain leapfrog_chain(const Model& model, const Tensor& q, const Tensor& p, double step_size,
+                             int64_t steps, const std::vector<double>& inverse_metric = {},
+                             const std::string& device = {});
+
+// Ready models of one family each, for leapfrog_chain: d variables of one distribution.
+Model family_model(
+    const std::string& family,
+    int64_t d);  // normal, exponential, student_t, cauchy, half_normal, weibull, beta, gamma, lognormal
+// The built-in examples of the command.
+std::vector<std::string> example_names();
+Model example_model(const std::string& name);
+std::string example_doc(const std::string& name);  // one line
+
+}  // namespace adit

@@ -1,0 +1,213 @@
+// adit sample: draws from a built-in example, its summary, its files and its report.
+#include <filesystem>
+#include <fmt/format.h>
+
+#include <adit/device.hpp>
+#include <adit/diagnostics.hpp>
+#include <adit/sample.hpp>
+#include <adit/tensor.hpp>
+
+#include "cli/command.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/report.hpp"
+#include "cli/run_folder.hpp"
+#include "cli/sample_words.hpp"
+#include "cli/saved_draws.hpp"
+#include "cli/table.hpp"
+#include "cli/usage.hpp"
+
+namespace adit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int interrupted_status = 130;  // as shells tell of SIGINT
+constexpr size_t most_rows = 60;         // of the table after a run; `adit summary` shows all
+
+// What came out, and where it lies.
+struct Run {
+  Draws draws;
+  Summary summary;
+  std::vector<std::string> warnings, files;
+  std::string report, fault;  // fault: why the draws could not be saved
+};
+
+int list_examples(bool json) {
+  std::vector<std::vector<std::string>> rows{{"model", "what it is"}};
+  Json array = Json::array();
+  for (const std::string& name : example_names()) {
+    rows.push_back({name, example_doc(name)});
+    array.push_back({{"name", name}, {"doc", example_doc(name)}});
+  }
+  fmt::print("{}", json ? array.dump(2) + "\n" : table(rows));
+  return 0;
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string resume_command(const SampleWords& words) {
+  std::string line;
+  for (const std::string& word : words.typed) line += shell_word(word) + " ";
+  return words.resume ? line.substr(0, line.size() - 1) : line + "--resume";
+}
+
+// Draws first: they are what must not be lost.
+void save(Run& run, RunFolder& folder) {
+  try {
+    run.files = folder.write(run.draws);
+    if (run.draws.finished && folder.keeps_draws()) fs::remove(folder.checkpoint());
+  } catch (const std::exception& error) {
+    run.fault = error.what();
+  }
+  if (run.draws.draws == 0) return;
+  run.summary = summary(run.draws);
+  run.warnings = warnings(run.draws, run.summary);
+  if (!folder.wants_report()) return;
+  try {
+    write_report(run.draws, folder.report());
+    run.report = folder.report();
+  } catch (const std::exception& error) {
+    if (run.fault.empty()) run.fault = error.what();
+  }
+}
+
+void print_json(const Run& run) {
+  const Draws& draws = run.draws;
+  const Json seconds{{"open", draws.seconds.open},
+                     {"compile", draws.seconds.compile},
+                     {"warmup", draws.seconds.warmup},
+                     {"sampling", draws.seconds.sampling},
+                     {"total", draws.seconds.total}};
+  const Json document{{"model", draws.model},
+                      {"device", draws.device},
+                      {"precision", draws.precision},
+                      {"seed", draws.seed},
+                      {"finished", draws.finished},
+                      {"seconds", seconds},
+                      {"chains", draws.chains},
+                      {"draws", draws.draws},
+                      {"leapfrogs", draws.leapfrogs},
+                      {"divergences", draws.divergences()},
+                      {"warnings", run.warnings},
+                      {"files", run.files},
+                      {"report", run.report.empty() ? Json() : Json(run.report)},
+                      {"parameters", to_json(run.summary.parameters)}};
+  fmt::print("{}\n", document.dump(2));
+}
+
+// A table that fits a screen or two, where the rest can be had from the files.
+void print_table(const Run& run, const RunFolder& folder) {
+  Summary shown = run.summary;
+  const size_t all = shown.parameters.size();
+  const bool cut = all > most_rows && !run.files.empty();
+  if (cut) shown.parameters.resize(most_rows);
+  fmt::print("{}", format_summary(run.draws, shown));
+  if (cut) fmt::print("\n{} more parameters: adit summary {}\n", all - most_rows, shell_word(folder.path()));
+}
+
+void print_text(const Run& run, const RunFolder& folder) {
+  const Draws& draws = run.draws;
+  if (draws.draws > 0) {
+    print_table(run, folder);
+    fmt::print("\n");
+    for (const std::string& warning : run.warnings) fmt::print("Warning: {}\n", warning);
+    if (!run.warnings.empty()) fmt::print("\n");
+  }
+  std::vector<std::vector<std::string>> rows;
+  if (run.files.size() == 1) rows.push_back({"Draws", run.files.front()});
+  if (run.files.size() > 1)
+    rows.push_back({"Draws", fmt::format("{} ... {}", run.files.front(), run.files.back())});
+  if (!run.report.empty()) rows.push_back({"Report", run.report});
+  rows.push_back({"Device", fmt::format("{}, {}", draws.device, draws.precision)});
+  rows.push_back(
+      {"Seconds", fmt::format("{:.2f} (open {:.2f}, compile {:.2f}, warm-up {:.2f}, sampling {:.2f})",
+                              draws.seconds.total, draws.seconds.open, draws.seconds.compile,
+                              draws.seconds.warmup, draws.seconds.sampling)});
+  fmt::print("{}", table(rows));
+}
+
+void tell_how_to_go_on(const Run& run, const SampleWords& words, const RunFolder& folder) {
+  std::fflush(stdout);
+  const std::string where =
+      run.draws.draws ? fmt::format("after {} of {} draws a chain", run.draws.draws, words.draws / words.thin)
+                      : "before the first draw";
+  fmt::print(stderr, "\nStopped {}.{}\n", where,
+             folder.keeps_draws() ? " To go on: " + resume_command(words) : " Nothing was saved.");
+}
+
+// A run that fails half-way leaves what it has drawn.
+std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type begin,
+                            const SampleWords& words) {
+  std::error_code error;
+  const auto written = fs::last_write_time(checkpoint, error);
+  if (error || written < begin) return {};
+  return fmt::format("\nWhat was drawn so far is kept. To go on: {}", resume_command(words));
+}
+
+Draws draw(const Model& model, SampleOptions options, const SampleWords& words) {
+  const auto begin = fs::file_time_type::clock::now();
+  const bool silent = words.quiet || words.json;
+  Interrupt interrupt(silent);
+  ProgressLine line(ProgressLine::mode_for(words.quiet, words.json));
+  options.on_progress = [&](const Progress& now) { line.update(now); };
+  options.should_stop = [] { return Interrupt::came(); };
+  try {
+    return adit::sample(model, options);
+  } catch (const Error& error) {
+    throw Error(error.kind(), error.what() + rest_of_failure(options.checkpoint, begin, words));
+  }
+}
+
+// The data of a model lie on the default device, so that is opened first; its time is counted here.
+Run sampled(const SampleWords& words, SampleOptions options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  set_default_device(Device::open(words.device));
+  const double opened = seconds();
+  const Model model = example_model(words.model);
+  set_start(options, words, model);
+  const double ready = seconds();
+  Run run;
+  run.draws = draw(model, options, words);
+  run.draws.seconds.open += opened;
+  run.draws.seconds.total += ready;
+  return run;
+}
+
+}  // namespace
+
+int sample(const SampleWords& words) {
+  if (words.list) return list_examples(words.json);
+  SampleOptions options = checked(words);
+  RunFolder folder(words.output, words.model, words.format, words.report);
+  if (folder.keeps_draws())
+    options.checkpoint = folder.checkpoint();
+  else if (words.resume)
+    throw UsageError("[sample] --resume: expected a --format that keeps draws, got none");
+  if (words.resume && !fs::exists(options.checkpoint))
+    throw Error(ErrorKind::not_found,
+                fmt::format("[sample] --resume: {} holds no run that was stopped", folder.path()));
+  if (folder.keeps_draws() || folder.wants_report()) folder.prepare();
+
+  Run run = sampled(words, options);
+  save(run, folder);
+  if (words.json)
+    print_json(run);
+  else
+    print_text(run, folder);
+  if (!run.fault.empty()) throw Error(ErrorKind::io, run.fault);
+  if (run.draws.finished) return 0;
+  tell_how_to_go_on(run, words, folder);
+  return interrupted_status;
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,190 @@
+#include "cli/sample_words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+
+#include <adit/device.hpp>
+
+#include "cli/starting.hpp"
+#include "cli/usage.hpp"
+
+namespace adit::cli {
+namespace {
+
+constexpr int64_t deepest = 12;  // of the kernel's tree
+
+void require(bool good, const char* option, const std::string& expected, const std::string& got) {
+  if (!good) throw UsageError(fmt::format("[sample] {}: expected {}, got {}", option, expected, got));
+}
+
+void require_at_least(int64_t least, const char* option, int64_t got) {
+  require(got >= least, option, fmt::format("a number that is {} or more", least), std::to_string(got));
+}
+
+uint64_t seed_of(const std::string& text) {
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  require(error == std::errc() && end == text.data() + text.size(), "--seed", "a whole number, 0 to 2^64 - 1",
+          text);
+  return seed;
+}
+
+void check_model(const std::string& name) {
+  const std::vector<std::string> known = example_names();
+  if (name.empty())
+    throw UsageError(fmt::format("[sample] model: expected one of {}", fmt::join(known, ", ")));
+  choice_of("[sample] model", name, known);
+}
+
+void check_numbers(const SampleWords& words) {
+  require_at_least(1, "--chains", words.chains);
+  require_at_least(0, "--warmup", words.warmup);
+  require_at_least(1, "--draws", words.draws);
+  require(words.thin >= 1 && words.thin <= words.draws, "--thin",
+          fmt::format("a number from 1 to the draws ({})", words.draws), std::to_string(words.thin));
+  require(words.adapt_delta > 0 && words.adapt_delta < 1, "--adapt-delta", "a number between 0 and 1",
+          fmt::format("{}", words.adapt_delta));
+  require(words.max_depth >= 1 && words.max_depth <= deepest, "--max-depth",
+          fmt::format("a number from 1 to {}", deepest), std::to_string(words.max_depth));
+}
+
+// Names that can be told from here. Whether there is a vulkan:3, the device says when it is opened.
+void check_device(const std::string& id) {
+  if (id.empty() || id == "cpu" || id == "vulkan" || id.starts_with("vulkan:")) return;
+  std::vector<std::string> known;
+  for (const DeviceInfo& info : Device::list()) known.push_back(info.id);
+  choice_of("[sample] --device", id, known);
+}
+
+// Stan computes in f64, adapts every chain by itself, and starts from nothing but its inits.
+void check_stan_compat(const SampleWords& words, SampleOptions& options) {
+  const auto refuse = [](const char* option, const std::string& got) {
+    throw UsageError(fmt::format("[sample] --stan-compat: {} {} is not what Stan does", option, got));
+  };
+  if (options.precision == Precision::f32) refuse("--precision", words.precision);
+  if (options.adapt != Adapt::chain) refuse("--adapt", words.adapt);
+  if (!words.warm_start.empty()) refuse("--warm-start", words.warm_start.front());
+  options.precision = Precision::f64;
+}
+
+// Options of one heading of the help, each with the word that stands for its value.
+class Group {
+ public:
+  Group(CLI::App& command, const char* heading) : command_(command), heading_(heading) {}
+  template <class T>
+  void option(const char* name, T& target, const char* value, const std::string& doc) {
+    CLI::Option* option = command_.add_option(name, target, doc)->type_name(value)->group(heading_);
+    // Of a word that is said twice the last counts.
+    if constexpr (!std::is_same_v<T, std::vector<std::string>>)
+      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  void flag(const char* name, bool& target, const char* doc) {
+    command_.add_flag(name, target, doc)->group(heading_);
+  }
+
+ private:
+  CLI::App& command_;
+  const char* heading_;
+};
+
+void declare_run(CLI::App& command, SampleWords& words) {
+  Group group(command, "Sampling");
+  group.option("--chains", words.chains, "N", "Chains; a GPU takes thousands (default 4)");
+  group.option("--warmup", words.warmup, "N", "Iterations of warm-up a chain (default 1000)");
+  group.option("--draws", words.draws, "N", "Iterations after warm-up a chain (default 1000)");
+  group.option("--thin", words.thin, "N", "Keep every n-th draw (default 1)");
+  group.option("--seed", words.seed, "N", "The same seed gives the same draws (default 1)");
+  group.option("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");
+  group.option("--precision", words.precision, "auto|f32|f64",
+               "auto: f32 on a GPU, f64 on a CPU (default auto)");
+  group.option("--metric", words.metric, "diag|dense|unit", "The mass matrix (default diag)");
+  group.option("--adapt", words.adapt, "chain|pooled",
+               "Adapt each chain by itself, or all by what all have seen (default chain)");
+  group.option("--adapt-delta", words.adapt_delta, "P",
+               "Acceptance that the step size aims at, between 0 and 1 (default 0.8)");
+  group.option("--max-depth", words.max_depth, "N",
+               fmt::format("Deepest tree, 1 to {}: at most 2^N steps a draw (default 10)", deepest));
+  group.flag("--stan-compat", words.stan_compat,
+             "Do as Stan does: f64, and an error if another option goes beyond Stan");
+}
+
+void declare_start(CLI::App& command, SampleWords& words) {
+  Group group(command, "Starting");
+  group.option("--init", words.init, "R|FILE",
+               "Start in (-R, R) on the unconstrained scale; or from a JSON file of values by variable, or a "
+               "list of those, one a chain; what it leaves out is random (default 2)");
+  group.option("--warm-start", words.warm_start, "FILES",
+               "Saved draws: take over their step size and mass matrix (default: none)");
+  group.flag("--resume", words.resume, "Go on with the run that was stopped in the output folder");
+}
+
+void declare_output(CLI::App& command, SampleWords& words) {
+  Group group(command, "Output");
+  group.option("--output", words.output, "FOLDER", "For draws and report (default adit-<model>)");
+  group.option("--format", words.format, "csv|netcdf|both|none",
+               "Files of draws: as CmdStan's, for ArviZ (default netcdf; csv in a build without netCDF)");
+  group.flag("--save-warmup", words.save_warmup, "Keep the draws of the warm-up too (default: no)");
+  group.flag("--log-likelihood", words.log_likelihood,
+             "Keep the log likelihood of every observation, for LOO and WAIC (default: no)");
+  group.flag("--predictive", words.predictive,
+             "Draw new observations from the posterior, for predictive checks (default: no)");
+  const auto say = [&words](int choice) { return [&words, choice] { words.report = choice; }; };
+  command.add_flag_callback("--report", say(1), "Write report.html (default, unless --format none)")
+      ->group("Output");
+  command.add_flag_callback("--no-report", say(-1), "Write no report.html")->group("Output");
+  group.flag("--json", words.json, "Print one JSON document instead of text");
+  group.flag("--quiet", words.quiet, "Print no progress");
+}
+
+}  // namespace
+
+void declare_sample(CLI::App& command, SampleWords& words) {
+  command.add_option("model", words.model, "Name of a built-in example; --list tells them");
+  command.add_flag("--list", words.list, "List the built-in examples and exit");
+  declare_run(command, words);
+  declare_start(command, words);
+  declare_output(command, words);
+  command.footer(
+      "Example:\n"
+      "  adit sample eight_schools_noncentered --chains 8 --adapt-delta 0.9 --output schools\n"
+      "Ctrl-C stops the run and keeps its draws; the same command with --resume goes on.");
+}
+
+SampleOptions checked(const SampleWords& words) {
+  check_model(words.model);
+  check_numbers(words);
+  SampleOptions options;
+  options.chains = words.chains;
+  options.warmup = words.warmup;
+  options.draws = words.draws;
+  options.thin = words.thin;
+  options.seed = seed_of(words.seed);
+  options.device = words.device;
+  options.precision =
+      std::vector{Precision::automatic, Precision::f32,
+                  Precision::f64}[choice_of("[sample] --precision", words.precision, {"auto", "f32", "f64"})];
+  options.metric =
+      std::vector{Metric::diagonal, Metric::dense,
+                  Metric::unit}[choice_of("[sample] --metric", words.metric, {"diag", "dense", "unit"})];
+  options.adapt = std::vector{Adapt::chain,
+                              Adapt::pooled}[choice_of("[sample] --adapt", words.adapt, {"chain", "pooled"})];
+  options.adapt_delta = words.adapt_delta;
+  options.max_depth = static_cast<int>(words.max_depth);
+  options.save_warmup = words.save_warmup;
+  options.log_likelihood = words.log_likelihood;
+  options.posterior_predictive = words.predictive;
+  options.resume = words.resume;
+  if (words.stan_compat) check_stan_compat(words, options);
+  check_device(words.device);
+  check_start(words.init, words.warm_start);
+  return options;
+}
+
+void set_start(SampleOptions& options, const SampleWords& words, const Model& model) {
+  set_inits(options, words.init, model);
+  if (!words.warm_start.empty()) set_warm_start(options, words.warm_start, model);
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,39 @@
+// The words of `adit sample`: as they were typed, and as the sampler takes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <adit/sample.hpp>
+
+namespace CLI {
+class App;
+}
+
+namespace adit::cli {
+
+struct SampleWords {
+  std::string model;
+  bool list = false, json = false, quiet = false;
+  int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
+  std::string seed = "1";
+  std::string device, precision = "auto", metric = "diag", adapt = "chain", init = "2";
+  double adapt_delta = 0.8;
+  int64_t max_depth = 10;
+  bool save_warmup = false, resume = false, log_likelihood = false, predictive = false, stan_compat = false;
+  std::vector<std::string> warm_start;
+  std::string output, format;
+  int report = 0;                  // 1: asked for, -1: refused
+  std::vector<std::string> typed;  // the whole command, for the line that says how to go on
+};
+
+void declare_sample(CLI::App& command, SampleWords& words);
+
+// What the sampler is asked for, but for where it starts; throws UsageError, naming the word. Opens no
+// device.
+SampleOptions checked(const SampleWords& words);
+
+// --init and --warm-start, held against the model.
+void set_start(SampleOptions& options, const SampleWords& words, const Model& model);
+
+}  // namespace adit::cli

@@ -1,0 +1,130 @@
+#include "cli/starting.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/saved_draws.hpp"
+#include "cli/usage.hpp"
+#include "stats/model_state.hpp"
+
+namespace adit::cli {
+namespace {
+
+using Json = nlohmann::json;
+using Values = std::map<std::string, std::vector<double>>;
+
+[[noreturn]] void refuse_init(const std::string& expected, const std::string& got) {
+  throw UsageError(fmt::format("[sample] --init: expected {}, got {}", expected, got));
+}
+
+// Nested lists of rows become one list, in row-major order.
+void flatten(const Json& value, const std::string& name, std::vector<double>& numbers) {
+  if (value.is_array())
+    for (const Json& part : value) flatten(part, name, numbers);
+  else if (value.is_number())
+    numbers.push_back(value.get<double>());
+  else
+    refuse_init(fmt::format("numbers for {}", name), value.dump());
+}
+
+Values values_of(const Json& object, const stats::ModelState& model) {
+  if (!object.is_object()) refuse_init("an object of values by variable", object.dump());
+  std::vector<std::string> names;
+  for (const auto& variable : model.variables) names.push_back(variable.name);
+  Values values;
+  for (const auto& [name, value] : object.items()) {
+    const auto& variable = model.variables[choice_of("[sample] --init", name, names)];
+    std::vector<double> numbers;
+    flatten(value, name, numbers);
+    if (static_cast<int64_t>(numbers.size()) != element_count(variable.shape))
+      refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name),
+                  fmt::format("{} numbers", numbers.size()));
+    values[name] = std::move(numbers);
+  }
+  return values;
+}
+
+// Nothing where it is no number, and so a file.
+std::optional<double> radius_of(const std::string& init) {
+  double radius = 0;
+  const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);
+  if (error != std::errc() || end != init.data() + init.size()) return {};
+  if (!std::isfinite(radius) || radius < 0) refuse_init("a number that is 0 or more, or a JSON file", init);
+  return radius;
+}
+
+Json read_json(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) refuse_init("a number, or a JSON file that can be read", path);
+  Json document = Json::parse(file, nullptr, false);
+  if (document.is_discarded()) refuse_init("a JSON file", fmt::format("{}, which is none", path));
+  return document;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double total = 0;
+  for (const double value : values) total += value;
+  return total / static_cast<double>(values.size());
+}
+
+std::vector<double> mean_of(const std::vector<std::vector<double>>& lists) {
+  std::vector<double> total(lists.front().size());
+  for (const auto& list : lists)
+    for (size_t i = 0; i < total.size(); ++i) total[i] += list[i] / static_cast<double>(lists.size());
+  return total;
+}
+
+}  // namespace
+
+void check_start(const std::string& init, const std::vector<std::string>& warm_start) {
+  if (!radius_of(init)) read_json(init);
+  for (const std::string& file : warm_start) require_exists("sample", "--warm-start", file);
+}
+
+void set_inits(SampleOptions& options, const std::string& init, const Model& model) {
+  if (const auto radius = radius_of(init)) {
+    options.init_radius = *radius;
+    return;
+  }
+  const Json document = read_json(init);
+  if (!document.is_array()) {
+    options.init = {values_of(document, model.state())};
+    return;
+  }
+  if (static_cast<int64_t>(document.size()) != options.chains)
+    refuse_init(fmt::format("a list of {} objects, one a chain", options.chains),
+                std::to_string(document.size()));
+  for (const Json& object : document) options.init.push_back(values_of(object, model.state()));
+}
+
+void set_warm_start(SampleOptions& options, const std::vector<std::string>& files, const Model& model) {
+  const auto refuse = [&](const std::string& expected, const std::string& got) {
+    throw UsageError(fmt::format("[sample] --warm-start: expected {}, got {}", expected, got));
+  };
+  const Draws saved = read_saved("sample", "--warm-start", files);
+  if (saved.step_sizes.empty())
+    refuse("draws with a step size and a mass matrix", files.front() + ", which has none");
+  const int64_t d = model.size();
+  const size_t numbers = static_cast<size_t>(options.metric == Metric::dense ? d * d : d);
+  const bool needs_metric = options.metric != Metric::unit;
+  if (needs_metric && saved.inverse_metrics.empty())
+    refuse("draws with a mass matrix", files.front() + ", which has none");
+  for (const auto& metric : saved.inverse_metrics)
+    if (needs_metric && metric.size() != numbers)
+      refuse(fmt::format("a mass matrix of {} numbers, as {} with --metric {} has", numbers, model.name(),
+                         options.metric == Metric::dense ? "dense" : "diag"),
+             fmt::format("one of {}", metric.size()));
+  const bool same_chains = static_cast<int64_t>(saved.step_sizes.size()) == options.chains;
+  options.warm_start.step_sizes = same_chains ? saved.step_sizes : std::vector{mean_of(saved.step_sizes)};
+  if (needs_metric)
+    options.warm_start.inverse_metrics =
+        same_chains ? saved.inverse_metrics
+                    : std::vector<std::vector<double>>{mean_of(saved.inverse_metrics)};
+}
+
+}  // namespace adit::cli

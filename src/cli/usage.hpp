@@ -1,0 +1,23 @@
+// What is wrong with the words of a command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <adit/error.hpp>
+
+namespace adit::cli {
+
+// The words make no sense: exit status 2, where other errors have 1.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& message) : Error(ErrorKind::bad_argument, message) {}
+};
+
+// "; did you mean diag?", or "; expected diag, dense, unit" where no word is near.
+std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known);
+
+// Which of `known` was typed; else throws "[sample] --metric: unknown dia; did you mean diag?".
+size_t choice_of(const std::string& where, const std::string& typed, const std::vector<std::string>& known);
+
+}  // namespace adit::cli

@@ -1,0 +1,68 @@
+// How a chain lies on a device, so that the sampler is written once: alone in a lane (of a GPU's subgroup, or of a
+// CPU's vector), or spread over the lanes of a team.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <adit/kernel/builder.hpp>
+
+namespace adit::sampling {
+
+using kernel::Array;
+using kernel::Builder;
+using kernel::Type;
+using kernel::Value;
+using kernel::Variable;
+
+class Chain {
+ public:
+  // Loops up to `written_out` steps are written out where a chain is alone in its lane: numbers then stay in a GPU's
+  // registers. A CPU has few, and code that is short compiles sooner.
+  Chain(Builder& k, bool by_team, Type real, int64_t written_out)
+      : k_(k), by_team_(by_team), real_(real), written_out_(written_out) {}
+  Builder& builder() { return k_; }
+  bool by_team() const { return by_team_; }
+  Type real() const { return real_; }
+  Value number(double value) { return k_.constant(real_, value); }
+  Value index(int64_t value) { return k_.constant(Type::u32, value); }
+
+  // f(i) for i < n: written out, a loop, or shared by the lanes. What one `each` writes the next may read.
+  void each(int64_t n, const std::function<void(Value)>& f);
+  // Sums over i < n of the `count` numbers that f yields, in a fixed order.
+  std::vector<Value> sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f);
+  Value sum(int64_t n, const std::function<Value(Value)>& f) {
+    return sums(n, 1, [&](Value i) { return std::vector{f(i)}; })[0];
+  }
+  // One lane of a team does it; what it writes the others may read afterwards.
+  void once(const std::function<void()>& f);
+
+  int64_t written_out() const { return written_out_; }
+
+ private:
+  Builder& k_;
+  const bool by_team_;
+  const Type real_;
+  const int64_t written_out_;
+};
+
+// Numbers of a chain: in registers (places known while the kernel is written), or in memory from `base` on.
+class Vector {
+ public:
+  Vector() = default;
+  explicit Vector(std::vector<Variable> cells) : cells_(std::move(cells)) {}
+  Vector(Array array, Value base) : array_(array), base_(base) {}
+  Value get(Value i) const;
+  void set(Value i, Value value) const;
+  bool in_registers() const { return !cells_.empty(); }
+  // The numbers from `offset` on; memory only.
+  Vector from(Value offset) const { return Vector(array_, base_ + offset); }
+  Vector from(int64_t offset) const { return from(base_.like(offset)); }
+
+ private:
+  std::vector<Variable> cells_;
+  Array array_;
+  Value base_;
+};
+
+}  // namespace adit::sampling

@@ -1,0 +1,81 @@
+#include "sample/collect.hpp"
+
+#include <algorithm>
+
+#include <adit/ops.hpp>
+
+#include "sample/nuts/layout.hpp"
+
+namespace adit::sampling {
+
+namespace {
+
+constexpr int64_t points_at_once = 16384;
+
+}  // namespace
+
+std::vector<std::vector<double>> values_at(const stats::ModelState& model, const Tensors& graphs,
+                                           const std::vector<double>& points, int64_t count,
+                                           const std::shared_ptr<Device>& device) {
+  std::vector<std::vector<double>> values(graphs.size());
+  const auto size = static_cast<size_t>(model.size);
+  for (int64_t first = 0; first < count; first += points_at_once) {
+    const int64_t now = std::min(points_at_once, count - first);
+    const std::span<const double> part(points.data() + static_cast<size_t>(first) * size,
+                                       static_cast<size_t>(now) * size);
+    const Tensors results =
+        stats::at_points(model, graphs, tensor(part, {now, static_cast<int64_t>(size)}, device));
+    eval(results);
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const auto numbers = as_type(results[i], DType::f64).to_vector<double>();
+      values[i].insert(values[i].end(), numbers.begin(), numbers.end());
+    }
+  }
+  return values;
+}
+
+void collect_draws(const stats::ModelState& model, const std::vector<double>& rows, double lp_constant,
+                   const std::shared_ptr<Device>& device, Draws& draws) {
+  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
+  const size_t count = rows.size() / width;
+  SampleStats& stats = draws.stats;
+  std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size, &stats.tree_depth,
+                                          &stats.n_leapfrog, &stats.divergent,   &stats.energy};
+  for (size_t s = 0; s < std::size(columns); ++s) {
+    columns[s]->resize(count);
+    for (size_t r = 0; r < count; ++r) (*columns[s])[r] = rows[r * width + s];
+  }
+  for (double& lp : stats.lp) lp += lp_constant;
+  for (double& energy : stats.energy) energy -= lp_constant;
+  std::vector<double> points(count * size);
+  for (size_t r = 0; r < count; ++r)
+    std::copy_n(rows.begin() + static_cast<int64_t>(r * width) + stats_count, size,
+                points.begin() + static_cast<int64_t>(r * size));
+
+  // Variables that are not transformed are in the points already.
+  Tensors graphs;
+  std::vector<DrawsVariable*> targets;
+  draws.variables.reserve(model.variables.size() + model.deterministics.size());
+  for (const auto& variable : model.variables) {
+    DrawsVariable& to = draws.variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
+    if (variable.constraint.name != "real") {
+      graphs.push_back(variable.value);
+      targets.push_back(&to);
+      continue;
+    }
+    to.values.resize(count * static_cast<size_t>(variable.size));
+    for (size_t r = 0; r < count; ++r)
+      std::copy_n(points.begin() + static_cast<int64_t>(r * size) + variable.offset, variable.size,
+                  to.values.begin() + static_cast<int64_t>(r) * variable.size);
+  }
+  for (const auto& deterministic : model.deterministics) {
+    graphs.push_back(deterministic.value);
+    targets.push_back(&draws.variables.emplace_back(
+        DrawsVariable{deterministic.name, deterministic.shape, deterministic.dims, {}}));
+  }
+  if (graphs.empty()) return;
+  auto values = values_at(model, graphs, points, static_cast<int64_t>(count), device);
+  for (size_t i = 0; i < targets.size(); ++i) targets[i]->values = std::move(values[i]);
+}
+
+}  // namespace adit::sampling

@@ -1,0 +1,97 @@
+#include "sample/density/density.hpp"
+
+#include <unordered_map>
+
+#include <adit/ops.hpp>
+
+#include "compile/simplify.hpp"
+#include "graph/derive.hpp"
+#include "graph/row.hpp"
+#include "sample/density/split.hpp"
+#include "stats/retype.hpp"
+
+namespace adit::sampling {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+Tensor sum_of(const std::vector<Tensor>& terms) {
+  Tensor total;
+  for (const Tensor& term : terms) total = total ? add(total, term) : term;
+  return total ? total : graph::constant(DType::f64, 0);
+}
+
+// Constants and places are cheaper to write into the kernel than to read.
+bool is_written(const Tensor& x) { return x.node().op == Op::constant || x.node().op == Op::iota; }
+
+// What is read through one of these is read where it lies, so that nothing is made larger than it is.
+bool is_window(const Node& node) { return node.op == Op::broadcast || node.op == Op::reshape; }
+
+// Finds the largest parts of a graph that no variable enters and puts placeholders in their places.
+class Hoist {
+ public:
+  Hoist(std::span<const Tensor> roots, std::span<const Tensor> inputs)
+      : varying_(dependents_of(roots, inputs)) {
+    for (const Tensor& root : roots) visit(root);
+    for (const Tensor& x : graph::reachable(roots, true)) {
+      if (!varying_.contains(&x.node())) continue;
+      for (const Tensor& operand : x.node().operands) visit(operand);
+    }
+  }
+
+  std::vector<Tensor> from, to;
+
+ private:
+  void visit(const Tensor& x) {
+    if (varying_.contains(&x.node())) return;
+    Tensor base = x;
+    while (is_window(base.node()) && !base.node().computed) base = base.node().operands[0];
+    if (is_written(base) || !seen_.insert(&base.node()).second) return;
+    from.push_back(base);
+    to.push_back(graph::placeholder(base.dtype(), base.shape()));
+  }
+
+  std::unordered_set<const Node*> varying_, seen_;
+};
+
+}  // namespace
+
+Density make_density(const stats::ModelState& model, DType type) {
+  const graph::Tracing tracing;
+  std::vector<Tensor> inputs, totals;
+  for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
+  for (const auto& term : model.terms) totals.push_back(term.total);
+  const Terms terms = split_terms(sum_of(totals), inputs);
+
+  Tensors roots{sum_of(terms.varying)};
+  Tensors gradients = graph::pull_back(roots, {graph::constant(DType::f64, 1)}, inputs);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
+  roots = compile::simplify(roots);
+
+  const Hoist hoist(roots, inputs);
+  roots = graph::substitute(roots, hoist.from, hoist.to);
+  const stats::Retyped narrow = stats::retype(roots, type);
+  const auto renamed = [&](const Tensor& x) {
+    const auto at = narrow.placeholders.find(&x.node());
+    return at == narrow.placeholders.end() ? x : at->second;
+  };
+
+  Density density;
+  density.type = type;
+  density.size = model.size;
+  density.value = narrow.roots[0];
+  density.constant = sum_of(terms.constant);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& variable = model.variables[i];
+    density.variables.push_back(
+        {variable.name, renamed(inputs[i]), narrow.roots[i + 1], variable.offset, variable.size});
+  }
+  for (size_t i = 0; i < hoist.from.size(); ++i)
+    density.leaves.push_back({renamed(hoist.to[i]), hoist.from[i]});
+  return density;
+}
+
+}  // namespace adit::sampling

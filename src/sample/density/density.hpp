@@ -1,0 +1,40 @@
+// A model's log density made ready for kernels: graphs for its value and its gradient at a point, in the
+// sampler's precision, and the leaves that they read besides the point.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <adit/device.hpp>
+
+#include "graph/node.hpp"
+#include "stats/model_state.hpp"
+
+namespace adit::sampling {
+
+// A tensor that kernels read. Its value follows from the model's data and numbers alone, and is computed when a
+// run begins.
+struct DensityLeaf {
+  Tensor node;    // a placeholder of the density's graph, in the sampler's precision (or integers)
+  Tensor source;  // f64 (or integers), a graph of the model's data
+};
+
+struct DensityVariable {
+  std::string name;
+  Tensor node;      // a placeholder: unconstrained numbers
+  Tensor gradient;  // of the value, of the node's shape
+  int64_t offset = 0, size = 0;
+};
+
+struct Density {
+  DType type{};      // f32 or f64
+  int64_t size = 0;  // unconstrained numbers
+  std::vector<DensityVariable> variables;
+  Tensor value;  // a scalar, up to `constant`
+  std::vector<DensityLeaf> leaves;
+  Tensor constant;  // f64, a graph of the data: what no variable enters
+};
+
+Density make_density(const stats::ModelState& model, DType type);
+
+}  // namespace adit::sampling

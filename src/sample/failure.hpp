@@ -1,0 +1,15 @@
+// What went wrong in a chain, in words.
+#pragma once
+
+#include "sample/nuts/layout.hpp"
+#include "stats/model_state.hpp"
+
+namespace adit::sampling {
+
+// `point`: where the chain was, unconstrained.
+[[noreturn]] void throw_failure(Failure failure, const stats::ModelState& model, const std::vector<double>& point,
+                                int64_t chain, const SampleOptions& options);
+// A term of the data alone is not finite.
+[[noreturn]] void throw_bad_constant(const stats::ModelState& model);
+
+}  // namespace adit::sampling

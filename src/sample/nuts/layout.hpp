@@ -1,0 +1,86 @@
+// What a chain remembers between dispatches: numbers of the sampler's precision, and whole numbers.
+#pragma once
+
+#include <cstdint>
+
+#include <adit/sample.hpp>
+
+namespace adit::sampling {
+
+enum class Phase : uint32_t {
+  start_point,  // looking for a point with a finite density
+  search,       // for a step size
+  transition,   // about to draw a momentum
+  tree,         // inside of a transition
+  failed
+};
+
+enum class Failure : uint32_t { none, no_start, improper, no_step, bad_metric };
+
+// Whole numbers of a chain.
+enum Word : uint32_t {
+  word_phase,
+  word_iteration,  // transitions done
+  word_attempt,    // start points tried, or trials of a search
+  word_given,      // 1: the start point is the caller's
+  word_depth,
+  word_leaf,       // number of the next leaf in its subtree
+  word_leaps,      // leapfrogs of this transition
+  word_direction,
+  word_search_direction,  // 0: not known, 1: up, 2: down
+  word_counter,           // of dual averaging
+  word_window_end,
+  word_window_size,
+  word_collected,  // draws in the estimate of the metric
+  word_failure,
+  word_leapfrogs,   // of all transitions so far, and of searches
+  word_divergences,
+  word_warmup_divergences,
+  word_count = 20
+};
+
+// Numbers of a chain.
+enum Real : uint32_t {
+  real_step,
+  real_mu,
+  real_s_bar,
+  real_x_bar,
+  real_h0,
+  real_log_weight,      // of the trajectory
+  real_sub_log_weight,  // of the subtree
+  real_acceptance,      // summed over leaves
+  real_lp,              // of the sample
+  real_energy,
+  real_proposal_lp,
+  real_proposal_energy,
+  real_count = 12
+};
+
+struct Layout {
+  int64_t size = 0;  // of a position
+  Metric metric = Metric::diagonal;
+  int max_depth = 10;
+  int64_t scratch_size = 0;
+
+  // Offsets among the numbers
+  int64_t ends = 0;       // two of (position, momentum, gradient)
+  int64_t current = 0;    // position, momentum, gradient
+  int64_t sample = 0;     // position, gradient
+  int64_t proposal = 0;   // position, gradient
+  int64_t rho = 0;
+  int64_t inverse_metric = 0, factor = 0;  // diagonal or matrix; dense: its Cholesky factor
+  int64_t mean = 0, squares = 0;           // of the draws in the window
+  int64_t growing = 0;                     // begin and sum of the growing subtree; dense: also sharp ones
+  int64_t stack = 0, slot = 0;
+  int64_t scratch = 0;
+  int64_t count = 0;  // in all
+
+  bool dense() const { return metric == Metric::dense; }
+  int64_t slots() const { return max_depth > 1 ? max_depth - 1 : 1; }
+};
+Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch);
+
+// A saved draw: the sampler's own numbers, then the position.
+inline constexpr int64_t stats_count = 7;  // lp, accept_stat, step size, depth, leapfrogs, divergent, energy
+
+}  // namespace adit::sampling

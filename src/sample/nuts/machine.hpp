@@ -1,0 +1,95 @@
+// The parts of the kernel's state machine; kernel.cpp puts them together.
+#pragma once
+
+#include <optional>
+
+#include "sample/density/writer.hpp"
+#include "sample/nuts/kernel.hpp"
+#include "sample/random.hpp"
+
+namespace adit::sampling {
+
+class Machine {
+ public:
+  Machine(Builder& k, Chain& chain, DensityWriter& density, const Layout& layout, const KernelOptions& options)
+      : k_(k), chain_(chain), density_(density), layout_(layout), options_(options), n_(layout.size) {}
+  void write();
+
+ private:
+  // --- kernel.cpp: memory and the loop
+  void declare();
+  void open_state();
+  void save_state();
+  void every_number(const std::function<void(Value)>& body);
+  void round();
+  void begin_start();
+  void end_start();
+  void leap();
+
+  // --- tree.cpp: transitions
+  void begin_transition();
+  void begin_subtree();
+  void end_leaf();
+  Value merge(Value valid);
+  void push();
+  void join_subtree(const Variable& going);
+  void end_transition();
+  void save_draw(Value accept_stat);
+
+  // --- adaptation.cpp: step size and metric
+  void begin_search();
+  void end_search();
+  void adapt(Value accept_stat);
+  void learn_step(Value accept_stat);
+  void collect();
+  void update_metric();
+  void restart_averaging();
+
+  // --- momentum.cpp
+  void draw_momentum(Purpose purpose, Value iteration, Value trial);  // into the current one
+  Value kinetic();  // of the current momentum; dense: its sharp form is made along
+  void factorise();
+  // Element i of a momentum times the inverse metric: computed, or read where the metric is dense.
+  Value sharp(Value i, Value momentum, const Vector& kept) {
+    return layout_.dense() ? kept.get(i) : minv_.get(i) * momentum;
+  }
+
+  Value number(double value) { return chain_.number(value); }
+  Value index(int64_t value) { return chain_.index(value); }
+  Vector at(int64_t offset) const { return memory_.from(offset); }
+  void copy(const Vector& from, const Vector& to);
+  const Variable& real(Real which) const { return reals_[which]; }
+  const Variable& word(Word which) const { return cells_[which]; }
+  Value is_phase(Phase phase) { return word(word_phase).get() == index(static_cast<int64_t>(phase)); }
+  void set_phase(Phase phase) { word(word_phase) = index(static_cast<int64_t>(phase)); }
+  void fail(Failure failure);
+  Value infinity() { return number(INFINITY); }
+  Value adapts(int bit) { return (adapt_ & (1 << bit)) != index(0); }
+
+  Builder& k_;
+  Chain& chain_;
+  DensityWriter& density_;
+  const Layout layout_;
+  const KernelOptions options_;
+  const int64_t n_;
+
+  // Parameters
+  Array state_, words_, rows_;
+  Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, ring_, thin_, save_from_,
+      max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_, radius_;
+  Value team_;  // the chain's number in this dispatch
+  std::optional<Stream> random_;
+
+  Array own_;  // the team's shared memory or the lane's array, where the state lies there
+  bool is_copied_ = false;
+  Vector memory_;                        // the numbers of the chain
+  Vector q_, p_, g_, sharp_;             // the current point
+  Vector minv_, cb_, cr_, cb_sharp_;     // inverse metric; begin and sum of the growing subtree
+  std::vector<Variable> reals_, cells_;  // scalars, by Real and Word
+  // What the round's evaluation gave
+  std::vector<Variable> now_;
+  const Variable& now_lp() const { return now_[0]; }
+  const Variable& now_h() const { return now_[1]; }
+};
+
+}  // namespace adit::sampling

@@ -1,0 +1,13 @@
+// Checks of a run's options, and where its chains start.
+#pragma once
+
+#include "sample/run.hpp"
+
+namespace adit::sampling {
+
+// Throws `[sample] option: expected ..., got ...` before any device work.
+void check_options(const stats::ModelState& model, const SampleOptions& options);
+// Start points and an earlier run's metric, where the options give them.
+void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions& options);
+
+}  // namespace adit::sampling

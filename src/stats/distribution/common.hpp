@@ -1,0 +1,74 @@
+// What distributions share: checks of parameters, shapes, and the frame around the formulas.
+//
+//   Distribution exponential(Parameter rate) {
+//     const Tensor r = stats::positive("exponential", "rate", rate);
+//     return stats::make_distribution("exponential", {{"rate", r}}, constraint::positive(), {
+//         .log_density = [=](const Tensor& x) { ... },
+//         .draw = [=](const Tensor& key, const Shape& shape) { ... },
+//         .mean = [=] { return reciprocal(r); },
+//         .variance = ...});
+//   }
+//
+// Numbers that a user gave are known while a graph is built and are checked then; tensors are not.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <adit/distribution.hpp>
+#include <adit/random.hpp>
+
+#include "stats/formula.hpp"
+
+namespace adit::stats {
+
+// --- Parameters --------------------------------------------------------------------------------------------
+// The number that x is where a caller wrote one (repeated, perhaps), or nothing.
+std::optional<double> literal_of(const Tensor& x);
+bool is_literal(const Tensor& x, double value);
+
+// The parameter's tensor; throws `[where] argument: expected ..., got ...` where it is a number outside.
+Tensor finite(std::string_view where, std::string_view argument, const Parameter& x);
+Tensor positive(std::string_view where, std::string_view argument, const Parameter& x);
+Tensor not_nan(std::string_view where, std::string_view argument, const Parameter& x);
+Tensor probability(std::string_view where, std::string_view argument, const Parameter& x);  // 0 to 1
+Tensor count(std::string_view where, std::string_view argument, const Parameter& x);        // 0, 1, 2, ...
+// Throws unless both are tensors or low < high.
+void expect_ordered(std::string_view where, const Tensor& low, const Tensor& high);
+
+// --- The frame ---------------------------------------------------------------------------------------------
+struct Named {
+  std::string_view name;
+  Tensor value;
+};
+// The functions of a distribution as formulas; those that are missing stay empty.
+struct Formulas {
+  std::function<Tensor(const Tensor& x)> log_density = {};
+  std::function<Tensor(const Tensor& key, const Shape& shape)> draw = {};
+  std::function<Tensor()> mean = {}, variance = {};
+  std::function<Tensor(const Tensor&x)> log_cdf = {}, log_survival = {};
+};
+
+// The shape that the parameters broadcast to together.
+Shape batch_of(std::string_view where, const std::vector<Named>& parameters);
+Shape joined(const Shape& batch, const Shape& event);  // batch, then event
+// A distribution with the formulas in a frame: x becomes f64; a shape of draws has to end with batch and
+// event; mean and variance gain the shape batch + event.
+Distribution make_distribution(std::string name, const Shape& batch, const Shape& event, Constraint support,
+                               Formulas formulas);
+// Of numbers: the batch is that of the parameters.
+Distribution make_distribution(std::string name, const std::vector<Named>& parameters, Constraint support,
+                               Formulas formulas);
+
+// --- Draws in f64 ------------------------------------------------------------------------------------------
+Tensor draw_uniform(const Tensor& key, const Shape& shape);                     // [0, 1)
+Tensor draw_open_uniform(const Tensor& key, const Shape& shape);                // (0, 1), symmetric
+Tensor draw_normal(const Tensor& key, const Shape& shape);                      // standard
+Tensor draw_exponential(const Tensor& key, const Shape& shape);                 // rate 1
+Tensor draw_gamma(const Tensor& key, const Tensor& alpha, const Shape& shape);  // shape alpha, scale 1
+// The logarithm of such a draw, which stays finite where the draw itself would underflow.
+Tensor draw_log_gamma(const Tensor& key, const Tensor& alpha, const Shape& shape);
+
+}  // namespace adit::stats

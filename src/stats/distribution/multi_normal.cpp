@@ -1,0 +1,20 @@
+// Multivariate normal by mean m and covariance C = L L^T, L from a Cholesky factorisation:
+//
+//   log p(x) = -|z|^2 / 2 - sum_k log L_kk - K/2 log(2 pi),   L z = x - m
+//
+// The lower triangle of C is read. Mean m, variance the diagonal of C.
+#include "stats/distribution/multi_normal.hpp"
+
+namespace adit {
+
+using namespace stats;
+
+Distribution multi_normal(const Tensor& mean, const Tensor& covariance) {
+  const auto [m, c] = mean_and_matrix("multi_normal", mean, "covariance", covariance);
+  Distribution made = normal_of_factor("multi_normal", m, cholesky(c));
+  const Shape whole = joined(made.batch, made.event);
+  made.variance = [matrix = c, whole] { return broadcast_to(diagonal_of(matrix), whole); };
+  return made;
+}
+
+}  // namespace adit

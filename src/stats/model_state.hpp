@@ -1,0 +1,66 @@
+// What a model is made of, as the sampler sees it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <adit/control.hpp>
+#include <adit/model.hpp>
+
+namespace adit::stats {
+
+struct ModelVariable {
+  std::string name;
+  Tensor unconstrained;  // a placeholder, f64
+  Tensor value;          // the constrained value, a graph of it (and of earlier ones)
+  Tensor log_jacobian;   // a scalar
+  Constraint constraint;
+  Distribution prior;  // of no name where the prior is flat
+  Shape shape;         // of the value
+  std::vector<std::string> dims;
+  int64_t offset = 0;  // in the flat vector of unconstrained numbers
+  int64_t size = 0;    // unconstrained numbers
+};
+struct ModelTerm {
+  std::string name;
+  Tensor total;      // a scalar
+  Tensor pointwise;  // one number an event
+};
+struct ModelObservation {
+  std::string name;
+  Distribution likelihood;
+  Tensor value;  // the placeholder of the data
+  Shape shape;
+  std::vector<std::string> dims;
+  size_t term = 0;
+};
+struct ModelDeterministic {
+  std::string name;
+  Tensor value;
+  Shape shape;
+  std::vector<std::string> dims;
+};
+struct ModelData {
+  std::string name;
+  Tensor placeholder;  // what the graph holds
+  Tensor value;        // what it stands for now; on the host's default device
+};
+
+struct ModelState {
+  std::string name;
+  int64_t size = 0;
+  std::vector<ModelVariable> variables;
+  std::vector<ModelTerm> terms;  // priors, Jacobians, likelihoods, in the order they were stated
+  std::vector<ModelObservation> observations;
+  std::vector<ModelDeterministic> deterministics;
+  std::vector<ModelData> data;
+  std::map<std::string, Plate> plates;
+};
+
+// Values of a graph of the model's placeholders at a point: unconstrained [size] (or nothing, where the graph
+// does not need it), the data as they are now. With a leading axis of n points: results gain it.
+Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u);
+Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u);  // u [n, size]
+
+}  // namespace adit::stats
