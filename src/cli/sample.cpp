@@ -135,9 +135,9 @@ void print_text(const Run& run, const RunFolder& folder) {
 
 void tell_how_to_go_on(const Run& run, const SampleWords& words, const RunFolder& folder) {
   std::fflush(stdout);
-  const std::string where =
-      run.draws.draws ? fmt::format("after {} of {} draws a chain", run.draws.draws, words.draws / words.thin)
-                      : "before the first draw";
+  const std::string where = run.draws.draws
+                                ? fmt::format("after {} of {} draws a chain", run.draws.draws, words.draws)
+                                : "before the first draw";
   fmt::print(stderr, "\nStopped {}.{}\n", where,
              folder.keeps_draws() ? " To go on: " + resume_command(words) : " Nothing was saved.");
 }

@@ -42,8 +42,7 @@ void check_numbers(const SampleWords& words) {
   require_at_least(1, "--chains", words.chains);
   require_at_least(0, "--warmup", words.warmup);
   require_at_least(1, "--draws", words.draws);
-  require(words.thin >= 1 && words.thin <= words.draws, "--thin",
-          fmt::format("a number from 1 to the draws ({})", words.draws), std::to_string(words.thin));
+  require_at_least(1, "--thin", words.thin);
   require(words.adapt_delta > 0 && words.adapt_delta < 1, "--adapt-delta", "a number between 0 and 1",
           fmt::format("{}", words.adapt_delta));
   require(words.max_depth >= 1 && words.max_depth <= deepest, "--max-depth",
@@ -93,8 +92,8 @@ void declare_run(CLI::App& command, SampleWords& words) {
   Group group(command, "Sampling");
   group.option("--chains", words.chains, "N", "Chains; a GPU takes thousands (default 4)");
   group.option("--warmup", words.warmup, "N", "Iterations of warm-up a chain (default 1000)");
-  group.option("--draws", words.draws, "N", "Iterations after warm-up a chain (default 1000)");
-  group.option("--thin", words.thin, "N", "Keep every n-th draw (default 1)");
+  group.option("--draws", words.draws, "N", "Draws a chain that are kept (default 1000)");
+  group.option("--thin", words.thin, "N", "Keep one iteration of N (default 1)");
   group.option("--seed", words.seed, "N", "The same seed gives the same draws (default 1)");
   group.option("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");
   group.option("--precision", words.precision, "auto|f32|f64",

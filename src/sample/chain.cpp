@@ -31,8 +31,7 @@ Value tree_sum(std::vector<Value> terms) {
 
 }  // namespace
 
-std::vector<Value> Chain::sums(int64_t n, size_t count,
-                               const std::function<std::vector<Value>(Value)>& f) {
+std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f) {
   if (by_team_) return k_.reduce(index(n), std::vector(count, kernel::Reduction::add), f);
   std::vector<Value> results;
   if (n <= written_out_) {

@@ -1,5 +1,5 @@
-// How a chain lies on a device, so that the sampler is written once: alone in a lane (of a GPU's subgroup, or of a
-// CPU's vector), or spread over the lanes of a team.
+// How a chain lies on a device, so that the sampler is written once: alone in a lane (of a GPU's subgroup, or
+// of a CPU's vector), or spread over the lanes of a team.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ using kernel::Variable;
 
 class Chain {
  public:
-  // Loops up to `written_out` steps are written out where a chain is alone in its lane: numbers then stay in a GPU's
-  // registers. A CPU has few, and code that is short compiles sooner.
+  // Loops up to `written_out` steps are written out where a chain is alone in its lane: numbers then stay in
+  // a GPU's registers. A CPU has few, and code that is short compiles sooner.
   Chain(Builder& k, bool by_team, Type real, int64_t written_out)
       : k_(k), by_team_(by_team), real_(real), written_out_(written_out) {}
   Builder& builder() { return k_; }

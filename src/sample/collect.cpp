@@ -39,8 +39,9 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
   const size_t count = rows.size() / width;
   SampleStats& stats = draws.stats;
-  std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size, &stats.tree_depth,
-                                          &stats.n_leapfrog, &stats.divergent,   &stats.energy};
+  std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size,
+                                          &stats.tree_depth, &stats.n_leapfrog,  &stats.divergent,
+                                          &stats.energy};
   for (size_t s = 0; s < std::size(columns); ++s) {
     columns[s]->resize(count);
     for (size_t r = 0; r < count; ++r) (*columns[s])[r] = rows[r * width + s];
@@ -57,7 +58,8 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   std::vector<DrawsVariable*> targets;
   draws.variables.reserve(model.variables.size() + model.deterministics.size());
   for (const auto& variable : model.variables) {
-    DrawsVariable& to = draws.variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
+    DrawsVariable& to =
+        draws.variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
     if (variable.constraint.name != "real") {
       graphs.push_back(variable.value);
       targets.push_back(&to);

@@ -7,8 +7,8 @@
 
 namespace adit::sampling {
 
-// rows: [chain][draw][stats + size] of chains `first` to `first + draws.chains - 1`; fills variables and stats.
-// `lp_constant` is added to the log densities.
+// rows: [chain][draw][stats + size] of chains `first` to `first + draws.chains - 1`; fills variables and
+// stats. `lp_constant` is added to the log densities.
 void collect_draws(const stats::ModelState& model, const std::vector<double>& rows, double lp_constant,
                    const std::shared_ptr<Device>& device, Draws& draws);
 // Values of graphs at many points u [n, size]: one list of numbers a graph, point after point.

@@ -19,7 +19,9 @@ std::string bad_terms(const stats::ModelState& model, const Tensor& u) {
     const double value = values[i].item<double>();
     if (std::isfinite(value)) continue;
     list += fmt::format("{}{} is {}", list.empty() ? "" : ", ", model.terms[i].name,
-                        std::isnan(value) ? "NaN" : value > 0 ? "infinite" : "-infinity");
+                        std::isnan(value) ? "NaN"
+                        : value > 0       ? "infinite"
+                                          : "-infinity");
   }
   return list;
 }
@@ -37,21 +39,25 @@ void throw_bad_constant(const stats::ModelState& model) {
 void throw_failure(Failure failure, const stats::ModelState& model, const std::vector<double>& point,
                    int64_t chain, const SampleOptions& options) {
   const auto fail = [&](const std::string& text) {
-    throw Error(ErrorKind::bad_argument, fmt::format("[sample {}] chain {}: {}", model.name, chain + 1, text));
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[sample {}] chain {}: {}", model.name, chain + 1, text));
   };
   switch (failure) {
     case Failure::no_start: {
       const std::string terms = bad_terms(model, tensor(point));
       const bool once = !options.init.empty() || options.init_radius == 0;
       fail(fmt::format(
-          "expected a start point with a finite log density and gradient, found none in {}; at the last one {}",
+          "expected a start point with a finite log density and gradient, found none in {}; at the last one "
+          "{}",
           once ? "the only attempt" : "100 attempts", terms.empty() ? "the gradient is not finite" : terms));
     } break;
     case Failure::improper:
       fail("the step size grew beyond 1e7: the posterior is improper; give every variable a proper prior");
       break;
     case Failure::no_step:
-      fail("no acceptably small step size was found: the log density may not be smooth, or its gradient is wrong");
+      fail(
+          "no acceptably small step size was found: the log density may not be smooth, or its gradient is "
+          "wrong");
       break;
     case Failure::bad_metric:
       fail("the estimated metric is not finite: the posterior may be improper");

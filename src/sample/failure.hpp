@@ -7,8 +7,9 @@
 namespace adit::sampling {
 
 // `point`: where the chain was, unconstrained.
-[[noreturn]] void throw_failure(Failure failure, const stats::ModelState& model, const std::vector<double>& point,
-                                int64_t chain, const SampleOptions& options);
+[[noreturn]] void throw_failure(Failure failure, const stats::ModelState& model,
+                                const std::vector<double>& point, int64_t chain,
+                                const SampleOptions& options);
 // A term of the data alone is not finite.
 [[noreturn]] void throw_bad_constant(const stats::ModelState& model);
 

@@ -16,7 +16,8 @@ void at_least(const char* option, int64_t value, int64_t least) {
 }
 
 void positive(const char* option, double value) {
-  if (!(value > 0) || !std::isfinite(value)) fail(option, fmt::format("expected a positive number, got {}", value));
+  if (!(value > 0) || !std::isfinite(value))
+    fail(option, fmt::format("expected a positive number, got {}", value));
 }
 
 }  // namespace
@@ -25,12 +26,14 @@ void check_options(const stats::ModelState& model, const SampleOptions& options)
   if (model.size == 0)
     fail("model", fmt::format("expected at least one variable, got none in {}", model.name));
   at_least("chains", options.chains, 1);
-  if (options.chains > (int64_t{1} << 24)) fail("chains", fmt::format("expected at most 2^24, got {}", options.chains));
+  if (options.chains > (int64_t{1} << 24))
+    fail("chains", fmt::format("expected at most 2^24, got {}", options.chains));
   at_least("warmup", options.warmup, 0);
   at_least("draws", options.draws, 1);
   at_least("thin", options.thin, 1);
   if (options.warmup + options.draws * options.thin > (int64_t{1} << 30))
-    fail("draws", fmt::format("expected fewer than 2^30 iterations, got {}", options.warmup + options.draws * options.thin));
+    fail("draws", fmt::format("expected fewer than 2^30 iterations, got {}",
+                              options.warmup + options.draws * options.thin));
   if (!(options.adapt_delta > 0 && options.adapt_delta < 1))
     fail("adapt_delta", fmt::format("expected a number between 0 and 1, got {}", options.adapt_delta));
   positive("step_size", options.step_size);

@@ -18,7 +18,8 @@ constexpr uint32_t trial_shift = 20;
 
 std::array<Value, 4> Stream::bits(Purpose purpose, Value iteration, Value place) const {
   Builder& k = chain_.builder();
-  return graph::philox(seed_, {place, iteration, k.constant(Type::u32, static_cast<uint32_t>(purpose)), number_});
+  return graph::philox(seed_,
+                       {place, iteration, k.constant(Type::u32, static_cast<uint32_t>(purpose)), number_});
 }
 
 Value Stream::uniform(const std::array<Value, 4>& bits, int which) const {

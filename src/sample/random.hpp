@@ -1,5 +1,5 @@
-// The sampler's random numbers: Philox 4x32 with 10 rounds. A number depends on the seed, the chain, the iteration,
-// what it is for and its place alone, so results do not depend on how work was cut.
+// The sampler's random numbers: Philox 4x32 with 10 rounds. A number depends on the seed, the chain, the
+// iteration, what it is for and its place alone, so results do not depend on how work was cut.
 #pragma once
 
 #include <array>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sample/failure.hpp"
+#include "sample/shape.hpp"
 
 namespace adit::sampling {
 
@@ -25,47 +26,7 @@ std::vector<double> widened(const std::vector<std::byte>& bytes) {
   return std::vector<double>(values, values + bytes.size() / sizeof(T));
 }
 
-// Chains of a workgroup: few while there are more processors than chains, since lanes that part wait for each
-// other; a whole subgroup when there are many.
-uint32_t lanes_for(int64_t chains, const Device& device) {
-  constexpr int64_t processors = 512;
-  uint32_t lanes = 1;
-  while (lanes < device.limits().subgroup_size && static_cast<int64_t>(lanes) * processors < chains) lanes *= 2;
-  return lanes;
-}
-
-uint32_t team_lanes(const Schedule& schedule, int64_t size, const Device& device) {
-  int64_t longest = size;
-  for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
-  uint32_t lanes = 32;
-  while (lanes < 128 && lanes * 4 <= longest) lanes *= 2;
-  return std::min(lanes, device.limits().max_lanes);
-}
-
 }  // namespace
-
-// A chain gets a lane where its work is small; on a CPU always, since chains fill the vectors there without any sum
-// over lanes. On a GPU a long loop over observations is shared by a team.
-Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
-  Choice choice;
-  const bool gpu = is_gpu(device);
-  if (options.precision == Precision::automatic)
-    choice.type = gpu ? DType::f32 : DType::f64;
-  else
-    choice.type = options.precision == Precision::f32 ? DType::f32 : DType::f64;
-  if (choice.type == DType::f64 && !device.limits().float64)
-    throw Error(ErrorKind::unsupported,
-                fmt::format("[sample] precision: expected f32 on {}, which has no f64, got f64", device.info().id));
-  switch (options.placement) {
-    case Placement::lane: choice.by_team = false; break;
-    case Placement::team: choice.by_team = true; break;
-    case Placement::automatic: {
-      const Schedule schedule = make_schedule(make_density(model, choice.type), false);
-      choice.by_team = gpu && (schedule.work > 256 || model.size > KernelOptions().written_out);
-    }
-  }
-  return choice;
-}
 
 Run::Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,
          const std::vector<DataSet>& sets, std::shared_ptr<Device> device)
@@ -78,17 +39,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team);
-  KernelOptions shape;
-  shape.by_team = choice.by_team;
-  shape.lanes = choice.by_team ? team_lanes(schedule, model.size, *device_) : lanes_for(chains_, *device_);
-  if (!is_gpu(*device_) && !choice.by_team) {
-    shape.lanes = 64;
-    shape.private_state = true;       // lies as vectors there
-    shape.written_out = 2;
-  }
+  const KernelOptions shape = kernel_shape(schedule, model.size, chains_, sets_, choice, *device_);
   lanes_ = shape.lanes;
-  shape.shared_bytes = std::min<uint32_t>(device_->limits().shared_bytes * 3 / 4, 32 * 1024);
-  shape.sets = sets_;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
   compiled_ = device_->compile(kernel_->program);
@@ -103,9 +55,8 @@ void Run::allocate() {
   const auto chains = static_cast<uint64_t>(chains_);
   const auto row = static_cast<uint64_t>(stats_count + model_.size) * element;
   save_from_ = options_.save_warmup ? 0 : options_.warmup;
-  const int64_t total =
-      std::max<int64_t>(1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) /
-                               options_.thin);
+  const int64_t total = std::max<int64_t>(
+      1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) / options_.thin);
   ring_ = std::clamp<int64_t>(static_cast<int64_t>(most_row_bytes / (row * chains)), 1, total);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
@@ -175,7 +126,8 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
   list.push_back(Argument(term_buffer_));
   list.push_back(Argument(window_));
   list.push_back(whole((learns ? 1 : 0) | (by_chain ? 2 : 0)));
-  for (const double number : {options_.adapt_delta, options_.gamma, options_.kappa, options_.t0, options_.init_radius})
+  for (const double number :
+       {options_.adapt_delta, options_.gamma, options_.kappa, options_.t0, options_.init_radius})
     list.push_back(real(number));
   list.emplace_back(data_.reals);
   list.emplace_back(data_.places);
@@ -191,8 +143,9 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
 bool Run::advance(int64_t iteration) {
   if (budget_ == 0) budget_ = is_gpu(*device_) ? 128 : 64;
   const uint64_t trips = device_->limits().max_loop_trips;
-  const uint64_t most = trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
-                              : uint64_t{1} << 24;
+  const uint64_t most =
+      trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
+            : uint64_t{1} << 24;
   while (slowest_ < iteration) {
     if (should_stop_ && should_stop_()) return false;
     budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
@@ -200,8 +153,8 @@ bool Run::advance(int64_t iteration) {
     slice(iteration);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (seconds < slice_seconds / 2)
-      budget_ = static_cast<uint32_t>(std::min<double>(budget_ * std::min(8.0, slice_seconds / std::max(seconds, 1e-6)),
-                                                       1 << 24));
+      budget_ = static_cast<uint32_t>(
+          std::min<double>(budget_ * std::min(8.0, slice_seconds / std::max(seconds, 1e-6)), 1 << 24));
     else if (seconds > slice_seconds * 2)
       budget_ = std::max<uint32_t>(1, static_cast<uint32_t>(budget_ * slice_seconds / seconds));
   }

@@ -9,22 +9,9 @@
 
 #include "sample/density/bind.hpp"
 #include "sample/nuts/kernel.hpp"
+#include "sample/shape.hpp"
 
 namespace adit::sampling {
-
-struct RunOptions {
-  int64_t chains = 4, sets = 1;  // chains of one set; there are chains * sets in all
-  SampleOptions sample;
-  DType type = DType::f64;
-  bool by_team = false;
-};
-
-// How a model lies on a device.
-struct Choice {
-  DType type = DType::f64;
-  bool by_team = false;
-};
-Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 
 class Run {
  public:
@@ -36,7 +23,8 @@ class Run {
   const Density& density() const { return *density_; }
   const BoundData& data() const { return data_; }
 
-  // Brings every chain to `iteration`; false where `should_stop` ended it before. Throws where a chain failed.
+  // Brings every chain to `iteration`; false where `should_stop` ended it before. Throws where a chain
+  // failed.
   bool advance(int64_t iteration);
   // The rows that all chains have from `first` on, at most `count`: [chain][row][stats + size].
   std::vector<double> rows(int64_t first, int64_t count);

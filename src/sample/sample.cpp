@@ -75,7 +75,8 @@ class Session {
     draws.inits = fmt::format("{}", options_.init_radius);
     for (const auto& [name, plate] : model_.plates) {
       auto& labels = draws.coordinates[name] = plate.coordinates;
-      for (int64_t i = static_cast<int64_t>(labels.size()); i < plate.size; ++i) labels.push_back(std::to_string(i));
+      for (int64_t i = static_cast<int64_t>(labels.size()); i < plate.size; ++i)
+        labels.push_back(std::to_string(i));
     }
     const Layout& layout = run_->kernel().layout;
     for (int64_t c = set * options_.chains; c < (set + 1) * options_.chains; ++c) {

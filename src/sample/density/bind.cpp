@@ -69,7 +69,8 @@ class Binder {
   void add(const DataSet& set) {
     stats::ModelState model = model_;
     for (auto& data : model.data)
-      if (const auto at = set.find(data.name); at != set.end()) data.value = as_type(at->second, data.value.dtype());
+      if (const auto at = set.find(data.name); at != set.end())
+        data.value = as_type(at->second, data.value.dtype());
     Tensors sources{density_.constant};
     for (const DensityLeaf& leaf : density_.leaves) sources.push_back(leaf.source);
     const Tensors tensors = stats::at_point(model, sources, {});

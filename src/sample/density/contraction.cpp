@@ -23,8 +23,7 @@ std::vector<Type> total_types(const Node& node) {
 std::vector<Value> element_contributions(graph::Reader& reader, const Node& node, const graph::Index& at,
                                          Value r) {
   if (node.op != Op::dot)
-    return compile::contributions(node,
-                                  reader.read(node.operands[0], compile::operand_index(node, at, r)));
+    return compile::contributions(node, reader.read(node.operands[0], compile::operand_index(node, at, r)));
   return {reader.read(node.operands[0], compile::dot_operand(node, 0, at, r)).re *
           reader.read(node.operands[1], compile::dot_operand(node, 1, at, r)).re};
 }

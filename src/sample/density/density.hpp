@@ -12,8 +12,8 @@
 
 namespace adit::sampling {
 
-// A tensor that kernels read. Its value follows from the model's data and numbers alone, and is computed when a
-// run begins.
+// A tensor that kernels read. Its value follows from the model's data and numbers alone, and is computed when
+// a run begins.
 struct DensityLeaf {
   Tensor node;    // a placeholder of the density's graph, in the sampler's precision (or integers)
   Tensor source;  // f64 (or integers), a graph of the model's data

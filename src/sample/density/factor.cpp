@@ -26,8 +26,8 @@ Value minus_sum(Chain& chain, Value start, Value count, const std::function<Valu
 
 }  // namespace
 
-// Column by column: L_jj = sqrt(x_jj - sum_k L_jk^2), L_ij = (x_ij - sum_k L_ik L_jk) / L_jj. The diagonal entry is
-// computed by every row for itself, so that a column needs one barrier.
+// Column by column: L_jj = sqrt(x_jj - sum_k L_jk^2), L_ij = (x_ij - sum_k L_ik L_jk) / L_jj. The diagonal
+// entry is computed by every row for itself, so that a column needs one barrier.
 void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,
                     const InScope& scope) {
   Builder& k = chain.builder();
@@ -44,7 +44,8 @@ void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const 
             return l * l;
           }));
           const Value below =
-              minus_sum(chain, x(first + i * n + j), j, [&](Value c) { return entry(i, c) * entry(j, c); }) / pivot;
+              minus_sum(chain, x(first + i * n + j), j, [&](Value c) { return entry(i, c) * entry(j, c); }) /
+              pivot;
           const Value result = select(i == j, pivot, select(i > j, below, below.like(0)));
           to.set(first + i * n + j, result);
         });

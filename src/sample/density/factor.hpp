@@ -8,7 +8,7 @@
 
 namespace adit::sampling {
 
-using ReadElement = std::function<Value(Value)>;           // by row-major number
+using ReadElement = std::function<Value(Value)>;                    // by row-major number
 using InScope = std::function<void(const std::function<void()>&)>;  // what is read inside stays inside
 
 void write_cholesky(Chain& chain, const graph::Node& node, const ReadElement& x, const Vector& to,

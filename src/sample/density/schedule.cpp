@@ -55,7 +55,8 @@ class Scheduler {
     std::map<std::pair<int, int64_t>, Pass> passes;
     for (const Item& item : items_) {
       // A factorisation is a pass of its own.
-      const int64_t key = item.kind == ItemKind::factor ? -static_cast<int64_t>(item.node->number) : item.count;
+      const int64_t key =
+          item.kind == ItemKind::factor ? -static_cast<int64_t>(item.node->number) : item.count;
       Pass& pass = passes[{item.level, key}];
       pass.count = item.count;
       pass.items.push_back(item);
@@ -78,10 +79,11 @@ class Scheduler {
     for (const Node* node : nodes_) {
       const Kind kind = graph::row_of(node->op).kind;
       if (kind == Kind::control || node->op == Op::indexed_put)
-        throw Error(ErrorKind::unsupported,
-                    fmt::format("[sample] {}: expected operations that a sampler's kernel has, got one that it "
-                                "does not have yet",
-                                graph::name_of(node->op)));
+        throw Error(
+            ErrorKind::unsupported,
+            fmt::format("[sample] {}: expected operations that a sampler's kernel has, got one that it "
+                        "does not have yet",
+                        graph::name_of(node->op)));
       if (reduces(*node))
         classify_reduction(*node);
       else if (node->op == Op::indexed_add)
@@ -174,7 +176,8 @@ class Scheduler {
     for (size_t i = 0; i < items_.size(); ++i) {
       needed[i] = needs(items_[i]);
       items_[i].level = 0;
-      for (const size_t other : needed[i]) items_[i].level = std::max(items_[i].level, items_[other].level + 1);
+      for (const size_t other : needed[i])
+        items_[i].level = std::max(items_[i].level, items_[other].level + 1);
       last = std::max(last, items_[i].level);
     }
     // Each goes into the last pass of its length that is early enough for those who need it.
@@ -209,8 +212,8 @@ class Scheduler {
     return costs_[&node] = std::min(cost, 1e9);
   }
 
-  // How often an element of each node is computed in a pass: the evaluations of its users, with those that are shared
-  // counted once.
+  // How often an element of each node is computed in a pass: the evaluations of its users, with those that
+  // are shared counted once.
   void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total) {
     std::map<uint64_t, std::pair<const Node*, double>, std::greater<>> open;
     const auto visit = [&](const Node& node, double reads) {
@@ -223,7 +226,8 @@ class Scheduler {
       for (const Tensor& operand : node.operands) {
         const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis;
         const double all = reads * length;
-        const double distinct = std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
+        const double distinct =
+            std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
         visit(operand.node(), scattered ? all : std::min(all, distinct));
       }
     };
@@ -252,7 +256,8 @@ class Scheduler {
     for (const Node* node : nodes_) {
       const auto at = reads.find(node);
       const int64_t count = count_of(*node);
-      if (at == reads.end() || count <= small || node->type != density_.type || known_.contains(node)) continue;
+      if (at == reads.end() || count <= small || node->type != density_.type || known_.contains(node))
+        continue;
       if (at->second < 1.5 * static_cast<double>(count) || cost_of(*node) < worth_keeping) continue;
       add({ItemKind::store, node, count});
       costs_.clear();

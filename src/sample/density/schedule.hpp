@@ -1,9 +1,10 @@
-// In which order a chain computes its log density: passes over observations and other long axes, with as much as
-// can be in each.
+// In which order a chain computes its log density: passes over observations and other long axes, with as much
+// as can be in each.
 //
 // - Small tensors (up to `small` elements) are computed element by element where they are read, in registers.
 // - Elementwise work and index maps are computed where they are read, in a pass.
-// - A pass is a loop over `count`: totals of reductions, and elements that are put into the chain's memory. One pass
+// - A pass is a loop over `count`: totals of reductions, and elements that are put into the chain's memory.
+// One pass
 //   over the observations serves the value and the gradient.
 #pragma once
 

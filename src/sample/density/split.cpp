@@ -28,9 +28,7 @@ class Splitter {
     const Node& node = x.node();
     if (node.computed) return keep(x, factor);
     switch (node.op) {
-      case Op::add:
-        add(node.operands[0], factor);
-        return add(node.operands[1], factor);
+      case Op::add: add(node.operands[0], factor); return add(node.operands[1], factor);
       case Op::subtract:
         add(node.operands[0], factor);
         return add(node.operands[1], times(factor, graph::constant(x.dtype(), -1)));

@@ -51,8 +51,9 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   for (const auto& variable : density_.variables) {
     if (variable.size > small) continue;
     for (int64_t i = 0; i < variable.size; ++i)
-      elements.emplace_back(variable.offset + i,
-                            read(variable.gradient.node(), place(variable.gradient.shape(), chain_.index(i))).re);
+      elements.emplace_back(
+          variable.offset + i,
+          read(variable.gradient.node(), place(variable.gradient.shape(), chain_.index(i))).re);
   }
   chain_.once([&] {
     for (const auto& [i, element] : elements) g.set(chain_.index(i), element);
@@ -94,7 +95,8 @@ void DensityWriter::write_pass(const Pass& pass) {
   for (const Item& item : pass.items) {
     if (item.kind == ItemKind::scatter) {
       const Vector target = scratch_.from(schedule_.stored.at(item.node));
-      k.for_(chain_.index(element_count(item.node->shape)), [&](Value i) { target.set(i, chain_.number(0)); });
+      k.for_(chain_.index(element_count(item.node->shape)),
+             [&](Value i) { target.set(i, chain_.number(0)); });
     }
     if (item.kind != ItemKind::totals) continue;
     for (int64_t j = 0; j < element_count(item.node->shape); ++j) {
@@ -189,10 +191,15 @@ void DensityWriter::write_factor(const Node& node) {
   };
   memo_.emplace_back();
   if (node.op == Op::cholesky)
-    write_cholesky(chain_, node, operand(0), to, [&](const auto& body) { const Scope scope(*this); body(); });
+    write_cholesky(chain_, node, operand(0), to, [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    });
   else
-    write_triangular(chain_, node, operand(0), operand(1), to,
-                     [&](const auto& body) { const Scope scope(*this); body(); });
+    write_triangular(chain_, node, operand(0), operand(1), to, [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    });
   memo_.pop_back();
   (void)k;
 }
@@ -213,8 +220,7 @@ Scalar DensityWriter::read(const Node& node, const Index& at) {
 
 Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value linear) {
   if (leaves_.contains(&node)) return load_leaf(node, at);
-  if (const auto total = totals_.find(&node); total != totals_.end())
-    return pick(total->second, linear);
+  if (const auto total = totals_.find(&node); total != totals_.end()) return pick(total->second, linear);
   if (const auto kept = schedule_.stored.find(&node); kept != schedule_.stored.end()) {
     Value value = scratch_.from(kept->second).get(linear);
     if (schedule_.kinds.at(&node) == ItemKind::scatter && !compile::starts_from_zero(node))
@@ -224,8 +230,8 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
   if (is_variable(node)) return variable(node, linear);
   // An element of a small tensor that is not known yet while the kernel is written: one of them all.
   const int64_t count = element_count(node.shape);
-  if (count > 1 && count <= small && varying_.contains(&node) &&
-      !kernel::constant_bits_of(linear) && node.op != Op::broadcast && node.op != Op::reshape) {
+  if (count > 1 && count <= small && varying_.contains(&node) && !kernel::constant_bits_of(linear) &&
+      node.op != Op::broadcast && node.op != Op::reshape) {
     std::vector<Value> elements;
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
     return pick(elements, linear);
@@ -261,8 +267,8 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
   if (row.view) return row.view(*this, node, at);
   if (reduces(node)) return reduction(node, at);
   if (node.op == Op::indexed_add) return updates(node, at);
-  throw Error(ErrorKind::unsupported, "[sample] " + std::string(row.name) +
-                                          ": expected operations that a sampler's kernel has");
+  throw Error(ErrorKind::unsupported,
+              "[sample] " + std::string(row.name) + ": expected operations that a sampler's kernel has");
 }
 
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
@@ -276,22 +282,23 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
       if (totals.empty())
         totals = parts;
       else
-        for (size_t t = 0; t < parts.size(); ++t) totals[t] = compile::combine(reductions[t], totals[t], parts[t]);
+        for (size_t t = 0; t < parts.size(); ++t)
+          totals[t] = compile::combine(reductions[t], totals[t], parts[t]);
     }
     if (totals.empty())
       for (size_t t = 0; t < types.size(); ++t)
         totals.push_back(builder().constant_bits(types[t], kernel::identity_of(reductions[t], types[t])));
     return {finished_total(node, totals), {}, false};
   }
-  const auto totals =
-      compile::loop_totals(builder(), chain_.index(count), reductions, types, [&](Value r) {
-        const Scope scope(*this);
-        return element_contributions(*this, node, at, r);
-      });
+  const auto totals = compile::loop_totals(builder(), chain_.index(count), reductions, types, [&](Value r) {
+    const Scope scope(*this);
+    return element_contributions(*this, node, at, r);
+  });
   return {finished_total(node, totals), {}, false};
 }
 
-// --- Updates: the gradient of reading at places -------------------------------------------------------------
+// --- Updates: the gradient of reading at places
+// -------------------------------------------------------------
 
 // The row-major number, in the result, of where an update goes.
 Value DensityWriter::target_of(const Node& node, const Index& update) {
@@ -384,7 +391,8 @@ Scalar DensityWriter::load_leaf(const Node& node, const Index& at) {
       node.shape[0] == step_count_ && at.coordinate(0).id() == step_.id() && node.shape[0] != count) {
     kind = Segment::Kind::columns;
     place = chain_.index(0);
-    for (int axis = 1; axis < node.shape.size(); ++axis) place = place * node.shape[axis] + at.coordinate(axis);
+    for (int axis = 1; axis < node.shape.size(); ++axis)
+      place = place * node.shape[axis] + at.coordinate(axis);
     place = place * node.shape[0] + step_;
   }
   Value value = segment(kind, node, nullptr, count, place);

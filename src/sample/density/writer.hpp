@@ -35,8 +35,8 @@ struct Segments {
 class DensityWriter final : public graph::Reader {
  public:
   DensityWriter(Chain& chain, const Density& density, const Schedule& schedule);
-  // Before any block of the kernel is opened. `set`: the number of the chain's data set, where there are several (the
-  // two buffers hold one after the other); an empty Value: there is one.
+  // Before any block of the kernel is opened. `set`: the number of the chain's data set, where there are
+  // several (the two buffers hold one after the other); an empty Value: there is one.
   void declare(Value set);
 
   // The log density at q, its gradient to g. `scratch` is memory of the chain.

@@ -27,7 +27,7 @@ ParetoFit fit_pareto(std::span<const double> x) {
     return sum_of(count, [=](int64_t i) { return std::log1p(-theta * x[i]); }) / n;
   };
   const int64_t grid = 30 + static_cast<int64_t>(std::sqrt(n));
-  const double quartile = x[std::max<int64_t>(static_cast<int64_t>(n / 4 + 0.5), 1) - 1];
+  const double quartile = x[std::max<int64_t>((count + 2) / 4, 1) - 1];
   std::vector<double> thetas, likelihoods;
   for (int64_t j = 1; j <= grid; ++j) {
     const double root = std::sqrt(static_cast<double>(grid) / (static_cast<double>(j) - 0.5));

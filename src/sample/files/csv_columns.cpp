@@ -110,7 +110,7 @@ std::vector<int64_t> column_order(const Shape& shape) {
 std::string column_name(const std::string& name, const Shape& shape, int64_t element) {
   std::string places;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
-    places = fmt::format(".{}", element % shape[axis] + 1) + places;
+    places.insert(0, fmt::format(".{}", element % shape[axis] + 1));
     element /= shape[axis];
   }
   return name + places;

@@ -93,8 +93,9 @@ std::vector<std::string> listed(const Config& config, const std::string& key) {
 void move_listed(std::vector<DrawsVariable>& from, std::vector<DrawsVariable>& to,
                  const std::vector<std::string>& names, const std::string& head, const std::string& tail) {
   for (const std::string& name : names) {
+    const std::string column = fmt::format("{}{}{}", head, name, tail);
     const auto at = std::find_if(from.begin(), from.end(),
-                                 [&](const DrawsVariable& v) { return v.name == head + name + tail; });
+                                 [&](const DrawsVariable& variable) { return variable.name == column; });
     if (at == from.end()) continue;
     to.push_back(std::move(*at));
     to.back().name = name;

@@ -38,7 +38,7 @@ void check_name(const std::string& name) {
 void add_variables(std::vector<Column>& columns, const std::vector<DrawsVariable>& variables,
                    const std::string& head, const std::string& tail) {
   for (const DrawsVariable& variable : variables) {
-    const std::string name = head + variable.name + tail;
+    const std::string name = fmt::format("{}{}{}", head, variable.name, tail);
     check_name(name);
     for (const int64_t element : csv::column_order(variable.shape))
       columns.push_back(

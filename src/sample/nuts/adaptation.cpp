@@ -1,5 +1,5 @@
-// Warm-up as Stan does it: dual averaging of the step size, a metric estimated in windows that double, and a search
-// for a step size at the start and after each new metric.
+// Warm-up as Stan does it: dual averaging of the step size, a metric estimated in windows that double, and a
+// search for a step size at the start and after each new metric.
 #include <cmath>
 
 #include <adit/kernel/math.hpp>
@@ -14,7 +14,8 @@ constexpr double log_target = -0.22314355131420976;  // log 0.8
 
 }  // namespace
 
-// --- The search: double or halve until the acceptance of one step crosses 0.8 -------------------------------
+// --- The search: double or halve until the acceptance of one step crosses 0.8
+// -------------------------------
 
 void Machine::begin_search() {
   draw_momentum(Purpose::search, word(word_iteration).get(), word(word_attempt).get());
@@ -41,7 +42,8 @@ void Machine::end_search() {
     k_.if_(step == number(0), [&] { fail(Failure::no_step); });
   });
   k_.if_(!first && !goes_on, [&] {
-    // At the start the average aims at ten times the caller's step size, as Stan does; later at ten times this one.
+    // At the start the average aims at ten times the caller's step size, as Stan does; later at ten times
+    // this one.
     k_.if_(word(word_iteration).get() > index(0),
            [&] { real(real_mu) = kernel::log(real(real_step).get() * 10); });
     restart_averaging();
@@ -55,7 +57,8 @@ void Machine::restart_averaging() {
   real(real_x_bar) = number(0);
 }
 
-// --- After a transition of warm-up --------------------------------------------------------------------------
+// --- After a transition of warm-up
+// --------------------------------------------------------------------------
 
 void Machine::adapt(Value accept_stat) {
   k_.if_(adapts(0), [&] { learn_step(accept_stat); });
@@ -80,7 +83,8 @@ void Machine::learn_step(Value accept_stat) {
 // Draws between the buffers enter the estimate; at the end of a window it becomes the metric.
 void Machine::collect() {
   const Value iteration = word(word_iteration).get();
-  const Value inside = iteration >= init_buffer_ && iteration + term_buffer_ < warmup_ && iteration + 1 != warmup_;
+  const Value inside =
+      iteration >= init_buffer_ && iteration + term_buffer_ < warmup_ && iteration + 1 != warmup_;
   k_.if_(inside, [&] {
     const Value count = word(word_collected).get() + 1;
     word(word_collected) = count;
@@ -100,9 +104,7 @@ void Machine::collect() {
         k_.each(index(n_), row);
       else
         k_.for_(index(n_), row);
-      chain_.each(n_, [&](Value i) {
-        mean.set(i, fma(sample.get(i) - mean.get(i), weight, mean.get(i)));
-      });
+      chain_.each(n_, [&](Value i) { mean.set(i, fma(sample.get(i) - mean.get(i), weight, mean.get(i))); });
     } else {
       chain_.each(n_, [&](Value i) {
         const Value q = sample.get(i), old = mean.get(i), change = q - old, now = fma(change, weight, old);

@@ -43,8 +43,8 @@ void Machine::declare() {
   density_.declare(set);
 }
 
-// Where the chain's numbers lie while it runs: in the buffer, or in the team's shared memory; and those that every
-// round needs in registers where a chain has a lane of its own.
+// Where the chain's numbers lie while it runs: in the buffer, or in the team's shared memory; and those that
+// every round needs in registers where a chain has a lane of its own.
 void Machine::open_state() {
   const Value base = team_ * layout_.count;
   const uint32_t bytes = static_cast<uint32_t>(layout_.count) * size_of(chain_.real());
@@ -58,7 +58,8 @@ void Machine::open_state() {
     memory_ = Vector(state_, base);
   }
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[base + i]));
-  for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[team_ * int64_t{word_count} + i]));
+  for (uint32_t i = 0; i < word_count; ++i)
+    cells_.push_back(k_.variable(words_[team_ * int64_t{word_count} + i]));
   for (int i = 0; i < 2; ++i) now_.push_back(k_.variable(number(0)));
 
   const bool registers = !options_.by_team && n_ <= chain_.written_out();
@@ -140,7 +141,10 @@ void Machine::round() {
   leap();
   k_.if_(
       is_phase(Phase::tree), [&] { end_leaf(); },
-      [&] { k_.if_(is_phase(Phase::start_point), [&] { end_start(); }, [&] { end_search(); }); });
+      [&] {
+        k_.if_(
+            is_phase(Phase::start_point), [&] { end_start(); }, [&] { end_search(); });
+      });
 }
 
 // A leapfrog step; a start point is a step of length 0.
@@ -172,7 +176,8 @@ void Machine::leap() {
   word(word_leapfrogs) = word(word_leapfrogs).get() + 1;
 }
 
-// --- Start points: uniform on (-radius, radius), until density and gradient are finite ----------------------
+// --- Start points: uniform on (-radius, radius), until density and gradient are finite
+// ----------------------
 
 void Machine::begin_start() {
   const Vector drawn = at(layout_.current);

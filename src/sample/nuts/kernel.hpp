@@ -1,9 +1,9 @@
 // The sampler as one kernel: whole NUTS transitions with Stan's adaptation, resumable.
 //
-// A chain is a state machine. Each round of its loop evaluates the density once, at a point that its phase asks
-// for: a start point, a trial of the search for a step size, or the next leaf of the tree. Chains that share a
-// subgroup (or a vector) therefore wait for each other at the gradient alone. The state lies in memory; a dispatch
-// does a bounded number of rounds.
+// A chain is a state machine. Each round of its loop evaluates the density once, at a point that its phase
+// asks for: a start point, a trial of the search for a step size, or the next leaf of the tree. Chains that
+// share a subgroup (or a vector) therefore wait for each other at the gradient alone. The state lies in
+// memory; a dispatch does a bounded number of rounds.
 #pragma once
 
 #include <adit/kernel/program.hpp>
@@ -15,11 +15,11 @@ namespace adit::sampling {
 
 struct KernelOptions {
   bool by_team = false;
-  uint32_t lanes = 32;        // of a team; or chains that share a workgroup
-  uint32_t shared_bytes = 0;  // of a team, for its state; 0: the state stays in the buffer
+  uint32_t lanes = 32;         // of a team; or chains that share a workgroup
+  uint32_t shared_bytes = 0;   // of a team, for its state; 0: the state stays in the buffer
   bool private_state = false;  // a lane copies its state to an array of its own while it runs
-  int64_t sets = 1;           // data sets
-  int64_t written_out = 40;  // positions up to this size stay in registers of a lane
+  int64_t sets = 1;            // data sets
+  int64_t written_out = 40;    // positions up to this size stay in registers of a lane
 };
 
 struct NutsKernel {
@@ -30,8 +30,8 @@ struct NutsKernel {
 };
 
 // Parameters of the program, in order.
-//   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size], reals,
-//   places; then the numbers of RunNumbers.
+//   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
+//   reals, places; then the numbers of RunNumbers.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
 

@@ -24,8 +24,8 @@ enum Word : uint32_t {
   word_attempt,    // start points tried, or trials of a search
   word_given,      // 1: the start point is the caller's
   word_depth,
-  word_leaf,       // number of the next leaf in its subtree
-  word_leaps,      // leapfrogs of this transition
+  word_leaf,   // number of the next leaf in its subtree
+  word_leaps,  // leapfrogs of this transition
   word_direction,
   word_search_direction,  // 0: not known, 1: up, 2: down
   word_counter,           // of dual averaging
@@ -33,7 +33,7 @@ enum Word : uint32_t {
   word_window_size,
   word_collected,  // draws in the estimate of the metric
   word_failure,
-  word_leapfrogs,   // of all transitions so far, and of searches
+  word_leapfrogs,  // of all transitions so far, and of searches
   word_divergences,
   word_warmup_divergences,
   word_count = 20
@@ -63,10 +63,10 @@ struct Layout {
   int64_t scratch_size = 0;
 
   // Offsets among the numbers
-  int64_t ends = 0;       // two of (position, momentum, gradient)
-  int64_t current = 0;    // position, momentum, gradient
-  int64_t sample = 0;     // position, gradient
-  int64_t proposal = 0;   // position, gradient
+  int64_t ends = 0;      // two of (position, momentum, gradient)
+  int64_t current = 0;   // position, momentum, gradient
+  int64_t sample = 0;    // position, gradient
+  int64_t proposal = 0;  // position, gradient
   int64_t rho = 0;
   int64_t inverse_metric = 0, factor = 0;  // diagonal or matrix; dense: its Cholesky factor
   int64_t mean = 0, squares = 0;           // of the draws in the window

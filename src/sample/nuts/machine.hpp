@@ -11,7 +11,8 @@ namespace adit::sampling {
 
 class Machine {
  public:
-  Machine(Builder& k, Chain& chain, DensityWriter& density, const Layout& layout, const KernelOptions& options)
+  Machine(Builder& k, Chain& chain, DensityWriter& density, const Layout& layout,
+          const KernelOptions& options)
       : k_(k), chain_(chain), density_(density), layout_(layout), options_(options), n_(layout.size) {}
   void write();
 
@@ -75,8 +76,9 @@ class Machine {
 
   // Parameters
   Array state_, words_, rows_;
-  Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, ring_, thin_, save_from_,
-      max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_, radius_;
+  Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, ring_, thin_,
+      save_from_, max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_,
+      radius_;
   Value team_;  // the chain's number in this dispatch
   std::optional<Stream> random_;
 

@@ -1,6 +1,6 @@
-// Transitions: multinomial NUTS with Stan's three checks at every merge. A subtree grows leaf by leaf; its completed
-// left halves wait on a stack whose height is the number of ones in the leaf's number, so that merging is a binary
-// counter's carry.
+// Transitions: multinomial NUTS with Stan's three checks at every merge. A subtree grows leaf by leaf; its
+// completed left halves wait on a stack whose height is the number of ones in the leaf's number, so that
+// merging is a binary counter's carry.
 #include <cmath>
 
 #include <adit/kernel/math.hpp>
@@ -117,7 +117,8 @@ Value Machine::merge(Value valid) {
               const auto dots = chain_.sums(n_, 6, [&](Value i) {
                 const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
                 const Value begin = cb_.get(i), rho = cr_.get(i);
-                const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
+                const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp),
+                            ps = sharp(i, p, sharp_);
                 const Value begin_sharp = sharp(i, begin, cb_sharp_);
                 const Value left = r + begin, right = rho + e, all = rho + r;
                 return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
@@ -171,7 +172,8 @@ void Machine::join_subtree(const Variable& going) {
   // crit(far, p, rho + cr), crit(far, cb, rho + cb), crit(inner, p, cr + inner): the same in both directions.
   const auto dots = chain_.sums(n_, 6, [&](Value i) {
     const Value f = far.get(i), p = p_.get(i), begin = cb_.get(i), added_rho = cr_.get(i), m = inner.get(i);
-    const Value fs = sharp(i, f, far_sharp), ps = sharp(i, p, sharp_), begin_sharp = sharp(i, begin, cb_sharp_);
+    const Value fs = sharp(i, f, far_sharp), ps = sharp(i, p, sharp_),
+                begin_sharp = sharp(i, begin, cb_sharp_);
     const Value ms = sharp(i, m, inner_sharp);
     const Value all = rho.get(i) + added_rho, left = rho.get(i) + begin, right = added_rho + m;
     return std::vector{fs * all, ps * all, fs * left, begin_sharp * left, ms * right, ps * right};
@@ -192,8 +194,7 @@ void Machine::join_subtree(const Variable& going) {
 }
 
 void Machine::end_transition() {
-  const Value accept_stat =
-      real(real_acceptance).get() / convert(word(word_leaps).get(), chain_.real());
+  const Value accept_stat = real(real_acceptance).get() / convert(word(word_leaps).get(), chain_.real());
   save_draw(accept_stat);
   set_phase(Phase::transition);
   k_.if_(word(word_iteration).get() < warmup_, [&] { adapt(accept_stat); });

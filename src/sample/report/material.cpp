@@ -90,7 +90,8 @@ Selection select(const Material& material, size_t most) {
     std::sort(chosen.begin(), chosen.end());  // the order of the summary: they lie in one array
     varying = chosen;
     for (auto* element : chosen)
-      selection.worst.push_back(std::find(worst.begin(), worst.end(), element) != worst.end());
+      selection.worst.push_back(element->badness > 1 &&
+                                std::find(worst.begin(), worst.end(), element) != worst.end());
   } else {
     selection.worst.assign(varying.size(), false);
   }

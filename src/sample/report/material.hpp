@@ -31,7 +31,7 @@ struct Material {
 
 Material collect(const Draws& draws);
 
-// Elements that get plots of their own, in order. `worst` says which are there for their diagnostics.
+// Elements that get plots of their own, in order. `worst`: there for diagnostics beyond the limits.
 struct Selection {
   std::vector<const Element*> elements;
   std::vector<bool> worst;

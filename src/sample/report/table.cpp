@@ -1,4 +1,5 @@
 // The summary in stansummary's columns.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 

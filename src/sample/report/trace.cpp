@@ -30,6 +30,9 @@ Path chain_line(const Frame& frame, std::span<const double> values, int64_t poin
     int64_t low = from, high = from;
     for (int64_t at = from; at < std::min(length, from + few); ++at) {
       const double value = values[static_cast<size_t>(at)];
+      // What cannot be drawn must not hide its neighbours.
+      if (!drawable(value)) continue;
+      if (!drawable(values[static_cast<size_t>(low)])) low = high = at;
       if (value < values[static_cast<size_t>(low)]) low = at;
       if (value > values[static_cast<size_t>(high)]) high = at;
     }

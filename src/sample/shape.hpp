@@ -1,0 +1,18 @@
+// How a model lies on a device: precision, a lane or a team for a chain, and how many of them work together.
+#pragma once
+
+#include "sample/nuts/kernel.hpp"
+
+namespace adit::sampling {
+
+struct Choice {
+  DType type = DType::f64;
+  bool by_team = false;
+};
+Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
+
+// `chains` in all, of all data sets.
+KernelOptions kernel_shape(const Schedule& schedule, int64_t size, int64_t chains, int64_t sets,
+                           const Choice& choice, const Device& device);
+
+}  // namespace adit::sampling
