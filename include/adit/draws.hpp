@@ -46,6 +46,10 @@ struct Draws {
   std::vector<DrawsVariable>
       variables;  // constrained parameters in the order of declaration, then deterministic ones
   SampleStats stats;
+  // Those of warm-up, apart from the draws; empty unless asked for.
+  int64_t warmup_draws = 0;
+  std::vector<DrawsVariable> warmup_variables;
+  SampleStats warmup_stats;
   std::vector<ObservedVariable> observed;
   std::vector<DrawsVariable> log_likelihood;        // by observed variable; empty unless asked for
   std::vector<DrawsVariable> posterior_predictive;  // empty unless asked for

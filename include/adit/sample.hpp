@@ -47,16 +47,21 @@ struct SampleOptions {
   WarmStart warm_start{};
   bool save_warmup = false;
   bool log_likelihood = false, posterior_predictive = false;
-  // Draws go to this file while they are made; "": they stay in memory alone.
+  // Draws go to this file while they are made, about each second, with all that a run needs to go on; "":
+  // they stay in memory alone.
   std::string checkpoint{};
-  bool resume = false;  // go on from the checkpoint
+  // Go on from the checkpoint, to the draws of a run that was never stopped. Model, data, device and options
+  // must be the same; `draws` may differ.
+  bool resume = false;
   std::function<void(const Progress&)> on_progress{};
   std::function<bool()> should_stop{};  // asked now and then; true: the run ends with the draws so far
 };
 
 Draws sample(const Model& model, const SampleOptions& options = {});
 
-// Many data sets of one model in one run: `data` names, for each, the tensors stacked along a new first axis.
+// Many data sets of one model in one run: `stacked` names the data that differ, one set after the other along
+// a new first axis. Random numbers go by the chain's number in the whole run: the first set's draws are those
+// of a run of its own, and chain c of set s is chain s * chains + c of one with more chains.
 std::vector<Draws> sample_many(const Model& model, const std::map<std::string, Tensor>& stacked,
                                const SampleOptions& options = {});
 
@@ -71,6 +76,25 @@ struct LeapfrogChain {
 LeapfrogChain leapfrog_chain(const Model& model, const Tensor& q, const Tensor& p, double step_size,
                              int64_t steps, const std::vector<double>& inverse_metric = {},
                              const std::string& device = {});
+
+struct LeapfrogOptions {
+  DType type = DType::f64;               // of q and p: f32 or f64
+  std::vector<double> inverse_metric{};  // none: all 1; D: the diagonal; D * D: row-major
+  std::string device{};                  // "": the best
+  Placement placement = Placement::automatic;
+  uint32_t lanes = 0;  // that share a workgroup; 0: from the model and the device
+};
+// The same for many calls: the kernel and the data, as they are now, are made ready once. A call is one
+// dispatch, which is queued, not waited for. Any thread may call.
+class LeapfrogKernel {
+ public:
+  explicit LeapfrogKernel(const Model& model, const LeapfrogOptions& options = {});
+  LeapfrogChain operator()(const Tensor& q, const Tensor& p, double step_size, int64_t steps) const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
 
 // Ready models of one family each, for leapfrog_chain: d variables of one distribution.
 Model family_model(

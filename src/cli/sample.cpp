@@ -60,13 +60,13 @@ std::string resume_command(const SampleWords& words) {
 
 // Draws first: they are what must not be lost.
 void save(Run& run, RunFolder& folder) {
+  if (run.draws.draws == 0) return;
   try {
     run.files = folder.write(run.draws);
     if (run.draws.finished && folder.keeps_draws()) fs::remove(folder.checkpoint());
   } catch (const std::exception& error) {
     run.fault = error.what();
   }
-  if (run.draws.draws == 0) return;
   run.summary = summary(run.draws);
   run.warnings = warnings(run.draws, run.summary);
   if (!folder.wants_report()) return;

@@ -2,6 +2,7 @@
 #include "native/compile.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <fmt/format.h>
 #include <llvm-c/Analysis.h>
@@ -164,7 +165,10 @@ class JitCode final : public Code {
 uint32_t lanes_of(const Program& program) {
   const bool wide = std::any_of(program.instructions.begin(), program.instructions.end(),
                                 [](const Instruction& it) { return it.type == Type::f64; });
-  return host().vector_bits / 32 * (host().many_registers && !wide ? 2 : 1);
+  const uint32_t most = host().vector_bits / 32 * (host().many_registers && !wide ? 2 : 1);
+  if (program.team.kind != TeamKind::one) return most;
+  // A small workgroup asks for narrow vectors: few long-running teams are then shared among threads.
+  return std::min(most, std::bit_ceil(program.team.lanes));
 }
 
 std::vector<std::byte> emit_object(const Program& program) { return emit_file(program, LLVMObjectFile); }

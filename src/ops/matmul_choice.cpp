@@ -71,8 +71,16 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
   largest.tiling.pad = 4, largest.tiling.ahead = true;
   const Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
-  return {largest, tiled(128, 64, 16, 8, 8, 1, 224), middle, tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2),
-          tiled(16, 16, 64, 2, 2, 2)};
+  std::vector<Choice> all{largest, tiled(128, 64, 16, 8, 8, 1, 224)};
+  // One wide tile a processor of a large GPU, with a long way along k: 50 us for 1024 x 1024 where smaller
+  // ones take 70, in a queue of products.
+  Choice wide = tiled(64, 128, 16, 8, 8, 1, 112);
+  wide.tiling.ahead = true;
+  if (std::min(shape.m, shape.n) >= 512 && shape.k >= 256 && shape.batch == 1) all.push_back(wide);
+  all.push_back(middle);
+  all.push_back(tiled(32, 32, shape.k <= 16 ? 16 : 32, 4, 2, 2));
+  all.push_back(tiled(16, 16, 64, 2, 2, 2));
+  return all;
 }
 
 // Splits k where teams are few, as long as each still has some tiles to add up.

@@ -46,6 +46,7 @@ class Buckets {
     Scatter work;
     const uint64_t words = uint64_t{padded_} * 4;
     work.scratch = {{2 * words, true}, {words, false}, {uint64_t{updates_} * 8, false}};
+    if (t_.count_reserves) work.scratch.push_back({teams(t_.sort_lanes * t_.sort_each) * words, false});
     work.passes = {counts(), sort(), sums()};
     work.writes_all = places_.from_zero;
     return work;
@@ -53,17 +54,19 @@ class Buckets {
 
  private:
   // Scratch: how many a bucket holds and how many of them have a place; where it starts; pairs of place and
-  // value, bucket after bucket.
+  // value, bucket after bucket; where a team's own begin in each bucket.
   static constexpr uint8_t counts_ = scratch_buffer(0), starts_ = scratch_buffer(1),
-                           pairs_ = scratch_buffer(2);
+                           pairs_ = scratch_buffer(2), rooms_ = scratch_buffer(3);
 
   static BucketTuning fitted(BucketTuning t, const ScatterTarget& target) {
     for (uint32_t* lanes : {&t.count_lanes, &t.sort_lanes, &t.sum_lanes})
       *lanes = std::min(*lanes, target.max_lanes);
     const uint32_t words = t.exchange == Exchange::both ? 8 : t.exchange == Exchange::turns ? 4 : 0;
     const uint32_t room = target.shared_bytes - 2 * 4 * most_buckets - 2 * 4 * most_subgroups;
-    while (t.sort_each > 4 && t.sort_lanes * t.sort_each * words > room) t.sort_each /= 2;
-    while (t.sort_lanes > 64 && t.sort_lanes * t.sort_each * words > room) t.sort_lanes /= 2;
+    const auto needed = [&] { return t.sort_lanes * t.sort_each / t.parts * words; };
+    while (t.sort_each > 4 * t.parts && needed() > room) t.sort_each /= 2;
+    while (t.sort_lanes > 64 && needed() > room) t.sort_lanes /= 2;
+    if (t.count_reserves) t.count_lanes = t.sort_lanes, t.count_each = t.sort_each;
     t.words64 = t.words64 && target.int64;
     return t;
   }
@@ -137,6 +140,7 @@ class Buckets {
     Builder k("bucket_counts", Team::many(t_.count_lanes));
     const Array counts = k.buffer("counts", Type::u32, Access::read_write);
     const Array indices = k.buffer("indices", places_.index_type, Access::read);
+    const Array rooms = t_.count_reserves ? k.buffer("rooms", Type::u32, Access::write) : counts;
     const Array local = k.shared(Type::u32, padded_);
     const uint32_t at_once = t_.count_lanes * t_.count_each;
     count(k, load(k, indices, nullptr, t_.count_lanes, t_.count_each), local, t_.count_lanes,
@@ -145,21 +149,30 @@ class Buckets {
       const Value at = k.lane() + b;
       k.if_(at < buckets_, [&] {
         const Value mine = local[at];
-        k.if_(mine != 0, [&] { counts.atomic_add(at, mine); });
+        if (t_.count_reserves)
+          rooms[k.team() * padded_ + at] = counts.atomic_add(at, mine);
+        else
+          k.if_(mine != 0, [&] { counts.atomic_add(at, mine); });
       });
     }
-    return {k.finish(), teams(at_once), {counts_, indices_buffer}};
+    std::vector<uint8_t> arguments{counts_, indices_buffer};
+    if (t_.count_reserves) arguments.push_back(rooms_);
+    return {k.finish(), teams(at_once), arguments};
   }
 
   // Makes room in the buckets for what this team has: `starts` becomes where a bucket begins in the team's
   // own order, `bases` what leads from there to the pairs.
-  void reserve(Builder& k, const Array& counts, const Array& global_starts, const Array& starts,
-               const Array& bases) const {
+  void reserve(Builder& k, const Array& counts, const Array& rooms, const Array& global_starts,
+               const Array& starts, const Array& bases) const {
     const Value first = (k.subgroup_number() * k.subgroup_size() + k.subgroup_lane()) * share_;
     std::vector<Value> mine, all, reserved;
     for (uint32_t c = 0; c < share_; ++c) {
       mine.push_back(starts[first + c]);
       all.push_back(counts[first + c]);
+      if (t_.count_reserves) {
+        reserved.push_back(rooms[k.team() * padded_ + (first + c)]);
+        continue;
+      }
       const Variable place = k.variable(Type::u32, 0);
       k.if_(mine[c] != 0, [&] { place = counts.atomic_add(first + (padded_ + c), mine[c]); });
       reserved.push_back(place.get());
@@ -177,15 +190,16 @@ class Buckets {
     const uint32_t lanes = t_.sort_lanes, at_once = lanes * t_.sort_each;
     const bool exact = is_exact(at_once);
     Builder k("bucket_sort", Team::many(lanes));
-    const Array counts = k.buffer("counts", Type::u32, Access::read_write);
+    const Array counts = k.buffer("counts", Type::u32, t_.count_reserves ? Access::read : Access::read_write);
     const Array global_starts = k.buffer("starts", Type::u32, Access::write);
     const Array pairs = k.buffer("pairs", Type::u32, Access::write);
     const Array indices = k.buffer("indices", places_.index_type, Access::read);
     const Array values = k.buffer("updates", places_.memory_type, Access::read);
+    const Array rooms = t_.count_reserves ? k.buffer("rooms", Type::u32, Access::read) : counts;
     const Array starts = k.shared(Type::u32, padded_), bases = k.shared(Type::u32, padded_);
     const std::vector<Update> mine = load(k, indices, &values, lanes, t_.sort_each);
     const std::vector<Value> ranks = count(k, mine, starts, lanes, exact);
-    reserve(k, counts, global_starts, starts, bases);
+    reserve(k, counts, rooms, global_starts, starts, bases);
     std::vector<Value> own;  // where in the team's order
     for (size_t j = 0; j < mine.size(); ++j)
       own.push_back(starts[mine[j].place / bucket_places_].get() + ranks[j]);
@@ -198,22 +212,39 @@ class Buckets {
     } else {
       exchange(k, mine, own, exact, write);
     }
-    return {k.finish(), teams(at_once), {counts_, starts_, pairs_, indices_buffer, updates_buffer}};
+    std::vector<uint8_t> arguments{counts_, starts_, pairs_, indices_buffer, updates_buffer};
+    if (t_.count_reserves) arguments.push_back(rooms_);
+    return {k.finish(), teams(at_once), arguments};
   }
 
   // Hands each lane updates that follow each other in the team's order.
   void exchange(Builder& k, const std::vector<Update>& mine, const std::vector<Value>& own, bool exact,
                 const std::function<void(Value, Value, Value)>& write) const {
-    const uint32_t lanes = t_.sort_lanes, at_once = lanes * t_.sort_each;
+    const uint32_t size = t_.sort_lanes * t_.sort_each / t_.parts;
+    const Array places = k.shared(Type::u32, size);
+    const Array values = t_.exchange == Exchange::turns ? places : k.shared(Type::u32, size);
+    for (uint32_t part = 0; part < t_.parts; ++part) {
+      if (part > 0) k.barrier();
+      exchange_part(k, mine, own, exact, places, values, part * size, write);
+    }
+  }
+
+  // What comes from `from` on in that order, as much as there is room for.
+  void exchange_part(Builder& k, const std::vector<Update>& mine, const std::vector<Value>& own, bool exact,
+                     const Array& places, const Array& values, uint32_t from,
+                     const std::function<void(Value, Value, Value)>& write) const {
+    const uint32_t lanes = t_.sort_lanes, at_once = lanes * t_.sort_each, each = t_.sort_each / t_.parts;
     const bool in_turns = t_.exchange == Exchange::turns;
-    const Array places = k.shared(Type::u32, at_once);
-    const Array values = in_turns ? places : k.shared(Type::u32, at_once);
     const auto put = [&](const Array& to, Value Update::*which) {
       for (size_t j = 0; j < mine.size(); ++j) {
-        if (exact)
-          to[own[j]] = mine[j].*which;
+        const Value at = own[j] - from;
+        const auto move = [&] { to[at] = mine[j].*which; };
+        if (t_.parts > 1)
+          k.if_(exact ? at < each * lanes : mine[j].valid && at < each * lanes, move);
+        else if (exact)
+          move();
         else
-          k.if_(mine[j].valid, [&] { to[own[j]] = mine[j].*which; });
+          k.if_(mine[j].valid, move);
       }
     };
     std::vector<Value> sorted;
@@ -221,18 +252,18 @@ class Buckets {
     put(places, &Update::place);
     if (in_turns) k.barrier();
     if (in_turns)
-      for (uint32_t j = 0; j < t_.sort_each; ++j) sorted.push_back(places[at(j)]);
+      for (uint32_t j = 0; j < each; ++j) sorted.push_back(places[at(j)]);
     if (in_turns) k.barrier();
     put(values, &Update::bits);
     k.barrier();
     const Value count = min(word(k, updates_) - k.team() * at_once, at_once);
-    for (uint32_t j = 0; j < t_.sort_each; ++j) {
+    for (uint32_t j = 0; j < each; ++j) {
       const Value place = in_turns ? sorted[j] : places[at(j)].get();
       const Value bits = values[at(j)];
       if (exact)
-        write(at(j), place, bits);
+        write(at(j) + from, place, bits);
       else
-        k.if_(at(j) < count, [&] { write(at(j), place, bits); });
+        k.if_(at(j) + from < count, [&] { write(at(j) + from, place, bits); });
     }
   }
 

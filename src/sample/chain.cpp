@@ -7,7 +7,9 @@
 namespace adit::sampling {
 
 void Chain::each(int64_t n, const std::function<void(Value)>& f) {
-  if (by_team_) {
+  if (lanes_ > 0) {
+    k_.for_(k_.lane(), index(n), index(lanes_), f);
+  } else if (by_team_) {
     k_.each(index(n), f);
   } else if (n <= written_out_) {
     for (int64_t i = 0; i < n; ++i) f(index(i));
@@ -51,6 +53,10 @@ std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std:
   });
   for (const Variable& cell : cells) results.push_back(cell.get());
   return results;
+}
+
+void Chain::sync() {
+  if (lanes_ > 0) k_.barrier();
 }
 
 void Chain::once(const std::function<void()>& f) {

@@ -19,16 +19,20 @@ class Chain {
  public:
   // Loops up to `written_out` steps are written out where a chain is alone in its lane: numbers then stay in
   // a GPU's registers. A CPU has few, and code that is short compiles sooner.
-  Chain(Builder& k, bool by_team, Type real, int64_t written_out)
-      : k_(k), by_team_(by_team), real_(real), written_out_(written_out) {}
+  // `lanes`: of a team whose loops are shared out by hand, which saves the barriers between them; 0: not by
+  // hand.
+  Chain(Builder& k, bool by_team, Type real, int64_t written_out, uint32_t lanes = 0)
+      : k_(k), by_team_(by_team), real_(real), written_out_(written_out), lanes_(lanes) {}
   Builder& builder() { return k_; }
   bool by_team() const { return by_team_; }
   Type real() const { return real_; }
   Value number(double value) { return k_.constant(real_, value); }
   Value index(int64_t value) { return k_.constant(Type::u32, value); }
 
-  // f(i) for i < n: written out, a loop, or shared by the lanes. What one `each` writes the next may read.
+  // f(i) for i < n: written out, a loop, or shared by the lanes. A later loop may read at i what this one
+  // wrote at i; what it wrote elsewhere may be read after `sync`.
   void each(int64_t n, const std::function<void(Value)>& f);
+  void sync();
   // Sums over i < n of the `count` numbers that f yields, in a fixed order.
   std::vector<Value> sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f);
   Value sum(int64_t n, const std::function<Value(Value)>& f) {
@@ -44,6 +48,7 @@ class Chain {
   const bool by_team_;
   const Type real_;
   const int64_t written_out_;
+  const uint32_t lanes_;
 };
 
 // Numbers of a chain: in registers (places known while the kernel is written), or in memory from `base` on.

@@ -35,10 +35,10 @@ std::vector<std::vector<double>> values_at(const stats::ModelState& model, const
 }
 
 void collect_draws(const stats::ModelState& model, const std::vector<double>& rows, double lp_constant,
-                   const std::shared_ptr<Device>& device, Draws& draws) {
+                   const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables,
+                   SampleStats& stats) {
   const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
   const size_t count = rows.size() / width;
-  SampleStats& stats = draws.stats;
   std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size,
                                           &stats.tree_depth, &stats.n_leapfrog,  &stats.divergent,
                                           &stats.energy};
@@ -56,10 +56,10 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   // Variables that are not transformed are in the points already.
   Tensors graphs;
   std::vector<DrawsVariable*> targets;
-  draws.variables.reserve(model.variables.size() + model.deterministics.size());
+  variables.reserve(model.variables.size() + model.deterministics.size());
   for (const auto& variable : model.variables) {
     DrawsVariable& to =
-        draws.variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
+        variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
     if (variable.constraint.name != "real") {
       graphs.push_back(variable.value);
       targets.push_back(&to);
@@ -72,12 +72,25 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   }
   for (const auto& deterministic : model.deterministics) {
     graphs.push_back(deterministic.value);
-    targets.push_back(&draws.variables.emplace_back(
+    targets.push_back(&variables.emplace_back(
         DrawsVariable{deterministic.name, deterministic.shape, deterministic.dims, {}}));
   }
   if (graphs.empty()) return;
   auto values = values_at(model, graphs, points, static_cast<int64_t>(count), device);
   for (size_t i = 0; i < targets.size(); ++i) targets[i]->values = std::move(values[i]);
+}
+
+std::vector<ObservedVariable> observed_of(const stats::ModelState& model) {
+  Tensors graphs;
+  for (const auto& observation : model.observations) graphs.push_back(observation.value);
+  const Tensors values = stats::at_point(model, graphs, {});
+  std::vector<ObservedVariable> observed;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto& from = model.observations[i];
+    observed.push_back(
+        {from.name, from.shape, from.dims, as_type(values[i], DType::f64).to_vector<double>()});
+  }
+  return observed;
 }
 
 }  // namespace adit::sampling

@@ -7,10 +7,11 @@
 
 namespace adit::sampling {
 
-// rows: [chain][draw][stats + size] of chains `first` to `first + draws.chains - 1`; fills variables and
-// stats. `lp_constant` is added to the log densities.
+// rows: [chain][draw][stats + size]. `lp_constant` is added to the log densities.
 void collect_draws(const stats::ModelState& model, const std::vector<double>& rows, double lp_constant,
-                   const std::shared_ptr<Device>& device, Draws& draws);
+                   const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables,
+                   SampleStats& stats);
+std::vector<ObservedVariable> observed_of(const stats::ModelState& model);
 // Values of graphs at many points u [n, size]: one list of numbers a graph, point after point.
 std::vector<std::vector<double>> values_at(const stats::ModelState& model, const Tensors& graphs,
                                            const std::vector<double>& points, int64_t count,

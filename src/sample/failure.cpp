@@ -39,8 +39,10 @@ void throw_bad_constant(const stats::ModelState& model) {
 void throw_failure(Failure failure, const stats::ModelState& model, const std::vector<double>& point,
                    int64_t chain, const SampleOptions& options) {
   const auto fail = [&](const std::string& text) {
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[sample {}] chain {}: {}", model.name, chain + 1, text));
+    const int64_t set = chain / options.chains;
+    throw Error(ErrorKind::bad_argument, fmt::format("[sample {}] {}chain {}: {}", model.name,
+                                                     set > 0 ? fmt::format("data set {}, ", set + 1) : "",
+                                                     chain % options.chains + 1, text));
   };
   switch (failure) {
     case Failure::no_start: {

@@ -6,7 +6,7 @@
 
 namespace adit::sampling {
 
-// `point`: where the chain was, unconstrained.
+// `chain`: its number in the run, over all data sets; `point`: where it was, unconstrained.
 [[noreturn]] void throw_failure(Failure failure, const stats::ModelState& model,
                                 const std::vector<double>& point, int64_t chain,
                                 const SampleOptions& options);

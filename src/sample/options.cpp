@@ -20,6 +20,22 @@ void positive(const char* option, double value) {
     fail(option, fmt::format("expected a positive number, got {}", value));
 }
 
+void check_init(const stats::ModelState& model, const SampleOptions& options) {
+  for (const auto& values : options.init)
+    for (const auto& [name, numbers] : values) {
+      std::string names;
+      const stats::ModelVariable* found = nullptr;
+      for (const auto& variable : model.variables) {
+        if (variable.name == name) found = &variable;
+        names += (names.empty() ? "" : ", ") + variable.name;
+      }
+      if (!found) fail("init", fmt::format("expected variables among {}, got \"{}\"", names, name));
+      if (std::ssize(numbers) != element_count(found->shape))
+        fail("init", fmt::format("expected {} numbers for {}, of shape {}, got {}",
+                                 element_count(found->shape), name, to_string(found->shape), numbers.size()));
+    }
+}
+
 }  // namespace
 
 void check_options(const stats::ModelState& model, const SampleOptions& options) {
@@ -52,14 +68,16 @@ void check_options(const stats::ModelState& model, const SampleOptions& options)
       fail(option, fmt::format("expected one or {}, got {}", options.chains, count));
   };
   one_or_all("init", options.init.size());
+  check_init(model, options);
   one_or_all("warm_start.step_sizes", options.warm_start.step_sizes.size());
   one_or_all("warm_start.inverse_metrics", options.warm_start.inverse_metrics.size());
-}
-
-void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions& options) {
-  (void)run;
-  (void)model;
-  (void)options;
+  for (const double step : options.warm_start.step_sizes) positive("warm_start.step_sizes", step);
+  const int64_t numbers = options.metric == Metric::dense ? model.size * model.size : model.size;
+  for (const auto& metric : options.warm_start.inverse_metrics)
+    if (std::ssize(metric) != numbers)
+      fail("warm_start.inverse_metrics", fmt::format("expected {} numbers, got {}", numbers, metric.size()));
+  if (options.resume && options.checkpoint.empty())
+    fail("resume", "expected the path of a checkpoint, got none");
 }
 
 }  // namespace adit::sampling

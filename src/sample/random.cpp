@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include <adit/kernel/math.hpp>
 
@@ -17,9 +18,11 @@ constexpr uint32_t trial_shift = 20;
 }  // namespace
 
 std::array<Value, 4> Stream::bits(Purpose purpose, Value iteration, Value place) const {
-  Builder& k = chain_.builder();
-  return graph::philox(seed_,
-                       {place, iteration, k.constant(Type::u32, static_cast<uint32_t>(purpose)), number_});
+  return bits(chain_.index(static_cast<int64_t>(purpose)), iteration, place);
+}
+
+std::array<Value, 4> Stream::bits(Value purpose, Value iteration, Value place) const {
+  return graph::philox(seed_, {place, iteration, purpose, number_});
 }
 
 Value Stream::uniform(const std::array<Value, 4>& bits, int which) const {
@@ -30,12 +33,44 @@ Value Stream::uniform(const std::array<Value, 4>& bits, int which) const {
   return fma(high, high.like(0x1p26), low) * chain_.number(0x1p-53);
 }
 
+namespace {
+
+// cos(2 pi u) and sin(2 pi u) for u in [0, 1): the nearest quarter turn is taken off, and the rest, at most
+// an eighth of a turn, goes through the series. No argument needs more care than that here.
+std::array<Value, 2> unit_circle(Value u) {
+  const bool wide = u.type() == Type::f64;
+  const Value quarters = floor(fma(u, 4.0, 0.5)), x = fma(u, 4.0, -quarters) * (std::numbers::pi / 2);
+  const Value square = x * x;
+  const auto series = [&](int first,
+                          int terms) {  // of (-1)^k x^(2 k + first) / (2 k + first)!, without x^first
+    double factor = 1;
+    std::vector<double> coefficients;
+    for (int k = 0; k < terms; ++k) {
+      coefficients.push_back(k % 2 ? -factor : factor);
+      factor /= (2.0 * k + first + 1) * (2.0 * k + first + 2);
+    }
+    Value sum = square.like(coefficients.back());
+    for (int k = terms - 2; k >= 0; --k)
+      sum = fma(sum, square, square.like(coefficients[static_cast<size_t>(k)]));
+    return sum;
+  };
+  const Value cosine = series(0, wide ? 10 : 6), sine = series(1, wide ? 9 : 5) * x;
+  const Value turn = convert_in_range(quarters, Type::u32);
+  const Value is_odd = (turn & 1) != turn.like(0);
+  const Value c = select(is_odd, sine, cosine), s = select(is_odd, cosine, sine);
+  // Quarter turns 1 and 2 turn the cosine's sign, 2 and 3 the sine's.
+  const Value first = ((turn + 1) & 2) != turn.like(0), second = (turn & 2) != turn.like(0);
+  return {select(first, -c, c), select(second, -s, s)};
+}
+
+}  // namespace
+
 // Box and Muller's pairs: the first takes the cosine, the second the sine.
-std::array<Value, 2> Stream::normals(Purpose purpose, Value iteration, Value trial, Value i) const {
+std::array<Value, 2> Stream::normals(Value purpose, Value iteration, Value trial, Value i) const {
   const auto pair = bits(purpose, iteration, (trial << trial_shift) + i);
   const Value radius = kernel::sqrt(kernel::log(1 - uniform(pair, 0)) * -2);
-  const Value angle = uniform(pair, 1) * (2 * std::numbers::pi);
-  return {radius * kernel::cos(angle), radius * kernel::sin(angle)};
+  const auto [cosine, sine] = unit_circle(uniform(pair, 1));
+  return {radius * cosine, radius * sine};
 }
 
 std::array<uint32_t, 4> HostStream::bits(Purpose purpose, uint32_t iteration, uint32_t place) const {

@@ -23,10 +23,11 @@ class Stream {
   Stream(Chain& chain, Value seed_low, Value seed_high, Value chain_number)
       : chain_(chain), seed_{seed_low, seed_high}, number_(chain_number) {}
   std::array<Value, 4> bits(Purpose purpose, Value iteration, Value place) const;
+  std::array<Value, 4> bits(Value purpose, Value iteration, Value place) const;
   // From [0, 1); `which` 0 or 1 (f64 takes two words each, f32 one).
   Value uniform(const std::array<Value, 4>& bits, int which) const;
   // Standard normals: elements 2 i and 2 i + 1 of a vector of them.
-  std::array<Value, 2> normals(Purpose purpose, Value iteration, Value trial, Value i) const;
+  std::array<Value, 2> normals(Value purpose, Value iteration, Value trial, Value i) const;
 
  private:
   Chain& chain_;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include <adit/ops.hpp>
+
 #include "sample/failure.hpp"
 #include "sample/shape.hpp"
 
@@ -18,14 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait no longer than this
 
-bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
-
-template <class T>
-std::vector<double> widened(const std::vector<std::byte>& bytes) {
-  const auto* values = reinterpret_cast<const T*>(bytes.data());
-  return std::vector<double>(values, values + bytes.size() / sizeof(T));
-}
-
 }  // namespace
 
 Run::Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,
@@ -36,10 +30,12 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       device_(std::move(device)),
       chains_(options.chains * static_cast<int64_t>(sets.size())),
       sets_(static_cast<int64_t>(sets.size())),
+      data_sets_(sets),
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team);
-  const KernelOptions shape = kernel_shape(schedule, model.size, chains_, sets_, choice, *device_);
+  const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
+  teams_ = teams_of(shape, chains_);
   lanes_ = shape.lanes;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
@@ -48,6 +44,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   if (!std::isfinite(data_.constant)) throw_bad_constant(model);
   allocate();
   initialise();
+  set_budget(0);
 }
 
 void Run::allocate() {
@@ -58,13 +55,14 @@ void Run::allocate() {
   const int64_t total = std::max<int64_t>(
       1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) / options_.thin);
   ring_ = std::clamp<int64_t>(static_cast<int64_t>(most_row_bytes / (row * chains)), 1, total);
+  if (forced.ring) ring_ = std::min(ring_, forced.ring);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
   rows_ = device_->allocate(chains * static_cast<uint64_t>(ring_) * row);
 }
 
-void Run::initialise() {
-  // Buffers of the windows, as Stan shortens them where warm-up is short.
+// Buffers of the windows, as Stan shortens them where warm-up is short.
+void Run::plan_windows() {
   const int64_t warmup = options_.warmup;
   init_buffer_ = static_cast<uint32_t>(options_.init_buffer);
   term_buffer_ = static_cast<uint32_t>(options_.term_buffer);
@@ -75,7 +73,21 @@ void Run::initialise() {
     window_ = static_cast<uint32_t>(warmup) - init_buffer_ - term_buffer_;
   }
   adapts_metric_ = warmup >= 20 && options_.metric != Metric::unit;
+  if (!adapts_metric_ || options_.adapt == Adapt::chain) return;
+  // The same ends that chains find for themselves.
+  const int64_t last = warmup - term_buffer_ - 1;
+  int64_t size = window_, end = int64_t{init_buffer_} + size - 1;
+  while (end <= last && end + 1 < warmup) {
+    pauses_.push_back(end + 1);
+    if (end == last) break;
+    size *= 2;
+    end += size;
+    if (end + size * 2 >= warmup - term_buffer_) end = last;
+  }
+}
 
+void Run::initialise() {
+  plan_windows();
   const Layout& layout = kernel_->layout;
   std::vector<double> one(static_cast<size_t>(layout.count), 0);
   one[real_step] = options_.step_size;
@@ -96,7 +108,8 @@ void Run::initialise() {
   for (int64_t c = 0; c < chains_; ++c) {
     uint32_t* words = &seen_[static_cast<size_t>(c) * word_count];
     words[word_window_size] = window_;
-    words[word_window_end] = init_buffer_ + window_ - 1;
+    // Chains that adapt together collect, and leave the end of the window to the host.
+    words[word_window_end] = options_.adapt == Adapt::pooled ? ~0u : init_buffer_ + window_ - 1;
   }
   device_->write(words_, seen_.data(), seen_.size() * 4);
 }
@@ -106,11 +119,7 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
   const auto real = [&](double number) {
     return choice_.type == DType::f64 ? Argument(number) : Argument(static_cast<float>(number));
   };
-  const bool adapts_step = options_.warmup > 0 && options_.warm_start.step_sizes.empty();
-  const bool learns = options_.warmup > 0;
-  const bool by_chain = options_.adapt == Adapt::chain && adapts_metric_;
-  (void)adapts_step;
-  std::vector<Argument> list{state_, words_, rows_};
+  std::vector<Argument> list{state_, words_, rows_, static_cast<uint32_t>(chains_)};
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed >> 32)));
   list.push_back(whole(0));
@@ -125,7 +134,7 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
   list.push_back(Argument(init_buffer_));
   list.push_back(Argument(term_buffer_));
   list.push_back(Argument(window_));
-  list.push_back(whole((learns ? 1 : 0) | (by_chain ? 2 : 0)));
+  list.push_back(whole((options_.warmup > 0 ? 1 : 0) | (adapts_metric_ ? 2 : 0)));
   for (const double number :
        {options_.adapt_delta, options_.gamma, options_.kappa, options_.t0, options_.init_radius})
     list.push_back(real(number));
@@ -141,28 +150,42 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
 // --- Slices ------------------------------------------------------------------------------------------------
 
 bool Run::advance(int64_t iteration) {
-  if (budget_ == 0) budget_ = is_gpu(*device_) ? 128 : 64;
-  const uint64_t trips = device_->limits().max_loop_trips;
-  const uint64_t most =
-      trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
-            : uint64_t{1} << 24;
   while (slowest_ < iteration) {
     if (should_stop_ && should_stop_()) return false;
-    budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
-    const auto begin = Clock::now();
-    slice(iteration);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (seconds < slice_seconds / 2)
-      budget_ = static_cast<uint32_t>(
-          std::min<double>(budget_ * std::min(8.0, slice_seconds / std::max(seconds, 1e-6)), 1 << 24));
-    else if (seconds > slice_seconds * 2)
-      budget_ = std::max<uint32_t>(1, static_cast<uint32_t>(budget_ * slice_seconds / seconds));
+    step(iteration);
   }
   return true;
 }
 
+void Run::step(int64_t limit) {
+  const auto pause = std::upper_bound(pauses_.begin(), pauses_.end(), slowest_);
+  const bool joins = pause != pauses_.end() && *pause <= limit;
+  if (joins) limit = *pause;
+  const auto begin = Clock::now();
+  slice(limit);
+  set_budget(std::chrono::duration<double>(Clock::now() - begin).count());
+  if (joins && slowest_ == limit) pool_adaptation();
+}
+
+// Rounds of the next dispatch, from the time that the last one took; 0: there was none.
+void Run::set_budget(double seconds) {
+  const uint64_t trips = device_->limits().max_loop_trips;
+  const uint64_t most =
+      trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
+            : uint64_t{1} << 24;
+  if (budget_ == 0)
+    budget_ = 16;
+  else if (seconds < slice_seconds / 2)
+    budget_ = static_cast<uint32_t>(
+        std::min<double>(budget_ * std::min(8.0, slice_seconds / std::max(seconds, 1e-6)), 1 << 24));
+  else if (seconds > slice_seconds * 2)
+    budget_ = std::max<uint32_t>(1, static_cast<uint32_t>(budget_ * slice_seconds / seconds));
+  budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
+  if (forced.budget) budget_ = forced.budget;
+}
+
 void Run::slice(int64_t limit) {
-  device_->run(*compiled_, static_cast<uint64_t>(chains_), arguments(limit));
+  device_->run(*compiled_, teams_, arguments(limit));
   look();
   check_failures();
 }
@@ -197,58 +220,13 @@ void Run::check_failures() {
     const uint32_t* words = &seen_[static_cast<size_t>(c) * word_count];
     if (words[word_phase] != static_cast<uint32_t>(Phase::failed)) continue;
     const auto point = state_of(c, kernel_->layout.current, model_.size);
-    throw_failure(static_cast<Failure>(words[word_failure]), model_, point, c, options_);
+    stats::ModelState own = model_;
+    const DataSet& set = data_sets_[static_cast<size_t>(c / options_.chains)];
+    for (auto& data : own.data)
+      if (const auto at = set.find(data.name); at != set.end())
+        data.value = as_type(at->second, data.value.dtype());
+    throw_failure(static_cast<Failure>(words[word_failure]), own, point, c, options_);
   }
-}
-
-int64_t Run::saved() const {
-  return slowest_ <= save_from_ ? 0 : (slowest_ - save_from_ + options_.thin - 1) / options_.thin;
-}
-
-std::vector<double> Run::rows(int64_t first, int64_t count) {
-  const auto width = static_cast<size_t>(stats_count + model_.size);
-  const uint64_t element = size_of(choice_.type);
-  std::vector<std::byte> bytes(static_cast<size_t>(chains_ * ring_) * width * element);
-  device_->read(rows_, bytes.data(), bytes.size());
-  const std::vector<double> all = choice_.type == DType::f64 ? widened<double>(bytes) : widened<float>(bytes);
-  std::vector<double> result(static_cast<size_t>(chains_ * count) * width);
-  for (int64_t c = 0; c < chains_; ++c)
-    for (int64_t r = 0; r < count; ++r) {
-      const auto from = all.begin() + (c * ring_ + (first + r) % ring_) * static_cast<int64_t>(width);
-      std::copy(from, from + static_cast<int64_t>(width),
-                result.begin() + (c * count + r) * static_cast<int64_t>(width));
-    }
-  return result;
-}
-
-// --- State -------------------------------------------------------------------------------------------------
-
-std::vector<double> Run::state_of(int64_t chain, int64_t offset, int64_t count) {
-  const uint64_t element = size_of(choice_.type);
-  std::vector<std::byte> bytes(static_cast<size_t>(count) * element);
-  device_->read(state_, bytes.data(), bytes.size(),
-                static_cast<uint64_t>(chain * kernel_->layout.count + offset) * element);
-  return choice_.type == DType::f64 ? widened<double>(bytes) : widened<float>(bytes);
-}
-
-std::vector<uint32_t> Run::words() { return seen_; }
-
-std::vector<std::byte> Run::save() {
-  std::vector<std::byte> bytes(state_.bytes() + words_.bytes());
-  device_->read(state_, bytes.data(), state_.bytes());
-  device_->read(words_, bytes.data() + state_.bytes(), words_.bytes());
-  return bytes;
-}
-
-void Run::restore(std::span<const std::byte> bytes) {
-  if (bytes.size() != state_.bytes() + words_.bytes())
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[sample] checkpoint: expected {} bytes of state, got {}",
-                            state_.bytes() + words_.bytes(), bytes.size()));
-  device_->write(state_, bytes.data(), state_.bytes());
-  device_->write(words_, bytes.data() + state_.bytes(), words_.bytes());
-  look();
-  executed_ = 0;
 }
 
 }  // namespace adit::sampling

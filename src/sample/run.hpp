@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <adit/sample.hpp>
@@ -12,6 +13,15 @@
 #include "sample/shape.hpp"
 
 namespace adit::sampling {
+
+// For tests: rounds of each dispatch and rows of the ring, where they are not 0; how often a checkpoint is
+// written, where it is not negative.
+struct Forced {
+  uint32_t budget = 0;
+  int64_t ring = 0;
+  double checkpoint_seconds = -1;
+};
+inline Forced forced;
 
 class Run {
  public:
@@ -23,24 +33,31 @@ class Run {
   const Density& density() const { return *density_; }
   const BoundData& data() const { return data_; }
 
-  // Brings every chain to `iteration`; false where `should_stop` ended it before. Throws where a chain
-  // failed.
+  // One dispatch, on the way to `limit` (iterations). Where chains adapt together, the last one to reach the
+  // end of a window joins their estimates. Throws where a chain failed.
+  void step(int64_t limit);
+  // Brings every chain to `iteration`; false where `should_stop` ended it before.
   bool advance(int64_t iteration);
-  // The rows that all chains have from `first` on, at most `count`: [chain][row][stats + size].
+
+  // Rows are saved from an iteration on, warm-up's end unless told; the first of them is row 0.
+  void save_rows_from(int64_t iteration);
+  int64_t saved_from() const { return save_from_; }
+  int64_t saved() const { return rows_until(slowest_); }  // rows that all chains have
+  int64_t ring() const { return ring_; }                  // rows of a chain that are kept, the latest
+  // Rows `first` to `first + count` of all chains: [chain][row][stats + size]; as numbers, or as they lie.
   std::vector<double> rows(int64_t first, int64_t count);
-  int64_t saved() const;  // rows that all chains have
-  int64_t ring() const { return ring_; }
+  std::vector<std::byte> row_bytes(int64_t first, int64_t count);
+  std::vector<double> numbers(std::span<const std::byte> bytes) const;
 
   std::vector<double> state_of(int64_t chain, int64_t offset, int64_t count);
-  std::vector<uint32_t> words();  // of all chains
-  // Everything that a run needs to go on; and back.
-  std::vector<std::byte> save();
-  void restore(std::span<const std::byte> bytes);
-  // Start points on the unconstrained scale, one a chain or one for all.
+  std::vector<uint32_t> words() const { return seen_; }  // of all chains
+  // Everything that a run needs to go on, rows from `taken` on among it; and back, which gives `taken`.
+  std::vector<std::byte> save(int64_t taken);
+  int64_t restore(std::span<const std::byte> bytes);
+  // Start points on the unconstrained scale; those of no numbers are left to the kernel. `points` and the
+  // parts of `warm`: one for all chains, or one for each of a data set's.
   void start_at(const std::vector<std::vector<double>>& points);
   void set_metric(const WarmStart& warm);
-  // The estimates of all chains joined into one metric for all; the step sizes' geometric mean.
-  void pool_adaptation();
 
   uint64_t leapfrogs() const { return leapfrogs_; }
   uint64_t executed() const { return executed_; }  // rounds of workgroups times the chains in them
@@ -51,27 +68,39 @@ class Run {
  private:
   void allocate();
   void initialise();
+  void plan_windows();
   void slice(int64_t limit);
   void look();
   void check_failures();
   std::vector<Argument> arguments(int64_t limit) const;
-  uint32_t next_budget() const;
+  void set_budget(double seconds);
+  int64_t rows_until(int64_t iteration) const;
+  // Rows from `first` on, counts[c] of chain c.
+  std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);
+  using Edit = std::function<void(int64_t chain, std::span<double> numbers, std::span<uint32_t> words)>;
+  void edit(const Edit& change);
+  // The estimates of a data set's chains become one metric for all of them; the search for step sizes starts
+  // at their geometric mean.
+  void pool_adaptation();
 
   const stats::ModelState& model_;
   SampleOptions options_;
   Choice choice_;
   std::shared_ptr<Device> device_;
   int64_t chains_ = 0, sets_ = 1;
+  std::vector<DataSet> data_sets_;
   std::shared_ptr<Density> density_;
   std::shared_ptr<NutsKernel> kernel_;
   std::shared_ptr<const Kernel> compiled_;
   uint32_t lanes_ = 1;
+  uint64_t teams_ = 0;  // of a dispatch
   BoundData data_;
   Buffer state_, words_, rows_;
   int64_t ring_ = 1, save_from_ = 0;
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;
   bool adapts_metric_ = true;
-  std::vector<uint32_t> seen_;  // the words of all chains
+  std::vector<int64_t> pauses_;  // iterations at which pooled adaptation joins the chains
+  std::vector<uint32_t> seen_;   // the words of all chains
   uint32_t budget_ = 0;
   uint64_t leapfrogs_ = 0, executed_ = 0, divergences_ = 0, warmup_divergences_ = 0;
   int64_t slowest_ = 0;

@@ -2,29 +2,41 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <thread>
 
 namespace adit::sampling {
 
 namespace {
 
+constexpr int64_t light_work = 256;  // elements of a gradient that count less than the tree around it
+
 bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
 
-// Chains of a workgroup: few while there are more processors than chains, since lanes that part wait for each
-// other; a whole subgroup when there are many.
+// Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
+// other; up to a whole subgroup when there are many.
 uint32_t lanes_for(int64_t chains, const Device& device) {
-  constexpr int64_t processors = 512;
+  constexpr int64_t processors = 1024;
   uint32_t lanes = 1;
-  while (lanes < device.limits().subgroup_size && static_cast<int64_t>(lanes) * processors < chains)
-    lanes *= 2;
+  if (chains <= processors) return lanes;
+  while (lanes < device.limits().subgroup_size && lanes * processors / 2 < chains) lanes *= 2;
   return lanes;
 }
 
-uint32_t team_lanes(const Schedule& schedule, int64_t size, const Device& device) {
+// Lanes of a team: as many as the longest loop can use while the chains leave processors idle, fewer when
+// they do not, since sums over lanes cost more the more lanes there are.
+uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, const Device& device) {
+  constexpr int64_t invocations = 32768;  // that keep a large GPU busy
   int64_t longest = size;
   for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
   uint32_t lanes = 32;
-  while (lanes < 128 && lanes * 4 <= longest) lanes *= 2;
+  while (lanes < 256 && lanes * 2 <= longest && lanes * 2 * chains <= invocations) lanes *= 2;
   return std::min(lanes, device.limits().max_lanes);
+}
+
+// What shared memory of a workgroup may hold, so that several still fit on a processor.
+bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const Device& device) {
+  const int64_t numbers = whole ? layout.count : (layout.hot_end - layout.hot) | 1;
+  return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
 }
 
 }  // namespace
@@ -47,25 +59,49 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
     case Placement::team: choice.by_team = true; break;
     case Placement::automatic: {
       const Schedule schedule = make_schedule(make_density(model, choice.type), false);
-      choice.by_team = gpu && (schedule.work > 256 || model.size > KernelOptions().written_out);
+      choice.by_team = gpu && (schedule.work > light_work || model.size > KernelOptions().written_out);
     }
   }
   return choice;
 }
 
-KernelOptions kernel_shape(const Schedule& schedule, int64_t size, int64_t chains, int64_t sets,
-                           const Choice& choice, const Device& device) {
+KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
+                           int64_t chains, int64_t sets, const Choice& choice, const Device& device) {
   KernelOptions shape;
   shape.by_team = choice.by_team;
-  shape.lanes = choice.by_team ? team_lanes(schedule, size, device) : lanes_for(chains, device);
-  if (!is_gpu(device) && !choice.by_team) {
-    shape.lanes = 64;
-    shape.private_state = true;  // lies as vectors there
-    shape.written_out = 2;
-  }
-  shape.shared_bytes = std::min<uint32_t>(device.limits().shared_bytes * 3 / 4, 32 * 1024);
   shape.sets = sets;
+  const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
+  if (choice.by_team) {
+    shape.lanes = team_lanes(schedule, size, chains, device);
+    // Shared memory holds the state while enough teams still fit on a processor; lanes then share out their
+    // loops by hand. A state that is too large for that stays in the buffer, and more lanes hide the waiting.
+    const uint64_t bytes = static_cast<uint64_t>(layout.count) * size_of(choice.type);
+    const bool in_shared = fits(layout, choice.type, 1, true, device) && (chains <= 512 || bytes <= 8192);
+    shape.home = in_shared ? Home::shared : Home::buffer;
+    shape.by_hand = in_shared && is_gpu(device) && device.limits().lanes_by_hand;
+    if (!in_shared && shape.lanes < 64) shape.lanes = std::min(64u, device.limits().max_lanes);
+  } else if (!is_gpu(device)) {
+    // Where the tree is most of the work, a chain is best alone: lanes of a vector that part wait for each
+    // other. Where the gradient is, chains fill a vector, but no more than leave work for every thread.
+    const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+    shape.lanes = 1;
+    while (schedule.work > light_work && shape.lanes < 64 && shape.lanes * threads < chains) shape.lanes *= 2;
+    shape.home = Home::array;
+    shape.written_out = 2;
+  } else {
+    shape.lanes = lanes_for(chains, device);
+    // What every leaf touches lies in shared memory where a workgroup has few chains. Arrays of the lanes lie
+    // interleaved, which suits whole subgroups.
+    const bool shares = shape.lanes <= 4 && device.limits().lanes_by_hand &&
+                        fits(layout, choice.type, shape.lanes, false, device);
+    shape.home = shares ? Home::shared : Home::array;
+  }
   return shape;
+}
+
+uint64_t teams_of(const KernelOptions& shape, int64_t chains) {
+  const bool by_hand = !shape.by_team && shape.home == Home::shared;
+  return static_cast<uint64_t>(by_hand ? (chains + shape.lanes - 1) / shape.lanes : chains);
 }
 
 }  // namespace adit::sampling

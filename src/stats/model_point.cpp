@@ -48,9 +48,9 @@ Tensor part_of(const Tensor& u, const ModelVariable& variable) {
   return reshape(slice(u, starts, lengths), shape);
 }
 
-Bindings bindings(const ModelState& state, const Retyped& graph, const Tensor& u) {
+Bindings bindings(const ModelState& state, const Retyped& graph, const Tensor& u,
+                  const std::shared_ptr<Device>& device) {
   Bindings found;
-  const auto device = u ? u.device() : nullptr;
   for (const ModelData& data : state.data)
     found.add(graph, data.placeholder, {on(data.value, device), false});
   for (const ModelVariable& variable : state.variables) {
@@ -73,17 +73,18 @@ void expect_point(const ModelState& state, const Tensor& u, int rank) {
                           u ? graph::describe(graph::slot_of(u)) : std::string("none")));
 }
 
-Retyped prepared(const Tensors& results, const Tensor& u) {
-  const Tensors roots = on_one_device(results, u ? u.device() : nullptr);
-  return retype(roots, u ? u.dtype() : DType::f64);
+std::shared_ptr<Device> device_of(const Tensor& u) { return u ? u.device() : nullptr; }
+
+Retyped prepared(const Tensors& results, const Tensor& u, const std::shared_ptr<Device>& device) {
+  return retype(on_one_device(results, device), u ? u.dtype() : DType::f64);
 }
 
 }  // namespace
 
 Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u) {
   expect_point(state, u, 1);
-  const Retyped graph = prepared(results, u);
-  const Bindings bound = bindings(state, graph, u);
+  const Retyped graph = prepared(results, u, device_of(u));
+  const Bindings bound = bindings(state, graph, u, device_of(u));
   Tensors to;
   for (const graph::Lane& lane : bound.to) to.push_back(lane.value);
   return graph::substitute(graph.roots, bound.from, to);
@@ -91,11 +92,21 @@ Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& 
 
 Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u) {
   expect_point(state, u, 2);
-  const Retyped graph = prepared(results, u);
-  const Bindings bound = bindings(state, graph, u);
+  return at_points(state, results, u, {}, u.dim(0));
+}
+
+Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u,
+                  const std::vector<PointInput>& inputs, int64_t points) {
+  if (u) expect_point(state, u, 2);
+  auto device = device_of(u);
+  for (const PointInput& input : inputs)
+    if (!device) device = input.value.device();
+  const Retyped graph = prepared(results, u, device);
+  Bindings bound = bindings(state, graph, u, device);
+  for (const PointInput& input : inputs) bound.add(graph, input.placeholder, {input.value, input.is_batched});
   Tensors found;
-  for (const graph::Lane& lane : graph::batch_graph(graph.roots, bound.from, bound.to, u.dim(0)))
-    found.push_back(graph::with_batch(lane, u.dim(0)));
+  for (const graph::Lane& lane : graph::batch_graph(graph.roots, bound.from, bound.to, points))
+    found.push_back(graph::with_batch(lane, points));
   return found;
 }
 

@@ -62,5 +62,12 @@ struct ModelState {
 // does not need it), the data as they are now. With a leading axis of n points: results gain it.
 Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u);
 Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u);  // u [n, size]
+// The same with values for placeholders that are not the model's; u may be empty where no result needs it.
+struct PointInput {
+  Tensor placeholder, value;
+  bool is_batched = false;  // the value leads with the points, else it is the same for all
+};
+Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u,
+                  const std::vector<PointInput>& inputs, int64_t points);
 
 }  // namespace adit::stats

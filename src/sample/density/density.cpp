@@ -34,26 +34,36 @@ class Hoist {
  public:
   Hoist(std::span<const Tensor> roots, std::span<const Tensor> inputs)
       : varying_(dependents_of(roots, inputs)) {
-    for (const Tensor& root : roots) visit(root);
+    for (const Tensor& root : roots) visit(root, false);
     for (const Tensor& x : graph::reachable(roots, true)) {
-      if (!varying_.contains(&x.node())) continue;
-      for (const Tensor& operand : x.node().operands) visit(operand);
+      const Node& node = x.node();
+      if (!varying_.contains(&node)) continue;
+      for (size_t i = 0; i < node.operands.size(); ++i) visit(node.operands[i], i == 1 && is_place(node));
     }
+    for (size_t i = 0; i < from.size(); ++i)
+      to.push_back(graph::placeholder(wide_.contains(&from[i].node()) ? from[i].dtype() : DType::i32,
+                                      from[i].shape()));
   }
 
   std::vector<Tensor> from, to;
 
  private:
-  void visit(const Tensor& x) {
+  // Whether operand 1 of a node says where to read or to write; the type of such numbers does not matter.
+  static bool is_place(const Node& node) {
+    return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add;
+  }
+  void visit(const Tensor& x, bool as_place) {
     if (varying_.contains(&x.node())) return;
     Tensor base = x;
-    while (is_window(base.node()) && !base.node().computed) base = base.node().operands[0];
-    if (is_written(base) || !seen_.insert(&base.node()).second) return;
-    from.push_back(base);
-    to.push_back(graph::placeholder(base.dtype(), base.shape()));
+    // Places are made ready for the kernel as they are.
+    while (!as_place && is_window(base.node()) && !base.node().computed) base = base.node().operands[0];
+    if (is_written(base) && !as_place) return;
+    if (!as_place) wide_.insert(&base.node());
+    if (seen_.insert(&base.node()).second) from.push_back(base);
   }
 
   std::unordered_set<const Node*> varying_, seen_;
+  std::unordered_set<const Node*> wide_;  // whose type matters
 };
 
 }  // namespace

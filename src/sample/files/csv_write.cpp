@@ -46,19 +46,30 @@ void add_variables(std::vector<Column>& columns, const std::vector<DrawsVariable
   }
 }
 
-std::vector<Column> columns_of(const Draws& draws) {
+std::vector<Column> columns_of(const Draws& draws, const SampleStats& stats,
+                               const std::vector<DrawsVariable>& variables) {
   std::vector<Column> columns;
   for (const csv::StatColumn& stat : csv::stat_columns()) {
-    const std::vector<double>& values = draws.stats.*stat.member;
+    const std::vector<double>& values = stats.*stat.member;
     // A run without a sampler has these two as zeros, as CmdStan's fixed_param has.
     if (!values.empty())
       columns.push_back({stat.name, &values});
     else if (columns.size() < 2)
       columns.push_back({stat.name});
   }
-  add_variables(columns, draws.variables, "", "");
+  add_variables(columns, variables, "", "");
   add_variables(columns, draws.log_likelihood, "log_lik_", "");
   add_variables(columns, draws.posterior_predictive, "", "_rep");
+  return columns;
+}
+
+// Rows of warm-up fill the same columns; what was not computed there is NaN.
+std::vector<Column> warmup_columns_of(const Draws& draws, const std::vector<double>& absent) {
+  std::vector<Column> columns = columns_of(draws, draws.warmup_stats, draws.warmup_variables);
+  for (Column& column : columns)
+    for (const auto* variables : {&draws.log_likelihood, &draws.posterior_predictive})
+      for (const DrawsVariable& variable : *variables)
+        if (column.values == &variable.values) column = {column.name, &absent};
   return columns;
 }
 
@@ -78,7 +89,7 @@ std::string names_of(const std::vector<DrawsVariable>& variables) {
 void add_settings(Buffer& to, const Draws& draws) {
   add(to, "# method = sample\n#   sample\n#     num_samples = {}\n#     num_warmup = {}\n",
       draws.draws * draws.thin, draws.warmup);
-  add(to, "#     save_warmup = 0\n#     thin = {}\n", draws.thin);
+  add(to, "#     save_warmup = {}\n#     thin = {}\n", draws.warmup_draws > 0 ? 1 : 0, draws.thin);
   add(to, "#     adapt\n#       engaged = {}\n#       delta = {}\n", draws.warmup > 0 ? 1 : 0,
       draws.adapt_delta);
   if (draws.stats.lp.empty())
@@ -116,10 +127,10 @@ void add_adaptation(Buffer& to, const Draws& draws, size_t chain) {
     add(to, "{}{:.17g}{}", i % width == 0 ? "# " : ", ", metric[i], i % width == width - 1 ? "\n" : "");
 }
 
-void add_rows(Buffer& to, const Draws& draws, const std::vector<Column>& columns, int64_t chain) {
+void add_rows(Buffer& to, const Draws& draws, const std::vector<Column>& columns, int64_t chain,
+              int64_t rows) {
   const int digits = draws.precision == "f32" ? 9 : 17;
-  for (int64_t draw = 0; draw < draws.draws; draw++) {
-    const int64_t row = chain * draws.draws + draw;
+  for (int64_t row = chain * rows; row < (chain + 1) * rows; row++) {
     for (const Column& column : columns) {
       const size_t at = static_cast<size_t>(row * column.width + column.element);
       add(to, "{:.{}g},", column.values ? (*column.values)[at] : 0.0, digits);
@@ -138,14 +149,18 @@ void add_times(Buffer& to, const Seconds& seconds) {
 
 void write_csv(const Draws& draws, const std::string& stem) {
   check_draws("write_csv", draws);
-  const std::vector<Column> columns = columns_of(draws);
+  const std::vector<Column> columns = columns_of(draws, draws.stats, draws.variables);
+  const std::vector<double> absent(static_cast<size_t>(draws.chains * draws.warmup_draws), std::nan(""));
+  const std::vector<Column> warmup =
+      draws.warmup_draws > 0 ? warmup_columns_of(draws, absent) : std::vector<Column>{};
   for (int64_t chain = 0; chain < draws.chains; chain++) {
     Buffer text;
     add_header(text, draws, chain);
     for (const Column& column : columns) add(text, "{},", column.name);
     text.data()[text.size() - 1] = '\n';
+    add_rows(text, draws, warmup, chain, draws.warmup_draws);
     add_adaptation(text, draws, static_cast<size_t>(chain));
-    add_rows(text, draws, columns, chain);
+    add_rows(text, draws, columns, chain, draws.draws);
     add_times(text, draws.seconds);
     const std::string path = fmt::format("{}_{}.csv", stem, chain + 1);
     write_file({"write_csv", path}, path, std::as_bytes(std::span(text.data(), text.size())));

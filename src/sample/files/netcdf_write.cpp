@@ -214,11 +214,11 @@ void write_adaptation(Group& group, const Draws& draws) {
   group.variable("inverse_metric", NC_DOUBLE, dims, all.data());
 }
 
-void write_stats(const Place& place, int file, const Draws& draws) {
+void write_stats(const Place& place, int file, const char* name_of_group, const Draws& draws) {
   bool any = !draws.step_sizes.empty() || !draws.inverse_metrics.empty();
   for (const StatName& stat : stat_names()) any |= !(draws.stats.*stat.member).empty();
   if (!any) return;
-  Group group(place, file, "sample_stats", draws, {});
+  Group group(place, file, name_of_group, draws, {});
   for (const StatName& stat : stat_names()) {
     const std::vector<double>& values = draws.stats.*stat.member;
     const std::string name = stat.names.front();
@@ -229,6 +229,18 @@ void write_stats(const Place& place, int file, const Draws& draws) {
   }
   write_adaptation(group, draws);
   add_attributes(place, group.id(), draws);
+}
+
+// In groups of their own, as ArviZ has them.
+void write_warmup(const Place& place, int file, const Draws& draws) {
+  if (draws.warmup_draws == 0) return;
+  Draws warmup = draws;
+  warmup.draws = draws.warmup_draws;
+  warmup.stats = draws.warmup_stats;
+  warmup.step_sizes.clear();
+  warmup.inverse_metrics.clear();
+  write_group(place, file, "warmup_posterior", warmup, draws.warmup_variables);
+  write_stats(place, file, "warmup_sample_stats", warmup);
 }
 
 void write_observed(const Place& place, int file, const Draws& draws) {
@@ -252,7 +264,8 @@ Bytes encode(const Place& place, const Draws& draws) {
   check(place, nc_create_mem("draws", NC_NETCDF4, bytes_of(draws), file.place_for_id()), "a file in memory");
   add_attributes(place, file.id(), draws);
   write_group(place, file.id(), "posterior", draws, draws.variables);
-  write_stats(place, file.id(), draws);
+  write_stats(place, file.id(), "sample_stats", draws);
+  write_warmup(place, file.id(), draws);
   write_observed(place, file.id(), draws);
   write_group(place, file.id(), "log_likelihood", draws, draws.log_likelihood);
   write_group(place, file.id(), "posterior_predictive", draws, draws.posterior_predictive);

@@ -18,8 +18,6 @@ constexpr double log_target = -0.22314355131420976;  // log 0.8
 // -------------------------------
 
 void Machine::begin_search() {
-  draw_momentum(Purpose::search, word(word_iteration).get(), word(word_attempt).get());
-  real(real_h0) = kinetic() - real(real_lp).get();
   const Vector sample = at(layout_.sample);
   chain_.each(n_, [&](Value i) {
     q_.set(i, sample.get(i));
@@ -91,6 +89,7 @@ void Machine::collect() {
     const Value weight = 1 / convert(count, chain_.real());
     const Vector sample = at(layout_.sample), mean = at(layout_.mean), squares = at(layout_.squares);
     if (layout_.dense()) {
+      chain_.sync();
       // Both factors from the old mean: the covariance grows by (n - 1) / n of their product.
       const Value shrink = convert(count - 1, chain_.real()) * weight;
       const auto row = [&](Value i) {
@@ -104,6 +103,7 @@ void Machine::collect() {
         k_.each(index(n_), row);
       else
         k_.for_(index(n_), row);
+      chain_.sync();
       chain_.each(n_, [&](Value i) { mean.set(i, fma(sample.get(i) - mean.get(i), weight, mean.get(i))); });
     } else {
       chain_.each(n_, [&](Value i) {
@@ -143,7 +143,10 @@ void Machine::update_metric() {
   chain_.each(numbers, entry);
   chain_.each(n_, [&](Value i) { mean.set(i, number(0)); });
   const Value total = chain_.sum(numbers, [&](Value i) { return metric.get(i); });
-  if (layout_.dense()) factorise();
+  if (layout_.dense()) {
+    chain_.sync();
+    factorise();
+  }
   k_.if_(!((total - total) == number(0)), [&] { fail(Failure::bad_metric); });
 }
 

@@ -1,5 +1,6 @@
 #include "sample/nuts/kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <adit/kernel/math.hpp>
@@ -14,7 +15,10 @@ void Machine::declare() {
   state_ = k_.buffer("state", chain_.real(), Access::read_write);
   words_ = k_.buffer("words", Type::u32, Access::read_write);
   rows_ = k_.buffer("rows", chain_.real(), Access::write);
+  chains_ = k_.scalar("chains", Type::u32);
   team_ = k_.team();
+  if (by_hand()) team_ = team_ * options_.lanes + k_.lane();
+  exists_ = team_ < chains_;
   const auto whole = [&](const char* name) { return k_.scalar(name, Type::u32); };
   seed_low_ = whole("seed_low");
   seed_high_ = whole("seed_high");
@@ -43,26 +47,31 @@ void Machine::declare() {
   density_.declare(set);
 }
 
-// Where the chain's numbers lie while it runs: in the buffer, or in the team's shared memory; and those that
-// every round needs in registers where a chain has a lane of its own.
+// Where the chain's numbers lie while it runs; and those that every round needs in registers where a chain
+// has a lane of its own.
 void Machine::open_state() {
-  const Value base = team_ * layout_.count;
-  const uint32_t bytes = static_cast<uint32_t>(layout_.count) * size_of(chain_.real());
-  is_copied_ = options_.by_team ? bytes <= options_.shared_bytes : options_.private_state;
-  const auto count = static_cast<uint32_t>(layout_.count);
-  if (is_copied_) {
-    own_ = options_.by_team ? k_.shared(chain_.real(), count) : k_.array(chain_.real(), count);
-    memory_ = Vector(own_, index(0));
-    every_number([&](Value i) { own_[i] = state_[base + i]; });
-  } else {
-    memory_ = Vector(state_, base);
+  // A lane too many reads what the last chain has, and does nothing.
+  const Value chain = by_hand() ? min(team_, chains_ - 1) : team_;
+  state_base_ = chain * layout_.count;
+  const Value words = chain * int64_t{word_count};
+  own_base_ = index(0);
+  if (options_.home != Home::buffer) {
+    own_begin_ = by_hand() ? layout_.hot : 0;
+    own_end_ = by_hand() ? layout_.hot_end : layout_.count;
+    const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
+    if (options_.home == Home::array)
+      own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_));
+    else
+      own_ = k_.shared(chain_.real(), static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_));
+    if (by_hand()) own_base_ = k_.lane() * stride;
+    every_own_number([&](Value i) { own_[own_base_ + i] = state_[state_base_ + index(own_begin_) + i]; });
   }
-  for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[base + i]));
-  for (uint32_t i = 0; i < word_count; ++i)
-    cells_.push_back(k_.variable(words_[team_ * int64_t{word_count} + i]));
-  for (int i = 0; i < 2; ++i) now_.push_back(k_.variable(number(0)));
+  for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
+  for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
+  for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
 
-  const bool registers = !options_.by_team && n_ <= chain_.written_out();
+  // A product with a matrix reads at places that are not known: its momentum lies in memory.
+  const bool registers = !options_.by_team && !layout_.dense() && n_ <= chain_.written_out();
   const auto place = [&](int64_t offset) {
     if (!registers) return at(offset);
     std::vector<Variable> cells;
@@ -82,9 +91,9 @@ void Machine::open_state() {
   }
 }
 
-// All that outlives a dispatch: the density's scratch does not.
-void Machine::every_number(const std::function<void(Value)>& body) {
-  const Value count = index(layout_.scratch);
+// What of the chain's own memory outlives a dispatch: the density's scratch does not.
+void Machine::every_own_number(const std::function<void(Value)>& body) {
+  const Value count = index(std::min(own_end_, layout_.scratch) - own_begin_);
   if (chain_.by_team())
     k_.each(count, body);
   else
@@ -92,7 +101,6 @@ void Machine::every_number(const std::function<void(Value)>& body) {
 }
 
 void Machine::save_state() {
-  const Value base = team_ * layout_.count;
   const auto save = [&](const Vector& from, int64_t offset) {
     if (from.in_registers()) copy(from, at(offset));
   };
@@ -100,9 +108,10 @@ void Machine::save_state() {
   save(p_, layout_.current + n_);
   save(g_, layout_.current + 2 * n_);
   if (!layout_.dense()) save(minv_, layout_.inverse_metric);
-  if (is_copied_) every_number([&](Value i) { state_[base + i] = own_[i]; });
+  if (own_end_ > 0)
+    every_own_number([&](Value i) { state_[state_base_ + index(own_begin_) + i] = own_[own_base_ + i]; });
   chain_.once([&] {
-    for (uint32_t i = 0; i < real_count; ++i) state_[base + i] = reals_[i].get();
+    for (uint32_t i = 0; i < real_count; ++i) state_[state_base_ + i] = reals_[i].get();
     for (uint32_t i = 0; i < word_count; ++i) words_[team_ * int64_t{word_count} + i] = cells_[i].get();
   });
 }
@@ -119,7 +128,7 @@ void Machine::fail(Failure failure) {
 void Machine::write() {
   declare();
   open_state();
-  const Variable rounds = k_.variable(budget_);
+  const Variable rounds = k_.variable(by_hand() ? select(exists_, budget_, index(0)) : budget_);
   k_.while_(
       [&] {
         const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
@@ -129,14 +138,20 @@ void Machine::write() {
         rounds = rounds.get() - 1;
         round();
       });
-  save_state();
+  if (by_hand())
+    k_.if_(exists_, [&] { save_state(); });
+  else
+    save_state();
 }
 
 // One evaluation of the density, with what leads to it and what follows from it.
 void Machine::round() {
   k_.if_(is_phase(Phase::start_point), [&] { begin_start(); });
-  k_.if_(is_phase(Phase::search), [&] { begin_search(); });
-  k_.if_(is_phase(Phase::transition), [&] { begin_transition(); });
+  k_.if_(is_phase(Phase::search) || is_phase(Phase::transition), [&] {
+    begin_with_momentum();
+    k_.if_(
+        is_phase(Phase::search), [&] { begin_search(); }, [&] { begin_transition(); });
+  });
   k_.if_(is_phase(Phase::tree) && word(word_leaf).get() == index(0), [&] { begin_subtree(); });
   leap();
   k_.if_(
@@ -155,6 +170,7 @@ void Machine::leap() {
   const Value half = step * 0.5;
   if (dense) {
     chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
+    chain_.sync();
     const Vector metric = at(layout_.inverse_metric);
     chain_.each(n_, [&](Value i) {
       const Variable sum = k_.variable(number(0));
@@ -168,9 +184,14 @@ void Machine::leap() {
       q_.set(i, fma(step * minv_.get(i), p, q_.get(i)));
     });
   }
+  chain_.sync();
+  // Drawn here, among the density's arithmetic, it costs no time of its own.
+  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get() + 1);
+  now_uniform() = random_->uniform(bits, 0);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;
   chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
+  if (dense) chain_.sync();
   const Value h = kinetic() - lp;
   now_h() = select(is_nan(h), infinity(), h);
   word(word_leapfrogs) = word(word_leapfrogs).get() + 1;
@@ -180,7 +201,7 @@ void Machine::leap() {
 // ----------------------
 
 void Machine::begin_start() {
-  const Vector drawn = at(layout_.current);
+  const Vector drawn = at(layout_.rho);
   const auto draw = [&](Value i) {
     const auto bits = random_->bits(Purpose::start, word(word_attempt).get(), i);
     const Value free = fma(random_->uniform(bits, 0), 2 * radius_, -radius_);
@@ -191,7 +212,7 @@ void Machine::begin_start() {
   else
     k_.for_(index(n_), draw);
   chain_.each(n_, [&](Value i) {
-    if (q_.in_registers()) q_.set(i, drawn.get(i));
+    q_.set(i, drawn.get(i));
     p_.set(i, number(0));
     g_.set(i, number(0));
   });
@@ -224,8 +245,10 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   NutsKernel result;
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
   result.layout = make_layout(density.size, metric, max_depth, schedule.scratch);
-  Builder k("nuts", options.by_team ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
-  Chain chain(k, options.by_team, real, options.written_out);
+  const bool many = options.by_team || options.home == Home::shared;
+  Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
+  Chain chain(k, options.by_team, real, options.written_out,
+              options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, writer, result.layout, options);
   machine.write();

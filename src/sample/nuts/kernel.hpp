@@ -13,13 +13,20 @@
 
 namespace adit::sampling {
 
+// Where a chain's numbers lie while it runs.
+enum class Home : uint8_t {
+  buffer,  // where they lie between dispatches
+  array,   // in a private array of the lane: on a CPU they are vectors then
+  shared   // in the workgroup's shared memory: all of a team's, or what every leaf of a lane's chain touches
+};
+
 struct KernelOptions {
   bool by_team = false;
-  uint32_t lanes = 32;         // of a team; or chains that share a workgroup
-  uint32_t shared_bytes = 0;   // of a team, for its state; 0: the state stays in the buffer
-  bool private_state = false;  // a lane copies its state to an array of its own while it runs
-  int64_t sets = 1;            // data sets
-  int64_t written_out = 40;    // positions up to this size stay in registers of a lane
+  uint32_t lanes = 32;  // of a team; or chains that share a workgroup
+  Home home = Home::buffer;
+  bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
+  int64_t sets = 1;          // data sets
+  int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };
 
 struct NutsKernel {

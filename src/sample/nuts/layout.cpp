@@ -16,17 +16,19 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
   };
   const bool dense = layout.dense();
   layout.current = take(3 * size + (dense ? size : 0));  // dense: the sharp momentum too
+  layout.growing = take((dense ? 3 : 2) * size);
+  layout.hot = end;
   layout.ends = take(6 * size + (dense ? 2 * size : 0));
   layout.sample = take(2 * size);
   layout.proposal = take(2 * size);
   layout.rho = take(size);
+  layout.slot = (dense ? 5 : 3) * size;
+  layout.stack = take(layout.slots() * layout.slot);
+  layout.hot_end = end;
   layout.inverse_metric = take(dense ? size * size : size);
   layout.factor = take(dense ? size * size : 0);
   layout.mean = take(size);
   layout.squares = take(dense ? size * size : size);
-  layout.growing = take((dense ? 3 : 2) * size);
-  layout.slot = (dense ? 5 : 3) * size;
-  layout.stack = take(layout.slots() * layout.slot);
   layout.scratch = take(scratch);
   layout.count = (end + 3) / 4 * 4;
   return layout;

@@ -46,14 +46,16 @@ enum Real : uint32_t {
   real_s_bar,
   real_x_bar,
   real_h0,
-  real_log_weight,      // of the trajectory
-  real_sub_log_weight,  // of the subtree
-  real_acceptance,      // summed over leaves
-  real_lp,              // of the sample
+  real_weight,      // of the trajectory: the sum of exp(H0 - H - shift)
+  real_sub_weight,  // of the subtree
+  real_choice,      // the random number that decides between them
+  real_shift,       // 0, unless an energy fell so far that weights would overflow
+  real_acceptance,  // summed over leaves
+  real_lp,          // of the sample
   real_energy,
   real_proposal_lp,
   real_proposal_energy,
-  real_count = 12
+  real_count = 16
 };
 
 struct Layout {
@@ -74,6 +76,8 @@ struct Layout {
   int64_t stack = 0, slot = 0;
   int64_t scratch = 0;
   int64_t count = 0;  // in all
+  // What every leaf touches: ends, sample, proposal, rho and stack.
+  int64_t hot = 0, hot_end = 0;
 
   bool dense() const { return metric == Metric::dense; }
   int64_t slots() const { return max_depth > 1 ? max_depth - 1 : 1; }

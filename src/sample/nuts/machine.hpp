@@ -21,7 +21,9 @@ class Machine {
   void declare();
   void open_state();
   void save_state();
-  void every_number(const std::function<void(Value)>& body);
+  void every_own_number(const std::function<void(Value)>& body);
+  // Chains that are alone in their lanes but share the memory of a workgroup.
+  bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
   void begin_start();
   void end_start();
@@ -30,6 +32,7 @@ class Machine {
   // --- tree.cpp: transitions
   void begin_transition();
   void begin_subtree();
+  void rescale(Value change);
   void end_leaf();
   Value merge(Value valid);
   void push();
@@ -47,7 +50,8 @@ class Machine {
   void restart_averaging();
 
   // --- momentum.cpp
-  void draw_momentum(Purpose purpose, Value iteration, Value trial);  // into the current one
+  void begin_with_momentum();
+  void draw_momentum(Value purpose, Value trial);  // into the current one
   Value kinetic();  // of the current momentum; dense: its sharp form is made along
   void factorise();
   // Element i of a momentum times the inverse metric: computed, or read where the metric is dense.
@@ -57,7 +61,11 @@ class Machine {
 
   Value number(double value) { return chain_.number(value); }
   Value index(int64_t value) { return chain_.index(value); }
-  Vector at(int64_t offset) const { return memory_.from(offset); }
+  Vector at(int64_t offset) const {
+    const bool own = offset >= own_begin_ && offset < own_end_;
+    return own ? Vector(own_, own_base_ + own_base_.like(offset - own_begin_))
+               : Vector(state_, state_base_).from(offset);
+  }
   void copy(const Vector& from, const Vector& to);
   const Variable& real(Real which) const { return reals_[which]; }
   const Variable& word(Word which) const { return cells_[which]; }
@@ -79,19 +87,23 @@ class Machine {
   Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, ring_, thin_,
       save_from_, max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_,
       radius_;
-  Value team_;  // the chain's number in this dispatch
+  Value chains_;
+  Value team_;    // the chain's number in this dispatch
+  Value exists_;  // whether there is such a chain: a workgroup may have a lane too many
   std::optional<Stream> random_;
 
-  Array own_;  // the team's shared memory or the lane's array, where the state lies there
-  bool is_copied_ = false;
-  Vector memory_;                        // the numbers of the chain
+  // The chain's numbers: in the buffer, those from own_begin_ to own_end_ - 1 in memory of its own.
+  Array own_;
+  Value state_base_, own_base_;
+  int64_t own_begin_ = 0, own_end_ = 0;
   Vector q_, p_, g_, sharp_;             // the current point
   Vector minv_, cb_, cr_, cb_sharp_;     // inverse metric; begin and sum of the growing subtree
   std::vector<Variable> reals_, cells_;  // scalars, by Real and Word
-  // What the round's evaluation gave
+  // What the round's evaluation gave, and the random number of its leaf
   std::vector<Variable> now_;
   const Variable& now_lp() const { return now_[0]; }
   const Variable& now_h() const { return now_[1]; }
+  const Variable& now_uniform() const { return now_[2]; }
 };
 
 }  // namespace adit::sampling

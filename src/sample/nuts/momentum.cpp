@@ -6,25 +6,48 @@
 
 namespace adit::sampling {
 
+// A transition and a trial of the search begin alike; the code is there once.
+void Machine::begin_with_momentum() {
+  const Value searches = is_phase(Phase::search);
+  const auto code = [&](Purpose purpose) { return index(static_cast<int64_t>(purpose)); };
+  draw_momentum(select(searches, code(Purpose::search), code(Purpose::momentum)),
+                select(searches, word(word_attempt).get(), index(0)));
+  if (layout_.dense()) chain_.sync();
+  real(real_h0) = kinetic() - real(real_lp).get();
+}
+
 // p ~ N(0, M). Diagonal: p_i = n_i / sqrt(M^-1_ii). Dense: M^-1 = L L^T, so that L^T p = n.
-void Machine::draw_momentum(Purpose purpose, Value iteration, Value trial) {
-  // A loop, however few there are: written out, these would be most of the kernel.
-  const Vector drawn = at(layout_.current + n_);
-  const Value pairs = index((n_ + 1) / 2);
+void Machine::draw_momentum(Value purpose, Value trial) {
+  const Value iteration = word(word_iteration).get();
+  // They lie where rho does until they are scaled; it is made of the momentum next.
+  const Vector drawn = at(layout_.rho);
+  const bool written_out = p_.in_registers();
   const auto draw = [&](Value i) {
     const auto two = random_->normals(purpose, iteration, trial, i);
     drawn.set(i * 2, two[0]);
     k_.if_(i * 2 + 1 < index(n_), [&] { drawn.set(i * 2 + 1, two[1]); });
   };
-  if (chain_.by_team())
-    k_.each(pairs, draw);
-  else
-    k_.for_(pairs, draw);
+  const int64_t pairs = (n_ + 1) / 2;
+  if (written_out) {
+    for (int64_t i = 0; i < pairs; ++i) {
+      const auto two = random_->normals(purpose, iteration, trial, index(i));
+      p_.set(index(2 * i), two[0]);
+      if (2 * i + 1 < n_) p_.set(index(2 * i + 1), two[1]);
+    }
+  } else if (chain_.by_team()) {
+    k_.each(index(pairs), draw);
+  } else {
+    k_.for_(index(pairs), draw);
+  }
   if (!layout_.dense()) {
-    chain_.each(n_, [&](Value i) { p_.set(i, drawn.get(i) * kernel::rsqrt(minv_.get(i))); });
+    chain_.each(n_, [&](Value i) {
+      const Value normal = written_out ? p_.get(i) : drawn.get(i);
+      p_.set(i, normal * kernel::rsqrt(minv_.get(i)));
+    });
     return;
   }
-  if (p_.in_registers()) copy(drawn, p_);
+  copy(drawn, p_);
+  chain_.sync();
   const Vector factor = at(layout_.factor);
   // From the last row up; each row is finished, then taken out of those above it.
   k_.for_(index(n_), [&](Value step) {

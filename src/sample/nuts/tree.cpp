@@ -9,21 +9,7 @@
 
 namespace adit::sampling {
 
-namespace {
-
-// log(exp(a) + exp(b)), where either may be -infinity.
-Value log_add(Value a, Value b) {
-  const Value high = max(a, b), low = min(a, b);
-  const Value sum = high + kernel::log1p(kernel::exp(low - high));
-  return select(low == low.like(-INFINITY), high, sum);
-}
-
-}  // namespace
-
 void Machine::begin_transition() {
-  const Value iteration = word(word_iteration).get();
-  draw_momentum(Purpose::momentum, iteration, index(0));
-  const Value h0 = kinetic() - real(real_lp).get();
   const Vector sample = at(layout_.sample), ends = at(layout_.ends), rho = at(layout_.rho);
   const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
   chain_.each(n_, [&](Value i) {
@@ -36,9 +22,9 @@ void Machine::begin_transition() {
     }
     rho.set(i, p);
   });
-  real(real_h0) = h0;
-  real(real_energy) = h0;
-  real(real_log_weight) = number(0);
+  real(real_energy) = real(real_h0).get();
+  real(real_weight) = number(1);
+  real(real_shift) = number(0);
   real(real_acceptance) = number(0);
   word(word_depth) = index(0);
   word(word_leaf) = index(0);
@@ -51,6 +37,7 @@ void Machine::begin_subtree() {
   const Value forward = random_->uniform(bits, 0) > number(0.5);
   const Value direction = select(forward, index(1), index(0));
   word(word_direction) = direction;
+  real(real_choice) = random_->uniform(bits, 1);
   const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
   const Vector from = at(layout_.ends).from(direction * end);
   chain_.each(n_, [&](Value i) {
@@ -58,18 +45,29 @@ void Machine::begin_subtree() {
     p_.set(i, from.get(i + index(n_)));
     g_.set(i, from.get(i + index(2 * n_)));
   });
-  real(real_sub_log_weight) = number(-INFINITY);
+  real(real_sub_weight) = number(0);
+}
+
+// Weights are kept relative to exp(shift), which changes only where one would overflow.
+void Machine::rescale(Value change) {
+  const Value shrink = kernel::exp(real(real_shift).get() - change);
+  real(real_weight) = real(real_weight).get() * shrink;
+  real(real_sub_weight) = real(real_sub_weight).get() * shrink;
+  real(real_shift) = change;
 }
 
 void Machine::end_leaf() {
   const Value change = real(real_h0).get() - now_h().get();  // the leaf's log weight
   word(word_leaps) = word(word_leaps).get() + 1;
-  real(real_acceptance) = real(real_acceptance).get() + min(kernel::exp(change), number(1));
   const Value divergent = !(change >= number(-1000));
-  const Value weight = log_add(real(real_sub_log_weight).get(), change);
-  real(real_sub_log_weight) = weight;
-  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get());
-  const Value takes = random_->uniform(bits, 0) < kernel::exp(change - weight) && !divergent;
+  k_.if_(change > real(real_shift).get() + 60, [&] { rescale(change); });
+  const Value shift = real(real_shift).get(), weight = kernel::exp(change - shift);
+  const Variable acceptance = k_.variable(min(weight, number(1)));
+  k_.if_(shift > number(0), [&] { acceptance = kernel::exp(min(change, number(0))); });
+  real(real_acceptance) = real(real_acceptance).get() + acceptance.get();
+  const Value total = real(real_sub_weight).get() + weight;
+  real(real_sub_weight) = total;
+  const Value takes = now_uniform().get() * total < weight && !divergent;
   k_.if_(takes, [&] {
     const Vector proposal = at(layout_.proposal);
     chain_.each(n_, [&](Value i) {
@@ -153,15 +151,17 @@ void Machine::push() {
 
 // A complete subtree joins the trajectory.
 void Machine::join_subtree(const Variable& going) {
-  const auto bits = random_->bits(Purpose::direction, word(word_iteration).get(), word(word_depth).get());
-  const Value old = real(real_log_weight).get(), added = real(real_sub_log_weight).get();
-  k_.if_(random_->uniform(bits, 1) < kernel::exp(added - old), [&] {
+  const Value old = real(real_weight).get(), added = real(real_sub_weight).get();
+  k_.if_(real(real_choice).get() * old < added, [&] {
     const Vector proposal = at(layout_.proposal), sample = at(layout_.sample);
-    chain_.each(2 * n_, [&](Value i) { sample.set(i, proposal.get(i)); });
+    chain_.each(n_, [&](Value i) {
+      sample.set(i, proposal.get(i));
+      sample.set(i + index(n_), proposal.get(i + index(n_)));
+    });
     real(real_lp) = real(real_proposal_lp).get();
     real(real_energy) = real(real_proposal_energy).get();
   });
-  real(real_log_weight) = log_add(old, added);
+  real(real_weight) = old + added;
   const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
   const Value direction = word(word_direction).get();
   const Vector ends = at(layout_.ends);

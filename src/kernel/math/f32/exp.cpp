@@ -8,22 +8,13 @@ namespace {
 // Adding it rounds to an integer, which then stands in the low bits.
 constexpr double round_magic = 0x1.8p23;
 
-constexpr double log2_e = 0x1.715476p0;
-constexpr double ln2_high = 0x1.62e43p-1, ln2_low = -0x1.05c61p-29;
+// x - k ln 2. The first fma is exact: k and short_ln2 have few enough bits together.
+Value reduce(Value x, Value k) { return fma(k, -rest_of_ln2, fma(k, -short_ln2, x)); }
 
-// x - k ln 2. The first fma is exact: k and ln2_high have few enough bits together.
-Value reduce(Value x, Value k) { return fma(k, -ln2_low, fma(k, -ln2_high, x)); }
-
-}  // namespace
-
-Rounded round_product(Value x, double factor) {
-  Value shifted = fma(x, factor, round_magic);
-  return {shifted - round_magic, bitcast(shifted, Type::i32)};
-}
-
-ExpParts exp_parts(Value x) {
+// exp_parts with an exponent that is larger by `offset`.
+ExpParts parts_of_exp(Value x, int offset) {
   Value clamped = min(max(x, -104.0), 90.5);
-  Rounded k = round_product(clamped, log2_e);
+  Rounded k = round_product(clamped, log2_e, offset);
   Value r = reduce(clamped, k.as_float);
   // exp on [-0.3475, 0.3475], relative error 2^-28.1
   Value value =
@@ -31,9 +22,21 @@ ExpParts exp_parts(Value x) {
   return {value, k.as_integer};
 }
 
+}  // namespace
+
+Rounded round_product(Value x, double factor, int offset) {
+  Value shifted = fma(x, factor, round_magic + offset);
+  return {shifted - (round_magic + offset), bitcast(shifted, Type::i32)};
+}
+
+ExpParts exp_parts(Value x) { return parts_of_exp(x, 0); }
+
+// As scale does it, the two factors' biases counted in from the start: half of the bits above the mantissa
+// make one factor, what is left of them the other.
 Value exp(Value x) {
-  ExpParts parts = exp_parts(x);
-  return scale(parts.value, parts.exponent);
+  ExpParts parts = parts_of_exp(x, 2 * 127);
+  Value first = (parts.exponent << 22) & -0x800000, second = (parts.exponent << 23) - first;
+  return parts.value * bitcast(first, Type::f32) * bitcast(second, Type::f32);
 }
 
 Value exp2(Value x) {

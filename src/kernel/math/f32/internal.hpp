@@ -11,12 +11,16 @@ Value quotient(Value x, Value y);
 // The root of a.high + a.low for a.high in [2^-100, 2^120], high rounded well; 0 gives 0.
 Twofold root(Twofold a);
 
-// The integer nearest to x * factor, for results below 2^21; a NaN gives NaN. The i32 is right modulo 2^10,
-// which is all that power_of_two and scale look at.
+// ln 2 in two parts: the first times an integer below 2^9 is exact.
+inline constexpr double log2_e = 0x1.715476p0;
+inline constexpr double short_ln2 = 0x1.62e43p-1, rest_of_ln2 = -0x1.05c61p-29;
+
+// The integer nearest to x * factor, for results below 2^21; a NaN gives NaN. The i32 is larger by `offset`
+// (at most 2^9) and right modulo 2^10, which is all that power_of_two and scale look at.
 struct Rounded {
   Value as_float, as_integer;
 };
-Rounded round_product(Value x, double factor);
+Rounded round_product(Value x, double factor, int offset = 0);
 
 // exp(x) = value 2^exponent, the value in [0.7, 1.42), the exponent (i32, modulo 2^10) in [-151, 131]; beyond
 // that range of results it is clamped, which still rounds to 0 or infinity. NaN stays.

@@ -1,0 +1,160 @@
+#include "sample/journal.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <xxhash.h>
+
+namespace adit::sampling {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Digest {
+ public:
+  void add(std::span<const std::byte> bytes) {
+    hash_ = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_);
+  }
+  void add(const std::vector<double>& numbers) { add(std::as_bytes(std::span(numbers))); }
+  void add(const std::string& text) { add(std::as_bytes(std::span(text.data(), text.size()))); }
+  std::string words() const { return fmt::format("{:016x}", hash_); }
+
+ private:
+  uint64_t hash_ = 0;
+};
+
+std::string digest_of(Device& device, const BoundData& data) {
+  Digest digest;
+  digest.add(std::vector{data.constant});
+  for (const Buffer& buffer : {data.reals, data.places}) {
+    std::vector<std::byte> bytes(buffer.bytes());
+    device.read(buffer, bytes.data(), bytes.size());
+    digest.add(bytes);
+  }
+  return digest.words();
+}
+
+std::string digest_of(const SampleOptions& options) {
+  Digest digest;
+  for (const auto& values : options.init) {
+    digest.add("chain");
+    for (const auto& [name, numbers] : values) {
+      digest.add(name);
+      digest.add(numbers);
+    }
+  }
+  digest.add(options.warm_start.step_sizes);
+  for (const auto& metric : options.warm_start.inverse_metrics) digest.add(metric);
+  return digest.words();
+}
+
+Json settings_of(const SampleOptions& options, const Run& run, const Device& device) {
+  return {{"chains", options.chains},
+          {"warmup", options.warmup},
+          {"draws", options.draws},
+          {"thin", options.thin},
+          {"seed", options.seed},
+          {"device", device.info().id},
+          {"processor", device.info().name},
+          {"precision", run.density().type == DType::f64 ? "f64" : "f32"},
+          {"metric", static_cast<int>(options.metric)},
+          {"adapt", static_cast<int>(options.adapt)},
+          {"adapt_delta", options.adapt_delta},
+          {"step_size", options.step_size},
+          {"gamma", options.gamma},
+          {"kappa", options.kappa},
+          {"t0", options.t0},
+          {"max_depth", options.max_depth},
+          {"init_buffer", options.init_buffer},
+          {"term_buffer", options.term_buffer},
+          {"window", options.window},
+          {"init_radius", options.init_radius},
+          {"save_warmup", options.save_warmup},
+          {"init and warm_start", digest_of(options)}};
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& key, const std::string& before,
+                         const std::string& now) {
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("[sample] resume: expected {} {} as in {}, got {}", key, before, path, now));
+}
+
+// More draws than before may be asked for, or fewer; all else must be the same.
+void compare(const std::string& path, const std::string& before, const std::string& now) {
+  if (before == now) return;
+  const Json old = Json::parse(before, nullptr, false), given = Json::parse(now);
+  for (const auto& [key, value] : given.items()) {
+    const bool known = old.is_object() && old.contains(key);
+    if (key != "draws" && (!known || old[key] != value))
+      refuse(path, key, known ? old[key].dump() : "unknown", value.dump());
+  }
+}
+
+}  // namespace
+
+CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
+                           Device& device) {
+  CheckpointHeader header;
+  header.options = settings_of(options, run, device).dump();
+  Json variables = Json::array();
+  for (const auto& variable : model.variables)
+    variables.push_back(
+        fmt::format("{} {} {}", variable.name, to_string(variable.shape), variable.constraint.name));
+  header.layout = Json{{"model", model.name},
+                       {"variables", variables},
+                       {"data", digest_of(device, run.data())},
+                       {"kernel", kernel::content_hash(run.kernel().program)}}
+                      .dump();
+  header.dimensions = static_cast<uint64_t>(model.size);
+  header.stats = static_cast<uint64_t>(stats_count);
+  header.chains = static_cast<uint64_t>(run.chains());
+  header.is_f32 = run.density().type == DType::f32;
+  return header;
+}
+
+Journal::Journal(const std::string& path, const CheckpointHeader& header, bool resume) : path_(path) {
+  if (!resume) {
+    writer_ = std::make_unique<CheckpointWriter>(path, header);
+    return;
+  }
+  contents_ = read_checkpoint(path);
+  compare(path, contents_.header.layout, header.layout);
+  compare(path, contents_.header.options, header.options);
+  if (contents_.header.chains != header.chains)
+    refuse(path, "chains", std::to_string(contents_.header.chains), std::to_string(header.chains));
+  writer_ = std::make_unique<CheckpointWriter>(path, contents_);
+  holds_state_ = contents_.state.has_value();
+  contents_.rows.resize(holds_state_ ? contents_.state->blocks : 0);
+  if (holds_state_) generation_ = contents_.state->generation;
+}
+
+// A file that nothing could go on from is of no use.
+Journal::~Journal() {
+  writer_.reset();
+  std::error_code ignored;
+  if (!holds_state_ && std::filesystem::is_regular_file(path_, ignored))
+    std::filesystem::remove(path_, ignored);
+}
+
+bool Journal::due() const {
+  const auto now = Clock::now();
+  const auto seconds = [&](Clock::time_point from) {
+    return std::chrono::duration<double>(now - from).count();
+  };
+  const double shortest = forced.checkpoint_seconds < 0 ? 1 : forced.checkpoint_seconds;
+  return seconds(last_) >= std::max({shortest, shortest / 10 * seconds(begin_), 20 * shortest * cost_});
+}
+
+void Journal::rows(int64_t first, int64_t count, std::span<const std::byte> bytes) {
+  writer_->rows(static_cast<uint64_t>(first), static_cast<uint64_t>(count), bytes);
+}
+
+void Journal::state(std::span<const std::byte> bytes, Clock::time_point begin) {
+  writer_->state(++generation_, bytes);
+  holds_state_ = true;
+  last_ = Clock::now();
+  cost_ = std::chrono::duration<double>(last_ - begin).count();
+}
+
+}  // namespace adit::sampling

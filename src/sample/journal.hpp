@@ -1,0 +1,43 @@
+// A run's checkpoint: what tells that it is of the same run, and when it is written.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "sample/files/checkpoint.hpp"
+#include "sample/run.hpp"
+
+namespace adit::sampling {
+
+// What must be the same for a run to go on: options, device, the kernel and its data.
+CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
+                           Device& device);
+
+class Journal {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // A new file, or one that goes on. Throws where the run in it is another.
+  Journal(const std::string& path, const CheckpointHeader& header, bool resume);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  // What was in it up to its last state, once.
+  CheckpointContents take_contents() { return std::move(contents_); }
+  // About each second at first, then each tenth of the time so far: a state is as large as thousands of rows.
+  bool due() const;
+  void rows(int64_t first, int64_t count, std::span<const std::byte> bytes);
+  // `begin`: when the work for it began, which decides when the next is due.
+  void state(std::span<const std::byte> bytes, Clock::time_point begin);
+
+ private:
+  std::string path_;
+  CheckpointContents contents_;
+  std::unique_ptr<CheckpointWriter> writer_;
+  bool holds_state_ = false;
+  uint64_t generation_ = 0;
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+  double cost_ = 0;  // seconds of the last time
+};
+
+}  // namespace adit::sampling

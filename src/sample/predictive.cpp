@@ -1,0 +1,144 @@
+#include "sample/predictive.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include <adit/random.hpp>
+
+#include "graph/node.hpp"
+#include "sample/nuts/layout.hpp"
+
+namespace adit::sampling {
+
+using stats::ModelObservation;
+using stats::ModelState;
+
+namespace {
+
+constexpr int64_t numbers_at_once = int64_t{1} << 22;
+
+// A number for a name, the same on every machine (FNV-1a).
+uint64_t number_of(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+std::vector<double> points_of(const ModelState& model, const std::vector<double>& rows) {
+  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
+  std::vector<double> points;
+  points.reserve(rows.size() / width * size);
+  for (size_t at = stats_count; at < rows.size(); at += width)
+    points.insert(points.end(), rows.begin() + static_cast<int64_t>(at),
+                  rows.begin() + static_cast<int64_t>(at + size));
+  return points;
+}
+
+// Draws of chain c have the numbers c * 2^32, c * 2^32 + 1, ...: more chains or more draws change none.
+std::vector<uint64_t> numbers_of(int64_t first_chain, int64_t chains, size_t count) {
+  std::vector<uint64_t> numbers;
+  const uint64_t each = count / static_cast<uint64_t>(chains);
+  for (int64_t c = first_chain; c < first_chain + chains; ++c)
+    for (uint64_t i = 0; i < each; ++i) numbers.push_back((static_cast<uint64_t>(c) << 32) | i);
+  return numbers;
+}
+
+// These graphs are of f64; a device without it leaves them to the CPU.
+std::shared_ptr<Device> device_of_f64(const std::shared_ptr<Device>& device) {
+  return device->limits().float64 ? device : Device::open("cpu");
+}
+
+}  // namespace
+
+// --- Points ------------------------------------------------------------------------------------------------
+
+RandomPoints::RandomPoints(uint64_t seed) : seed_(seed), number_(graph::placeholder(DType::u64, {})) {}
+
+Tensor RandomPoints::key(const std::string& name) const {
+  return random::fold_in(random::fold_in(random::key(seed_), number_of(name)), number_);
+}
+
+std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, const Tensors& graphs,
+                                                      const std::vector<double>& points,
+                                                      const std::vector<uint64_t>& numbers,
+                                                      const std::shared_ptr<Device>& device) const {
+  std::vector<std::vector<double>> values(graphs.size());
+  const auto count = std::ssize(numbers);
+  int64_t width = model.size + 1;
+  for (const Tensor& graph : graphs) width += graph.size();
+  // Blocks of one size, so that their kernels are compiled once; the last one begins earlier for it.
+  const int64_t most = std::max<int64_t>(1, numbers_at_once / width), blocks = (count + most - 1) / most;
+  const int64_t block = blocks ? (count + blocks - 1) / blocks : 0;
+  const auto on = device_of_f64(device);
+  for (int64_t next = 0; next < count; next += block) {
+    const int64_t first = std::min(next, count - block);
+    const std::span which(numbers.data() + first, static_cast<size_t>(block));
+    Tensor u;
+    if (!points.empty())
+      u = tensor(std::span(points.data() + first * model.size, static_cast<size_t>(block * model.size)),
+                 {block, model.size}, on);
+    const Tensors results =
+        stats::at_points(model, graphs, u, {{number_, tensor(which, {block}, on), true}}, block);
+    eval(results);
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const auto found = as_type(results[i], DType::f64).to_vector<double>();
+      const int64_t known = (next - first) * graphs[i].size();
+      values[i].insert(values[i].end(), found.begin() + known, found.end());
+    }
+  }
+  return values;
+}
+
+// --- Observed variables ------------------------------------------------------------------------------------
+
+std::map<std::string, std::vector<std::string>> coordinates_of(const ModelState& model) {
+  std::map<std::string, std::vector<std::string>> all;
+  for (const auto& [name, plate] : model.plates) {
+    auto& labels = all[name] = plate.coordinates;
+    for (auto i = std::ssize(labels); i < plate.size; ++i) labels.push_back(std::to_string(i));
+  }
+  return all;
+}
+
+void check_predictive(const ModelState& model, const SampleOptions& options) {
+  if (!options.log_likelihood && !options.posterior_predictive) return;
+  const char* option = options.log_likelihood ? "log_likelihood" : "posterior_predictive";
+  if (model.observations.empty())
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("[sample] {}: expected a model with observations, got none in {}", option, model.name));
+  if (!options.posterior_predictive) return;
+  for (const ModelObservation& observation : model.observations)
+    if (!observation.likelihood.draw)
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("[sample] posterior_predictive: expected a likelihood of {} that can be drawn "
+                              "from, got {}, which has no draw",
+                              observation.name, observation.likelihood.name));
+}
+
+void add_predictive(const ModelState& model, const std::vector<double>& rows, int64_t first_chain,
+                    const SampleOptions& options, const std::shared_ptr<Device>& device, Draws& draws) {
+  if (!options.log_likelihood && !options.posterior_predictive) return;
+  const std::vector<double> points = points_of(model, rows);
+  const std::vector<uint64_t> numbers =
+      numbers_of(first_chain, draws.chains, points.size() / static_cast<size_t>(model.size));
+  const RandomPoints random(options.seed);
+  const auto fill = [&](const Tensors& graphs, std::vector<DrawsVariable>& to) {
+    auto values = random.values(model, graphs, points, numbers, device);
+    for (size_t i = 0; i < graphs.size(); ++i) {
+      const ModelObservation& of = model.observations[i];
+      const auto axes = of.dims.begin() + graphs[i].rank();  // without those of the event
+      to.push_back({of.name, graphs[i].shape(), {of.dims.begin(), axes}, std::move(values[i])});
+    }
+  };
+  Tensors pointwise, drawn;
+  for (const ModelObservation& of : model.observations) {
+    if (options.log_likelihood) pointwise.push_back(model.terms[of.term].pointwise);
+    if (options.posterior_predictive)
+      drawn.push_back(of.likelihood.draw(random.key("posterior " + of.name), of.shape));
+  }
+  fill(pointwise, draws.log_likelihood);
+  fill(drawn, draws.posterior_predictive);
+}
+
+}  // namespace adit::sampling

@@ -1,0 +1,279 @@
+// What a run remembers, as the host reads and changes it: rows, the chains' states, their metrics.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+#include "sample/failure.hpp"
+#include "sample/run.hpp"
+#include "tensor/file.hpp"
+
+namespace adit::sampling {
+
+namespace {
+
+constexpr int64_t chains_read_one_by_one = 64;  // more are read in one piece, with rows that nobody asked for
+
+template <class T>
+std::vector<double> widened(std::span<const std::byte> bytes) {
+  std::vector<double> numbers(bytes.size() / sizeof(T));
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    T number;
+    std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
+    numbers[i] = static_cast<double>(number);
+  }
+  return numbers;
+}
+
+template <class T>
+void narrow(std::span<const double> numbers, std::byte* to) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const T number = static_cast<T>(numbers[i]);
+    std::memcpy(to + i * sizeof(T), &number, sizeof(T));
+  }
+}
+
+// Lower Cholesky factor of a row-major matrix; false where it is not positive definite.
+bool factorise(std::span<const double> matrix, std::span<double> factor, size_t n) {
+  std::fill(factor.begin(), factor.end(), 0.0);
+  for (size_t j = 0; j < n; ++j)
+    for (size_t i = j; i < n; ++i) {
+      double rest = matrix[i * n + j];
+      for (size_t c = 0; c < j; ++c) rest -= factor[i * n + c] * factor[j * n + c];
+      if (i == j && !(rest > 0 && std::isfinite(rest))) return false;
+      factor[i * n + j] = i == j ? std::sqrt(rest) : rest / factor[j * n + j];
+    }
+  return true;
+}
+
+// A metric into a chain's numbers; false where it is not positive definite.
+bool put_metric(const Layout& layout, std::span<const double> metric, std::span<double> numbers) {
+  const auto n = static_cast<size_t>(layout.size);
+  const auto to = numbers.subspan(static_cast<size_t>(layout.inverse_metric), metric.size());
+  std::copy(metric.begin(), metric.end(), to.begin());
+  if (layout.dense()) return factorise(metric, numbers.subspan(static_cast<size_t>(layout.factor), n * n), n);
+  return std::all_of(metric.begin(), metric.end(), [](double x) { return x > 0 && std::isfinite(x); });
+}
+
+// Draws of several chains as one estimate: their number, mean and sums of squares (or products) around it.
+struct Moments {
+  double count = 0, log_steps = 0, chains = 0;
+  std::vector<double> mean, squares;
+
+  // Two groups of draws: the squares gain what the distance of the means adds.
+  void add(const Layout& layout, std::span<const double> numbers, double more) {
+    const auto n = static_cast<size_t>(layout.size);
+    const bool dense = layout.dense();
+    const auto other = numbers.subspan(static_cast<size_t>(layout.mean), n);
+    const auto products = numbers.subspan(static_cast<size_t>(layout.squares), dense ? n * n : n);
+    if (mean.empty()) mean.assign(n, 0), squares.assign(products.size(), 0);
+    const double total = count + more, weight = count * more / std::max(total, 1.0);
+    std::vector<double> apart(n);
+    for (size_t i = 0; i < n; ++i) apart[i] = other[i] - mean[i];
+    for (size_t i = 0; i < squares.size(); ++i)
+      squares[i] += products[i] + weight * (dense ? apart[i / n] * apart[i % n] : apart[i] * apart[i]);
+    for (size_t i = 0; i < n; ++i) mean[i] += apart[i] * more / std::max(total, 1.0);
+    count = total;
+    log_steps += std::log(numbers[real_step]);
+    chains += 1;
+  }
+
+  // Shrunk towards a small multiple of the identity, as Stan does for one chain.
+  std::vector<double> metric(size_t n) const {
+    std::vector<double> result(squares.size());
+    const double scale = count / ((count + 5) * (count - 1)), added = 1e-3 * 5 / (count + 5);
+    const bool dense = squares.size() != n;
+    for (size_t i = 0; i < result.size(); ++i)
+      result[i] = squares[i] * scale + (!dense || i / n == i % n ? added : 0);
+    return result;
+  }
+};
+
+template <class T>
+const T& one_of(const std::vector<T>& list, int64_t chain, int64_t chains) {
+  return list[list.size() == 1 ? 0 : static_cast<size_t>(chain % chains)];
+}
+
+}  // namespace
+
+// --- Rows --------------------------------------------------------------------------------------------------
+
+int64_t Run::rows_until(int64_t iteration) const {
+  return iteration <= save_from_ ? 0 : (iteration - save_from_ + options_.thin - 1) / options_.thin;
+}
+
+void Run::save_rows_from(int64_t iteration) { save_from_ = iteration; }
+
+std::vector<double> Run::numbers(std::span<const std::byte> bytes) const {
+  return choice_.type == DType::f64 ? widened<double>(bytes) : widened<float>(bytes);
+}
+
+std::vector<double> Run::rows(int64_t first, int64_t count) { return numbers(row_bytes(first, count)); }
+
+std::vector<std::byte> Run::row_bytes(int64_t first, int64_t count) {
+  return ring_rows(first, std::vector<int64_t>(static_cast<size_t>(chains_), count));
+}
+
+std::vector<std::byte> Run::ring_rows(int64_t first, std::span<const int64_t> counts) {
+  const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
+  size_t total = 0;
+  for (const int64_t count : counts) total += static_cast<size_t>(count);
+  std::vector<std::byte> result(total * width), ring;
+  if (result.empty()) return result;
+  const bool whole = chains_ > chains_read_one_by_one;
+  if (whole) {
+    ring.resize(static_cast<size_t>(chains_ * ring_) * width);
+    device_->read(rows_, ring.data(), ring.size());
+  }
+  std::byte* to = result.data();
+  for (int64_t c = 0; c < chains_; ++c)
+    for (int64_t row = first, left = counts[static_cast<size_t>(c)]; left > 0;) {
+      const int64_t together = std::min(left, ring_ - row % ring_);  // up to where the ring closes
+      const size_t from = static_cast<size_t>(c * ring_ + row % ring_) * width;
+      const size_t bytes = static_cast<size_t>(together) * width;
+      if (whole)
+        std::memcpy(to, ring.data() + from, bytes);
+      else
+        device_->read(rows_, to, bytes, from);
+      to += bytes;
+      row += together;
+      left -= together;
+    }
+  return result;
+}
+
+// --- States ------------------------------------------------------------------------------------------------
+
+std::vector<double> Run::state_of(int64_t chain, int64_t offset, int64_t count) {
+  const uint64_t element = size_of(choice_.type);
+  std::vector<std::byte> bytes(static_cast<size_t>(count) * element);
+  device_->read(state_, bytes.data(), bytes.size(),
+                static_cast<uint64_t>(chain * kernel_->layout.count + offset) * element);
+  return numbers(bytes);
+}
+
+// saved_from, taken; then numbers (without the density's scratch), words, and the rows that chains are ahead.
+std::vector<std::byte> Run::save(int64_t taken) {
+  Bytes bytes;
+  append_number(bytes, static_cast<uint64_t>(save_from_));
+  append_number(bytes, static_cast<uint64_t>(taken));
+  const size_t element = size_of(choice_.type);
+  const size_t kept = static_cast<size_t>(kernel_->layout.scratch) * element;
+  const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
+  Bytes all(state_.bytes());
+  device_->read(state_, all.data(), all.size());
+  std::vector<int64_t> ahead;
+  for (int64_t c = 0; c < chains_; ++c) {
+    const auto from = all.begin() + static_cast<int64_t>(static_cast<size_t>(c) * stride);
+    bytes.insert(bytes.end(), from, from + static_cast<int64_t>(kept));
+    ahead.push_back(std::max<int64_t>(
+        0, rows_until(seen_[static_cast<size_t>(c) * word_count + word_iteration]) - taken));
+  }
+  const auto words = std::as_bytes(std::span(seen_));
+  bytes.insert(bytes.end(), words.begin(), words.end());
+  const Bytes rows = ring_rows(taken, ahead);
+  bytes.insert(bytes.end(), rows.begin(), rows.end());
+  return bytes;
+}
+
+int64_t Run::restore(std::span<const std::byte> bytes) {
+  const size_t element = size_of(choice_.type);
+  const size_t kept = static_cast<size_t>(kernel_->layout.scratch) * element;
+  const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
+  const size_t words = seen_.size() * 4, chains = static_cast<size_t>(chains_);
+  const auto fail = [&] {
+    throw Error(ErrorKind::bad_argument,
+                "[sample] resume: expected the state of such a run, got one of another size");
+  };
+  if (bytes.size() < 16 + kept * chains + words) fail();
+  save_from_ = static_cast<int64_t>(read_number<uint64_t>(bytes, 0));
+  const auto taken = static_cast<int64_t>(read_number<uint64_t>(bytes, 8));
+  Bytes all(state_.bytes());
+  for (size_t c = 0; c < chains; ++c) std::memcpy(&all[c * stride], &bytes[16 + c * kept], kept);
+  device_->write(state_, all.data(), all.size());
+  device_->write(words_, &bytes[16 + kept * chains], words);
+  look();
+  executed_ = 0;
+  auto rows = bytes.subspan(16 + kept * chains + words);
+  const auto width = static_cast<size_t>(stats_count + model_.size) * element;
+  Bytes ring(rows_.bytes());
+  for (int64_t c = 0; c < chains_; ++c) {
+    const int64_t end = rows_until(seen_[static_cast<size_t>(c) * word_count + word_iteration]);
+    for (int64_t row = taken; row < end; ++row) {
+      if (rows.size() < width) fail();
+      // Rows that this run has no room for are behind its last draw.
+      if (row < taken + ring_)
+        std::memcpy(&ring[static_cast<size_t>(c * ring_ + row % ring_) * width], rows.data(), width);
+      rows = rows.subspan(width);
+    }
+  }
+  if (!rows.empty()) fail();
+  device_->write(rows_, ring.data(), ring.size());
+  return taken;
+}
+
+void Run::edit(const Edit& change) {
+  const size_t element = size_of(choice_.type);
+  const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
+  Bytes all(state_.bytes());
+  device_->read(state_, all.data(), all.size());
+  for (int64_t c = 0; c < chains_; ++c) {
+    const std::span<std::byte> part(&all[static_cast<size_t>(c) * stride], stride);
+    std::vector<double> own = numbers(part);
+    change(c, own, std::span(seen_).subspan(static_cast<size_t>(c) * word_count, word_count));
+    choice_.type == DType::f64 ? narrow<double>(own, part.data()) : narrow<float>(own, part.data());
+  }
+  device_->write(state_, all.data(), all.size());
+  device_->write(words_, seen_.data(), seen_.size() * 4);
+}
+
+// --- Where chains start, and what they learn together ------------------------------------------------------
+
+void Run::start_at(const std::vector<std::vector<double>>& points) {
+  if (points.empty()) return;
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
+    const std::vector<double>& point = one_of(points, chain, options_.chains);
+    if (point.empty()) return;
+    std::copy(point.begin(), point.end(), numbers.begin() + kernel_->layout.sample);
+    words[word_given] = 1;
+  });
+}
+
+void Run::set_metric(const WarmStart& warm) {
+  if (warm.step_sizes.empty() && warm.inverse_metrics.empty()) return;
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
+    if (!warm.step_sizes.empty()) {
+      numbers[real_step] = one_of(warm.step_sizes, chain, options_.chains);
+      numbers[real_mu] = std::log(10 * numbers[real_step]);
+    }
+    if (warm.inverse_metrics.empty() || options_.metric == Metric::unit) return;
+    if (!put_metric(kernel_->layout, one_of(warm.inverse_metrics, chain, options_.chains), numbers))
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("[sample] warm_start.inverse_metrics: expected a positive definite one, got "
+                              "another for chain {}",
+                              chain + 1));
+  });
+}
+
+void Run::pool_adaptation() {
+  const Layout& layout = kernel_->layout;
+  std::vector<Moments> sets(static_cast<size_t>(sets_));
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
+    sets[static_cast<size_t>(chain / options_.chains)].add(layout, numbers, words[word_collected]);
+  });
+  std::vector<std::vector<double>> metrics;
+  for (const Moments& set : sets) metrics.push_back(set.metric(static_cast<size_t>(layout.size)));
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
+    const auto set = static_cast<size_t>(chain / options_.chains);
+    if (!put_metric(layout, metrics[set], numbers))
+      throw_failure(Failure::bad_metric, model_, {}, chain, options_);
+    numbers[real_step] = std::exp(sets[set].log_steps / sets[set].chains);
+    const auto clear = [&](int64_t at, int64_t count) { std::fill_n(numbers.begin() + at, count, 0.0); };
+    clear(layout.mean, layout.size);
+    clear(layout.squares, static_cast<int64_t>(metrics[set].size()));
+    words[word_collected] = words[word_attempt] = words[word_search_direction] = 0;
+    words[word_phase] = static_cast<uint32_t>(Phase::search);
+  });
+}
+
+}  // namespace adit::sampling

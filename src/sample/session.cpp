@@ -1,0 +1,203 @@
+#include "sample/session.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include <adit/ops.hpp>
+
+#include "sample/collect.hpp"
+#include "sample/failure.hpp"
+#include "sample/options.hpp"
+#include "sample/predictive.hpp"
+
+namespace adit::sampling {
+
+namespace {
+
+double since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+const char* name_of(Metric metric) {
+  return metric == Metric::dense ? "dense" : metric == Metric::unit ? "unit" : "diag";
+}
+
+int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / part; }
+
+}  // namespace
+
+Session::Session(const stats::ModelState& model, const SampleOptions& options,
+                 const std::vector<DataSet>& sets)
+    : model_(model), options_(options) {
+  check_options(model_, options_);
+  check_predictive(model_, options_);
+  device_ = Device::open(options_.device);
+  seconds_.open = since(begin_);
+  const auto compile = Clock::now();
+  choice_ = choose(model_, options_, *device_);
+  run_.emplace(model_, options_, choice_, sets, device_);
+  prepare_start(*run_, model_, options_);
+  warmup_.wanted = options_.save_warmup ? rounded_up(options_.warmup, options_.thin) : 0;
+  draws_.wanted = options_.draws;
+  if (!options_.checkpoint.empty())
+    journal_.emplace(options_.checkpoint, header_of(*run_, model_, options_, *device_), options_.resume);
+  if (options_.resume) resume();
+  seconds_.compile = since(compile);
+}
+
+// --- From the first iteration to the last ------------------------------------------------------------------
+
+void Session::run() {
+  const auto warm = Clock::now();
+  report();
+  const bool in_warmup = run_->slowest() < options_.warmup;
+  bool going = reach(options_.warmup, options_.save_warmup ? warmup_ : draws_);
+  if (going && run_->saved_from() < options_.warmup) {  // rows of warm-up end here, those of draws begin
+    take(warmup_);
+    if (journal_ && in_warmup) keep(warmup_);
+    run_->save_rows_from(options_.warmup);
+  }
+  seconds_.warmup = since(warm);
+  if (going && journal_ && in_warmup && seconds_.warmup > 0.25) keep(draws_);
+  const auto sampling = Clock::now();
+  const int64_t last = options_.warmup + options_.draws * options_.thin;
+  if (going && draws_.taken < draws_.wanted) {
+    going = reach(last, draws_);
+    take(draws_);
+    if (journal_) keep(draws_);
+  }
+  seconds_.sampling = since(sampling);
+}
+
+// All chains to an iteration. Rows are taken before the ring is full; chains may be a ring apart.
+bool Session::reach(int64_t iteration, Rows& rows) {
+  const int64_t ring = run_->ring();
+  while (run_->slowest() < iteration) {
+    if (options_.should_stop && options_.should_stop()) {
+      if (run_->slowest() < options_.warmup && journal_) keep(rows);
+      return false;
+    }
+    run_->step(std::min(iteration, run_->saved_from() + (rows.taken + ring) * options_.thin));
+    report();
+    if (ring < rows.wanted && run_->saved() - rows.taken >= rounded_up(ring, 2)) take(rows);
+    if (journal_ && run_->slowest() < iteration && journal_->due()) keep(rows);
+  }
+  return true;
+}
+
+void Session::take(Rows& rows) {
+  const int64_t count = std::min(run_->saved(), rows.wanted) - rows.taken;
+  if (count <= 0) return;
+  rows.blocks.push_back({count, run_->row_bytes(rows.taken, count)});
+  rows.taken += count;
+}
+
+// Everything so far to the checkpoint. Rows of draws are counted on from those of warm-up.
+void Session::keep(Rows& rows) {
+  const auto begin = Clock::now();
+  take(rows);
+  int64_t first = &rows == &draws_ ? warmup_.wanted : 0;
+  for (size_t i = 0; i < rows.blocks.size(); ++i) {
+    const Block& block = rows.blocks[i];
+    if (i >= rows.written) journal_->rows(first, block.count, block.bytes);
+    first += block.count;
+  }
+  rows.written = rows.blocks.size();
+  journal_->state(run_->save(rows.taken), begin);
+}
+
+void Session::report() {
+  if (!options_.on_progress) return;
+  options_.on_progress({run_->slowest(), options_.warmup + options_.draws * options_.thin, options_.warmup,
+                        run_->leapfrogs(), run_->divergences(), since(begin_)});
+}
+
+void Session::resume() {
+  CheckpointContents contents = journal_->take_contents();
+  if (!contents.state) return;  // it was killed before the first: from the beginning
+  for (CheckpointRows& block : contents.rows) {
+    Rows& rows = static_cast<int64_t>(block.first) < warmup_.wanted ? warmup_ : draws_;
+    rows.taken += static_cast<int64_t>(block.count);
+    rows.blocks.push_back({static_cast<int64_t>(block.count), std::move(block.bytes)});
+    rows.written = rows.blocks.size();
+  }
+  const int64_t taken = run_->restore(contents.state->bytes);
+  const bool in_warmup = run_->saved_from() < options_.warmup;
+  if (taken != (in_warmup ? warmup_ : draws_).taken)
+    throw Error(ErrorKind::io, fmt::format("[sample] resume: expected {} rows in {}, got {}", taken,
+                                           options_.checkpoint, (in_warmup ? warmup_ : draws_).taken));
+}
+
+// --- Draws -------------------------------------------------------------------------------------------------
+
+// A data set's rows, chain after chain.
+std::vector<double> Session::numbers_of(const Rows& rows, int64_t set) const {
+  const auto count = static_cast<size_t>(std::min(rows.taken, rows.wanted));
+  const size_t width = static_cast<size_t>(stats_count + model_.size), element = size_of(choice_.type);
+  std::vector<double> all;
+  all.reserve(static_cast<size_t>(options_.chains) * count * width);
+  for (int64_t c = set * options_.chains; c < (set + 1) * options_.chains; ++c) {
+    size_t left = count;
+    for (const Block& block : rows.blocks) {
+      const size_t row_bytes = width * element, used = std::min(left, static_cast<size_t>(block.count));
+      const auto part =
+          std::span(block.bytes).subspan(static_cast<size_t>(c * block.count) * row_bytes, used * row_bytes);
+      const std::vector<double> numbers = run_->numbers(part);
+      all.insert(all.end(), numbers.begin(), numbers.end());
+      left -= used;
+    }
+  }
+  return all;
+}
+
+Draws Session::draws_of(const stats::ModelState& model, int64_t set) const {
+  Draws draws;
+  describe(model, set, draws);
+  // What the data alone add to the log density.
+  const double constant = stats::at_point(model, {run_->density().constant}, {})[0].item<double>();
+  if (!std::isfinite(constant)) throw_bad_constant(model);
+  collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
+  if (options_.save_warmup) {
+    draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
+    collect_draws(model, numbers_of(warmup_, set), constant, device_, draws.warmup_variables,
+                  draws.warmup_stats);
+  }
+  draws.observed = observed_of(model);
+  add_predictive(model, numbers_of(draws_, set), set * options_.chains, options_, device_, draws);
+  draws.seconds.total = since(begin_);
+  return draws;
+}
+
+void Session::describe(const stats::ModelState& model, int64_t set, Draws& draws) const {
+  draws.model = model.name;
+  draws.chains = options_.chains;
+  draws.draws = std::min(draws_.taken, draws_.wanted);
+  draws.warmup = options_.warmup;
+  draws.thin = options_.thin;
+  draws.max_depth = options_.max_depth;
+  draws.seed = options_.seed;
+  draws.adapt_delta = options_.adapt_delta;
+  draws.device = device_->info().id;
+  draws.precision = choice_.type == DType::f64 ? "f64" : "f32";
+  draws.metric = name_of(options_.metric);
+  draws.inits = options_.init.empty() ? fmt::format("{}", options_.init_radius) : "values";
+  for (const auto& [name, plate] : model.plates) {
+    auto& labels = draws.coordinates[name] = plate.coordinates;
+    for (int64_t i = std::ssize(labels); i < plate.size; ++i) labels.push_back(std::to_string(i));
+  }
+  const Layout& layout = run_->kernel().layout;
+  const std::vector<uint32_t> words = run_->words();
+  for (int64_t c = set * options_.chains; c < (set + 1) * options_.chains; ++c) {
+    const size_t at = static_cast<size_t>(c) * word_count;
+    draws.leapfrogs += words[at + word_leapfrogs];
+    draws.warmup_divergences += words[at + word_warmup_divergences];
+    draws.step_sizes.push_back(run_->state_of(c, real_step, 1)[0]);
+    draws.inverse_metrics.push_back(
+        run_->state_of(c, layout.inverse_metric, layout.dense() ? layout.size * layout.size : layout.size));
+  }
+  draws.finished = draws_.taken >= draws_.wanted;
+  draws.seconds = seconds_;
+}
+
+}  // namespace adit::sampling

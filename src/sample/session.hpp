@@ -1,0 +1,52 @@
+// One call of the sampler from its options to its draws: device, kernel, warm-up, rows, checkpoint.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "sample/journal.hpp"
+
+namespace adit::sampling {
+
+class Session {
+ public:
+  // `sets`: data in place of the model's, for each data set.
+  Session(const stats::ModelState& model, const SampleOptions& options, const std::vector<DataSet>& sets);
+
+  // Warm-up and draws; fewer where the caller stopped it.
+  void run();
+  // The draws of a data set, `model` with its data.
+  Draws draws_of(const stats::ModelState& model, int64_t set) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Block {
+    int64_t count = 0;
+    std::vector<std::byte> bytes;  // [chain][row]
+  };
+  struct Rows {
+    int64_t wanted = 0, taken = 0;  // a chain
+    std::vector<Block> blocks;
+    size_t written = 0;  // blocks that the checkpoint has
+  };
+
+  void resume();
+  bool reach(int64_t iteration, Rows& rows);
+  void take(Rows& rows);
+  void keep(Rows& rows);
+  void report();
+  std::vector<double> numbers_of(const Rows& rows, int64_t set) const;
+  void describe(const stats::ModelState& model, int64_t set, Draws& draws) const;
+
+  Clock::time_point begin_ = Clock::now();
+  const stats::ModelState& model_;
+  SampleOptions options_;
+  std::shared_ptr<Device> device_;
+  Choice choice_;
+  mutable std::optional<Run> run_;  // reading from a device is no change
+  std::optional<Journal> journal_;
+  Rows warmup_, draws_;
+  Seconds seconds_;
+};
+
+}  // namespace adit::sampling
