@@ -40,7 +40,7 @@ std::map<std::string, double> calibrate(const Case& it, uint64_t seed = 11) {
   options.chains = 1;  // a data set
   options.warmup = 150;
   options.draws = draws;
-  options.thin = 5;
+  options.thin = 4;
   options.seed = seed;
   options.precision = Precision::f64;
   const Outcome outcome = run_model(it.model, options, "cpu", sets);
@@ -71,16 +71,16 @@ void expect_calibrated(const Case& it) {
   }
 }
 
-// mu ~ normal(1, 2), sigma ~ half_normal(1.5), eight numbers y.
+// mu ~ normal(1, 2), sigma ~ half_normal(1.5), four numbers y.
 Case normal_case(const Constraint& of_sigma) {
   Case it{Model("normal"), {"mu", "sigma"}, {}, {}};
   const Distribution half = half_normal(1.5);
   const Tensor mu = it.model.sample("mu", normal(1, 2));
   const Tensor sigma = it.model.sample("sigma", custom("half", half.log_density, of_sigma));
-  it.model.observe("y", normal(mu, sigma), zeros({8}, DType::f64));
+  it.model.observe("y", normal(mu, sigma), zeros({4}, DType::f64));
   it.draw = [](Generator& g, sampling::DataSet& data) {
     const double m = normal_of(g, 1, 2), s = std::abs(normal_of(g, 0, 1.5));
-    Numbers y(8);
+    Numbers y(4);
     for (double& v : y) v = normal_of(g, m, s);
     data["y"] = tensor(y);
     return Numbers{m, s};

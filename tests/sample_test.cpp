@@ -500,7 +500,7 @@ TEST_F(SampleTest, pooled_adaptation) {
       const double sd = std::sqrt(metrics[0][metric == Metric::dense ? 4 * i : i]);
       EXPECT_NEAR(sd / std::pow(100, static_cast<double>(i) - 1), 1, 0.1) << i;
     }
-    EXPECT_NE(draws.step_sizes[0], draws.step_sizes[1]);
+    EXPECT_EQ(draws.step_sizes[0], draws.step_sizes[1]);
     forced = {.budget = 17};
     expect_same(draws, sample(model, options));
     forced = {};

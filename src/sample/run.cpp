@@ -73,17 +73,18 @@ void Run::plan_windows() {
     window_ = static_cast<uint32_t>(warmup) - init_buffer_ - term_buffer_;
   }
   adapts_metric_ = warmup >= 20 && options_.metric != Metric::unit;
-  if (!adapts_metric_ || options_.adapt == Adapt::chain) return;
+  if (options_.adapt == Adapt::chain || warmup == 0) return;
   // The same ends that chains find for themselves.
   const int64_t last = warmup - term_buffer_ - 1;
   int64_t size = window_, end = int64_t{init_buffer_} + size - 1;
-  while (end <= last && end + 1 < warmup) {
+  while (adapts_metric_ && end <= last && end + 1 < warmup) {
     pauses_.push_back(end + 1);
     if (end == last) break;
     size *= 2;
     end += size;
     if (end + size * 2 >= warmup - term_buffer_) end = last;
   }
+  pauses_.push_back(warmup);
 }
 
 void Run::initialise() {
@@ -164,7 +165,11 @@ void Run::step(int64_t limit) {
   const auto begin = Clock::now();
   slice(limit);
   set_budget(std::chrono::duration<double>(Clock::now() - begin).count());
-  if (joins && slowest_ == limit) pool_adaptation();
+  if (!joins || slowest_ != limit) return;
+  if (limit == options_.warmup)
+    pool_steps();
+  else
+    pool_adaptation();
 }
 
 // Rounds of the next dispatch, from the time that the last one took; 0: there was none.

@@ -82,6 +82,7 @@ class Run {
   // The estimates of a data set's chains become one metric for all of them; the search for step sizes starts
   // at their geometric mean.
   void pool_adaptation();
+  void pool_steps();
 
   const stats::ModelState& model_;
   SampleOptions options_;

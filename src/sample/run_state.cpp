@@ -276,4 +276,17 @@ void Run::pool_adaptation() {
   });
 }
 
+// At the end of warm-up all chains take the geometric mean of their step sizes: their trajectories then are
+// about equally long, and none keeps the others waiting.
+void Run::pool_steps() {
+  std::vector<double> logs(static_cast<size_t>(sets_), 0);
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
+    logs[static_cast<size_t>(chain / options_.chains)] += std::log(numbers[real_step]);
+  });
+  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
+    const auto set = static_cast<size_t>(chain / options_.chains);
+    numbers[real_step] = std::exp(logs[set] / static_cast<double>(options_.chains));
+  });
+}
+
 }  // namespace adit::sampling

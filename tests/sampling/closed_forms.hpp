@@ -6,7 +6,7 @@
 
 #include <adit/model.hpp>
 
-#include "sampling/reference_nuts.hpp"
+#include "reference_nuts.hpp"
 
 namespace adit::test {
 
