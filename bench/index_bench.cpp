@@ -9,6 +9,7 @@
 
 #include <adit/kernel/builder.hpp>
 
+#include "ops/gather.hpp"
 #include "ops/scatter_places.hpp"
 
 namespace adit::bench {
@@ -16,7 +17,6 @@ namespace {
 
 using namespace kernel;
 using ops::BucketTuning;
-using ops::Exchange;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -126,39 +126,6 @@ Program gather_strides(uint32_t n, uint32_t lanes, uint32_t each) {
   return k.finish();
 }
 
-// `each` elements a lane; all teams run at the same time and read one window of the table after the other.
-Program gather_phases(uint32_t n, uint32_t lanes, uint32_t each, uint32_t windows) {
-  Builder k("gather_phases", Team::many(lanes));
-  const Array out = k.buffer("out", Type::f32, Access::write), x = k.buffer("x", Type::f32, Access::read);
-  const Array indices = k.buffer("indices", Type::i32, Access::read);
-  const Value first = k.team() * (lanes * each) + k.lane();
-  std::vector<Value> places;
-  std::vector<Variable> found;
-  for (uint32_t j = 0; j < each; ++j) places.push_back(place_in(indices[first + j * lanes], n));
-  for (uint32_t j = 0; j < each; ++j) found.push_back(k.variable(Type::f32, 0));
-  for (uint32_t window = 0; window < windows; ++window) {
-    if (window > 0) k.barrier();
-    for (uint32_t j = 0; j < each; ++j)
-      k.if_(places[j] / (n / windows) == window, [&] { found[j] = x[places[j]].get(); });
-  }
-  for (uint32_t j = 0; j < each; ++j) out[first + j * lanes] = found[j].get();
-  return k.finish();
-}
-
-// Invocations for all elements, as many times as there are windows: each time, those of one window.
-Program gather_passes(uint32_t n, uint32_t each, uint32_t windows) {
-  Builder k("gather_passes", Team::one(256));
-  const Array out = k.buffer("out", Type::f32, Access::write), x = k.buffer("x", Type::f32, Access::read);
-  const Array indices = k.buffer("indices", Type::i32, Access::read);
-  const Value window = k.team() / (n / each), at = k.team() % (n / each);
-  const Value four = each == 4 ? indices.load_vector(at, 4) : indices[at].get();
-  for (uint32_t j = 0; j < each; ++j) {
-    const Value place = place_in(each == 4 ? four[static_cast<int>(j)] : four, n);
-    k.if_(place / (n / windows) == window, [&] { out[at * each + j] = x[place].get(); });
-  }
-  return k.finish();
-}
-
 void gathers(const Bench& bench) {
   Device& device = *bench.device;
   const auto run = [&](const std::string& name, const Program& program, uint64_t teams, const Buffer& out,
@@ -217,22 +184,19 @@ void gathers(const Bench& bench) {
       run(name, gather_vectors(bench.n, 256, 1), bench.n, bench.output, bench.x, spread, places);
     });
   }
-  for (const uint32_t windows : {2u, 4u}) {
-    for (const auto& [lanes, each] : {std::pair{512u, 8u}, {512u, 16u}, {1024u, 16u}}) {
-      const std::string name = fmt::format("gather_phases_{}x{}_{}", lanes, each, windows);
-      bench.attempt(name, [&] {
-        run(name, gather_phases(bench.n, lanes, each, windows), bench.n / (lanes * each), bench.output,
-            bench.x, bench.indices, bench.places);
-      });
-    }
-    for (const uint32_t each : {1u, 4u}) {
-      const std::string name = fmt::format("gather_passes_{}_{}", each, windows);
-      bench.attempt(name, [&] {
-        run(name, gather_passes(bench.n, each, windows), uint64_t{bench.n} / each * windows, bench.output,
-            bench.x, bench.indices, bench.places);
-      });
-    }
-  }
+  ops::GatherPlan plan;
+  plan.table = plan.count = bench.n;
+  const auto phased = [&](const std::string& name, const ops::GatherTuning& tuning) {
+    bench.attempt(name, [&] {
+      const ops::PhasedGather made = ops::phased_gather(plan, tuning);
+      run(name, made.program, made.teams, bench.output, bench.x, bench.indices, bench.places);
+    });
+  };
+  if (const auto chosen = ops::choose_phases(plan, device.limits()))
+    phased(fmt::format("gather_chosen_{}x{}_{}", chosen->lanes, chosen->each, chosen->phases), *chosen);
+  for (const uint32_t phases : {2u, 4u, 8u, 16u})
+    for (const auto& [lanes, each] : {std::pair{512u, 4u}, {512u, 8u}, {512u, 16u}, {1024u, 16u}})
+      phased(fmt::format("gather_phases_{}x{}_{}", lanes, each, phases), {lanes, each, phases});
   bench.attempt("gather_one_block", [&] {
     const uint64_t bytes = uint64_t{bench.n} * 4;
     const Buffer block = device.allocate(uint64_t{1} << 30);
@@ -346,26 +310,12 @@ void scatters(const Bench& bench) {
       t.count_lanes = lanes, t.count_each = each;
       buckets(fmt::format("scatter_count_{}x{}", lanes, each), t);
     }
-  const char* names[] = {"both", "turns", "none"};
-  for (const Exchange exchange : {Exchange::both, Exchange::turns, Exchange::none})
-    for (const uint32_t lanes : {256u, 512u, 1024u})
-      for (const uint32_t each : {4u, 8u, 16u}) {
-        if (lanes * each < 2048 || lanes * each > 8192) continue;
-        BucketTuning t;
-        t.sort_lanes = lanes, t.sort_each = each, t.exchange = exchange;
-        buckets(fmt::format("scatter_sort_{}_{}x{}", names[static_cast<int>(exchange)], lanes, each), t);
-      }
-  const auto next = [&](const char* name, uint32_t lanes, uint32_t each, uint32_t parts, bool reserves) {
-    BucketTuning t;
-    t.sort_lanes = lanes, t.sort_each = each, t.parts = parts, t.count_reserves = reserves;
-    buckets(fmt::format("scatter_next_{}_{}x{}", name, lanes, each), t, true);
-  };
-  next("parts2", 512, 16, 2, false);
-  next("parts2", 1024, 16, 2, false);
-  next("parts4", 1024, 16, 4, false);
-  next("reserved", 512, 16, 1, true);
-  next("reserved_parts2", 512, 16, 2, true);
-  next("reserved_parts2", 1024, 16, 2, true);
+  for (const uint32_t lanes : {256u, 512u, 1024u})
+    for (const uint32_t each : {8u, 16u}) {
+      BucketTuning t;
+      t.sort_lanes = lanes, t.sort_each = each;
+      buckets(fmt::format("scatter_sort_{}x{}", lanes, each), t);
+    }
   for (const bool words64 : {true, false})
     for (const auto& [lanes, each] :
          {std::pair{256u, 17u}, {512u, 1u}, {512u, 5u}, {512u, 9u}, {1024u, 5u}}) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <adit/kernel/program.hpp>
@@ -31,6 +32,8 @@ struct Workshop {
 };
 
 std::vector<Launch> loop_launches(const Group& group, Workshop& shop);
+// None where the group does more than gather single elements, or too few of them.
+std::optional<Launch> phased_loop(const Group& group, Workshop& shop);
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop);
 // Stores every root's element at `at`.
 void store_roots(Writer& writer, const Group& group, const Index& at);

@@ -157,11 +157,14 @@ std::vector<Launch> loop_launches(const Group& group, Workshop& shop) {
   bool one_shape = true;
   for (const Node* root : group.roots) one_shape = one_shape && root->shape == shape;
   std::vector<Launch> launches;
-  if (shop.target.gpu)
-    if (auto tiled = tiled_loop(group, shop)) {
-      launches.push_back(std::move(*tiled));
+  if (shop.target.gpu) {
+    auto special = tiled_loop(group, shop);
+    if (!special) special = phased_loop(group, shop);
+    if (special) {
+      launches.push_back(std::move(*special));
       return launches;
     }
+  }
   if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= 32 &&
       walks_out_of_order(group, shop))
     launches.push_back(row_loop(group, shop, index_type));

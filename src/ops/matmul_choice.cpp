@@ -58,7 +58,8 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
                             tiled(64, 64, 64, 32, 32, 2, 0)};
     for (auto& [t, teams] : all) {
       t.method = MatmulMethod::matrices;
-      t.pad = 8, t.group = 16;
+      // Large products are many tiles, of which few rows at a time stay in the cache.
+      t.pad = 8, t.group = t.block_n == 128 ? 4 : 16;
       t.matrix = {16, 16, 16, shape.type, Type::f32};
     }
     return all;

@@ -26,7 +26,8 @@ std::vector<ScatterAxis> merged(const std::vector<ScatterAxis>& axes) {
   return result;
 }
 
-// A coordinate as an index inside the axis.
+}  // namespace
+
 Value clamped(Value coordinate, uint64_t extent, Type to) {
   const Type type = coordinate.type();
   const uint64_t last = extent - 1;
@@ -40,8 +41,6 @@ Value clamped(Value coordinate, uint64_t extent, Type to) {
   if (is_signed_integer(type)) return convert(min(max(word, 0), word.like(std::min(last, most))), to);
   return convert(min(word, word.like(std::min<uint64_t>(last, ~uint32_t{0}))), to);
 }
-
-}  // namespace
 
 Places::Places(const ScatterPlan& plan)
     : kind(plan.kind),

@@ -7,6 +7,9 @@
 
 namespace adit::ops {
 
+// A coordinate as an index inside an axis.
+kernel::Value clamped(kernel::Value coordinate, uint64_t extent, kernel::Type to);
+
 // A plan made simple: complex numbers are a last axis of two, axes that lie side by side are one.
 struct Places {
   ScatterKind kind{};
@@ -52,13 +55,9 @@ Scatter scatter_by_ranges(const Places& places, uint32_t workers);
 Scatter put_by_claim(const Places& places);
 Scatter add_by_atomics(const Places& places, bool int64_atomics);
 // How the passes of add_by_buckets share the work: lanes of a team, and updates that each of them takes.
-enum class Exchange : uint8_t { both, turns, none };
 struct BucketTuning {
   uint32_t count_lanes = 1024, count_each = 32;
-  uint32_t sort_lanes = 512, sort_each = 16;
-  Exchange exchange = Exchange::turns;  // places and values side by side in shared memory, in turns, or not
-  uint32_t parts = 1;                   // of a team's order, which are exchanged one after the other
-  bool count_reserves = false;  // teams find their room in the buckets as they count, not as they sort
+  uint32_t sort_lanes = 1024, sort_each = 16;
   uint32_t sum_lanes = 1024, sum_each = 5;
   bool words64 = true;
 };

@@ -11,7 +11,7 @@ class LeapfrogWriter {
   LeapfrogWriter(Builder& k, Chain& chain, DensityWriter& density, int64_t size, int64_t scratch, bool dense,
                  const LeapfrogShape& shape)
       : k_(k), chain_(chain), density_(density), n_(size), is_dense_(dense), shape_(shape) {
-    in_registers_ = !shape.by_team && n_ <= chain.written_out();
+    in_registers_ = !chain.by_team() && n_ <= chain.written_out();
     own_count_ = (in_registers_ ? 0 : 3 * n_) + scratch;
   }
 
@@ -110,8 +110,10 @@ class LeapfrogWriter {
       });
     } else {
       k_.if_(has_arrived, [&] {
-        chain_.each(n_, store);
-        log_densities_[row] = lp;
+        chain_.once([&] {
+          chain_.each(n_, store);
+          log_densities_[row] = lp;
+        });
       });
       chain_.each(n_, go_on);
     }
@@ -149,8 +151,11 @@ LeapfrogProgram make_leapfrog_program(const Density& density, const Schedule& sc
                                       const LeapfrogShape& shape) {
   Builder k("leapfrog_chain",
             shape.by_team ? kernel::Team::many(shape.lanes) : kernel::Team::one(shape.lanes));
-  Chain chain(k, shape.by_team, density.type == DType::f64 ? Type::f64 : Type::f32, shape.written_out);
-  DensityWriter writer(chain, density, schedule);
+  const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
+  Chain passes(k, shape.by_team, real, shape.written_out);
+  Chain alone = Chain::uniform(k, real, shape.written_out);
+  Chain& chain = shape.uniform ? alone : passes;
+  DensityWriter writer(passes, density, schedule);
   LeapfrogWriter leapfrog(k, chain, writer, density.size, schedule.scratch, dense, shape);
   leapfrog.write();
   LeapfrogProgram result;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t light_work = 256;  // elements of a gradient that count less than the tree around it
 
+constexpr int64_t most_array_bytes = 512 * 1024;
+
 bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
 
 // Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
@@ -37,6 +39,15 @@ uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, cons
 bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const Device& device) {
   const int64_t numbers = whole ? layout.count : (layout.hot_end - layout.hot) | 1;
   return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
+}
+
+// Few variables and no long one: a lane has room for all, and no lane needs what another one has.
+bool keeps_in_registers(const Schedule& schedule, const Layout& layout, const KernelOptions& shape) {
+  if (layout.dense() || layout.size > shape.written_out) return false;
+  for (const Pass& pass : schedule.passes)
+    for (const Item& item : pass.items)
+      if (item.kind == ItemKind::output || item.kind == ItemKind::factor) return false;
+  return true;
 }
 
 }  // namespace
@@ -73,6 +84,11 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team) {
     shape.lanes = team_lanes(schedule, size, chains, device);
+    if (is_gpu(device) && keeps_in_registers(schedule, layout, shape)) {
+      shape.uniform = true;
+      shape.home = Home::array;
+      return shape;
+    }
     // Shared memory holds the state while enough teams still fit on a processor; lanes then share out their
     // loops by hand. A state that is too large for that stays in the buffer, and more lanes hide the waiting.
     const uint64_t bytes = static_cast<uint64_t>(layout.count) * size_of(choice.type);
@@ -86,15 +102,18 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
     const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
     shape.lanes = 1;
     while (schedule.work > light_work && shape.lanes < 64 && shape.lanes * threads < chains) shape.lanes *= 2;
-    shape.home = Home::array;
     shape.written_out = 2;
+    // Arrays lie on the stack of the thread.
+    const int64_t bytes = layout.count * size_of(choice.type) * shape.lanes;
+    shape.home = bytes <= most_array_bytes ? Home::array : Home::buffer;
   } else {
     shape.lanes = lanes_for(chains, device);
     // What every leaf touches lies in shared memory where a workgroup has few chains. Arrays of the lanes lie
     // interleaved, which suits whole subgroups.
     const bool shares = shape.lanes <= 4 && device.limits().lanes_by_hand &&
                         fits(layout, choice.type, shape.lanes, false, device);
-    shape.home = shares ? Home::shared : Home::array;
+    const bool small_enough = layout.count * size_of(choice.type) <= most_array_bytes / 64;
+    shape.home = shares ? Home::shared : small_enough ? Home::array : Home::buffer;
   }
   return shape;
 }

@@ -55,9 +55,13 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
           variable.offset + i,
           read(variable.gradient.node(), place(variable.gradient.shape(), chain_.index(i))).re);
   }
-  chain_.once([&] {
+  const auto set = [&] {
     for (const auto& [i, element] : elements) g.set(chain_.index(i), element);
-  });
+  };
+  if (g.in_registers())
+    set();
+  else
+    chain_.once(set);
   return value;
 }
 

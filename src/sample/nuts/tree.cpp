@@ -208,6 +208,7 @@ void Machine::save_draw(Value accept_stat) {
     const Value row = (team_ * ring_ + (since / thin_) % ring_) * (stats_count + n_);
     const Vector sample = at(layout_.sample);
     const Value divergent = !(real(real_h0).get() - now_h().get() >= number(-1000));
+    const auto position = [&](Value i) { rows_[row + index(stats_count) + i] = sample.get(i); };
     chain_.once([&] {
       const Value stats[] = {real(real_lp).get(),
                              accept_stat,
@@ -217,8 +218,9 @@ void Machine::save_draw(Value accept_stat) {
                              select(divergent, number(1), number(0)),
                              real(real_energy).get()};
       for (int64_t i = 0; i < stats_count; ++i) rows_[row + index(i)] = stats[i];
+      if (!chain_.by_team()) chain_.each(n_, position);
     });
-    chain_.each(n_, [&](Value i) { rows_[row + index(stats_count) + i] = sample.get(i); });
+    if (chain_.by_team()) chain_.each(n_, position);
   });
 }
 
