@@ -106,9 +106,27 @@ Value Machine::merge(Value valid) {
   });
   const Variable good = k_.variable(valid);
   const Variable done = k_.variable(index(0));
+  const auto slot_of = [&](Value merged) {
+    return at(layout_.stack).from((height - 1 - merged) * layout_.slot);
+  };
+  // An odd leaf meets a single one first: the three checks of two leaves are one.
+  k_.if_((leaf & 1) != index(0), [&] {
+    const Vector other = slot_of(index(0)), other_sharp = other.from(3 * n_);
+    const auto dots = chain_.sums(n_, 2, [&](Value i) {
+      const Value b = other.get(i), p = p_.get(i), both = b + p;
+      return std::vector{sharp(i, b, other_sharp) * both, sharp(i, p, sharp_) * both};
+    });
+    chain_.each(n_, [&](Value i) {
+      cb_.set(i, other.get(i));
+      cr_.set(i, p_.get(i) + other.get(i));
+      if (layout_.dense()) cb_sharp_.set(i, other_sharp.get(i));
+    });
+    good = dots[0] > number(0) && dots[1] > number(0);
+    done = index(1);
+  });
   k_.while_([&] { return good.get() && done.get() < merges; },
             [&] {
-              const Vector slot = at(layout_.stack).from((height - 1 - done.get()) * layout_.slot);
+              const Vector slot = slot_of(done.get());
               const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
               const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
               // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
@@ -140,12 +158,15 @@ void Machine::push() {
   const Vector slot = at(layout_.stack).from(place * layout_.slot);
   chain_.each(n_, [&](Value i) {
     slot.set(i, cb_.get(i));
-    slot.set(i + index(n_), p_.get(i));
-    slot.set(i + index(2 * n_), cr_.get(i));
-    if (layout_.dense()) {
-      slot.set(i + index(3 * n_), cb_sharp_.get(i));
-      slot.set(i + index(4 * n_), sharp_.get(i));
-    }
+    if (layout_.dense()) slot.set(i + index(3 * n_), cb_sharp_.get(i));
+  });
+  // Of a single leaf the first is all there is.
+  k_.if_((leaf & 1) != index(0), [&] {
+    chain_.each(n_, [&](Value i) {
+      slot.set(i + index(n_), p_.get(i));
+      slot.set(i + index(2 * n_), cr_.get(i));
+      if (layout_.dense()) slot.set(i + index(4 * n_), sharp_.get(i));
+    });
   });
 }
 
