@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -60,7 +61,9 @@ std::optional<double> radius_of(const std::string& init) {
 
 Json read_json(const std::string& path) {
   std::ifstream file(path);
-  if (!file) refuse_init("a number, or a JSON file that can be read", path);
+  std::error_code ignored;
+  if (!file || std::filesystem::is_directory(path, ignored))
+    refuse_init("a number, or a JSON file that can be read", path);
   Json document = Json::parse(file, nullptr, false);
   if (document.is_discarded()) refuse_init("a JSON file", fmt::format("{}, which is none", path));
   return document;

@@ -60,7 +60,7 @@ void Chain::sync() {
 }
 
 void Chain::once(const std::function<void()>& f) {
-  if (by_team_ || is_uniform_)
+  if (by_team_)
     k_.once(f);
   else
     f();

@@ -23,14 +23,6 @@ class Chain {
   // hand.
   Chain(Builder& k, bool by_team, Type real, int64_t written_out, uint32_t lanes = 0)
       : k_(k), by_team_(by_team), real_(real), written_out_(written_out), lanes_(lanes) {}
-  // Every lane of a team does the same for itself, as if it had the chain alone; only the density's passes
-  // are shared. No barrier is needed but theirs.
-  static Chain uniform(Builder& k, Type real, int64_t written_out) {
-    Chain chain(k, false, real, written_out);
-    chain.is_uniform_ = true;
-    return chain;
-  }
-  bool is_uniform() const { return is_uniform_; }
   Builder& builder() { return k_; }
   bool by_team() const { return by_team_; }
   Type real() const { return real_; }
@@ -57,7 +49,6 @@ class Chain {
   const Type real_;
   const int64_t written_out_;
   const uint32_t lanes_;
-  bool is_uniform_ = false;
 };
 
 // Numbers of a chain: in registers (places known while the kernel is written), or in memory from `base` on.

@@ -71,13 +71,6 @@ Buffer uploaded(Device& device, const std::vector<double>& numbers) {
 
 // Points never wait for each other, since all take the same steps: whole subgroups of them, or teams that a
 // long loop keeps busy.
-bool has_outputs(const Schedule& schedule) {
-  for (const Pass& pass : schedule.passes)
-    for (const Item& item : pass.items)
-      if (item.kind == ItemKind::output || item.kind == ItemKind::factor) return true;
-  return false;
-}
-
 LeapfrogShape shape_of(const Schedule& schedule, const Choice& choice, int64_t size, uint32_t lanes,
                        const Device& device) {
   const bool is_gpu = device.info().kind != DeviceKind::cpu;
@@ -92,7 +85,6 @@ LeapfrogShape shape_of(const Schedule& schedule, const Choice& choice, int64_t s
     while (shape.lanes < 256 && shape.lanes * 2 <= longest) shape.lanes *= 2;
   }
   if (lanes > 0) shape.lanes = lanes;
-  shape.uniform = is_gpu && choice.by_team && size <= shape.written_out && !has_outputs(schedule);
   if (is_gpu) shape.lanes = std::min(shape.lanes, device.limits().max_lanes);
   const auto bytes = static_cast<uint64_t>(3 * size + schedule.scratch) * size_of(choice.type);
   shape.is_own =

@@ -10,7 +10,6 @@ namespace adit::sampling {
 struct LeapfrogShape {
   bool by_team = false;
   uint32_t lanes = 32;       // of a team; or points that share a workgroup
-  bool uniform = false;      // every lane of a team has the point for itself; they share the density's passes
   bool is_own = false;       // a point's numbers lie in shared memory of its team, or in an array of its lane
   int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };

@@ -1,4 +1,5 @@
 #include "sample/leapfrog.hpp"
+#include "sample/trips.hpp"
 
 namespace adit::sampling {
 
@@ -110,10 +111,8 @@ class LeapfrogWriter {
       });
     } else {
       k_.if_(has_arrived, [&] {
-        chain_.once([&] {
-          chain_.each(n_, store);
-          log_densities_[row] = lp;
-        });
+        chain_.each(n_, store);
+        log_densities_[row] = lp;
       });
       chain_.each(n_, go_on);
     }
@@ -152,20 +151,15 @@ LeapfrogProgram make_leapfrog_program(const Density& density, const Schedule& sc
   Builder k("leapfrog_chain",
             shape.by_team ? kernel::Team::many(shape.lanes) : kernel::Team::one(shape.lanes));
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
-  Chain passes(k, shape.by_team, real, shape.written_out);
-  Chain alone = Chain::uniform(k, real, shape.written_out);
-  Chain& chain = shape.uniform ? alone : passes;
-  DensityWriter writer(passes, density, schedule);
+  Chain chain(k, shape.by_team, real, shape.written_out);
+  DensityWriter writer(chain, density, schedule);
   LeapfrogWriter leapfrog(k, chain, writer, density.size, schedule.scratch, dense, shape);
   leapfrog.write();
   LeapfrogProgram result;
   result.segments = writer.segments();
   result.work = leapfrog.work();
-  for (const Pass& pass : schedule.passes)
-    result.loop_trips += shape.by_team ? pass.count / shape.lanes + 2 : pass.count + 2;
-  const int64_t share = shape.by_team ? density.size / shape.lanes + 1 : density.size;
-  result.loop_trips += 2 + 3 * share + (dense ? share * density.size : 0);
   result.program = k.finish();
+  result.loop_trips = loop_trips(result.program, 1);
   return result;
 }
 

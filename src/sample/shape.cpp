@@ -41,15 +41,6 @@ bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const D
   return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
 }
 
-// Few variables and no long one: a lane has room for all, and no lane needs what another one has.
-bool keeps_in_registers(const Schedule& schedule, const Layout& layout, const KernelOptions& shape) {
-  if (layout.dense() || layout.size > shape.written_out) return false;
-  for (const Pass& pass : schedule.passes)
-    for (const Item& item : pass.items)
-      if (item.kind == ItemKind::output || item.kind == ItemKind::factor) return false;
-  return true;
-}
-
 }  // namespace
 
 // A chain gets a lane where its work is small; on a CPU always, since chains fill the vectors there without
@@ -84,11 +75,6 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team) {
     shape.lanes = team_lanes(schedule, size, chains, device);
-    if (is_gpu(device) && keeps_in_registers(schedule, layout, shape)) {
-      shape.uniform = true;
-      shape.home = Home::array;
-      return shape;
-    }
     // Shared memory holds the state while enough teams still fit on a processor; lanes then share out their
     // loops by hand. A state that is too large for that stays in the buffer, and more lanes hide the waiting.
     const uint64_t bytes = static_cast<uint64_t>(layout.count) * size_of(choice.type);

@@ -11,12 +11,12 @@ using kernel::Type;
 using kernel::Value;
 
 std::vector<Reduction> total_reductions(const Node& node) {
-  if (node.op == Op::dot) return {Reduction::add};
+  if (node.op == Op::dot || node.op == Op::indexed_add) return {Reduction::add};
   return compile::reductions_of(node);
 }
 
 std::vector<Type> total_types(const Node& node) {
-  if (node.op == Op::dot) return {compute_type(node.type)};
+  if (node.op == Op::dot || node.op == Op::indexed_add) return {compute_type(node.type)};
   return compile::accumulator_types(node);
 }
 

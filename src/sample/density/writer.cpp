@@ -224,7 +224,12 @@ Scalar DensityWriter::read(const Node& node, const Index& at) {
 
 Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value linear) {
   if (leaves_.contains(&node)) return load_leaf(node, at);
-  if (const auto total = totals_.find(&node); total != totals_.end()) return pick(total->second, linear);
+  if (const auto total = totals_.find(&node); total != totals_.end()) {
+    Scalar value = pick(total->second, linear);
+    if (node.op == Op::indexed_add && !compile::starts_from_zero(node))
+      value.re = value.re + read(node.operands[0].node(), at).re;
+    return value;
+  }
   if (const auto kept = schedule_.stored.find(&node); kept != schedule_.stored.end()) {
     Value value = scratch_.from(kept->second).get(linear);
     if (schedule_.kinds.at(&node) == ItemKind::scatter && !compile::starts_from_zero(node))

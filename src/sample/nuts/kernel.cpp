@@ -6,6 +6,7 @@
 #include <adit/kernel/math.hpp>
 
 #include "sample/nuts/machine.hpp"
+#include "sample/trips.hpp"
 
 namespace adit::sampling {
 
@@ -57,7 +58,7 @@ void Machine::open_state() {
   own_base_ = index(0);
   if (options_.home != Home::buffer) {
     own_begin_ = by_hand() ? layout_.hot : 0;
-    own_end_ = by_hand() ? layout_.hot_end : chain_.is_uniform() ? layout_.scratch : layout_.count;
+    own_end_ = by_hand() ? layout_.hot_end : layout_.count;
     const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
     if (options_.home == Home::array)
       own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_));
@@ -66,10 +67,6 @@ void Machine::open_state() {
     if (by_hand()) own_base_ = k_.lane() * stride;
     every_own_number([&](Value i) { own_[own_base_ + i] = state_[state_base_ + index(own_begin_) + i]; });
   }
-  // What lanes of a team hand each other in passes cannot be any lane's own.
-  const bool shares = chain_.is_uniform() && layout_.scratch_size > 0;
-  scratch_ = shares ? Vector(k_.shared(chain_.real(), static_cast<uint32_t>(layout_.scratch_size)), index(0))
-                    : at(layout_.scratch);
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
   for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
   for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
@@ -112,13 +109,8 @@ void Machine::save_state() {
   save(p_, layout_.current + n_);
   save(g_, layout_.current + 2 * n_);
   if (!layout_.dense()) save(minv_, layout_.inverse_metric);
-  const auto save_own = [&] {
+  if (own_end_ > 0)
     every_own_number([&](Value i) { state_[state_base_ + index(own_begin_) + i] = own_[own_base_ + i]; });
-  };
-  if (own_end_ > 0 && chain_.is_uniform())
-    chain_.once(save_own);
-  else if (own_end_ > 0)
-    save_own();
   chain_.once([&] {
     for (uint32_t i = 0; i < real_count; ++i) state_[state_base_ + i] = reals_[i].get();
     for (uint32_t i = 0; i < word_count; ++i) words_[team_ * int64_t{word_count} + i] = cells_[i].get();
@@ -197,7 +189,7 @@ void Machine::leap() {
   // Drawn here, among the density's arithmetic, it costs no time of its own.
   const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get() + 1);
   now_uniform() = random_->uniform(bits, 0);
-  const Value lp = density_.write(q_, g_, scratch_);
+  const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;
   chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
   if (dense) chain_.sync();
@@ -256,23 +248,14 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   result.layout = make_layout(density.size, metric, max_depth, schedule.scratch);
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
-  // The density's passes are a team's, whoever does the tree.
-  Chain passes(k, options.by_team, real, options.written_out,
-               options.by_team && options.by_hand ? options.lanes : 0);
-  Chain alone = Chain::uniform(k, real, options.written_out);
-  Chain& chain = options.uniform ? alone : passes;
-  DensityWriter writer(passes, density, schedule);
+  Chain chain(k, options.by_team, real, options.written_out,
+              options.by_team && options.by_hand ? options.lanes : 0);
+  DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, writer, result.layout, options);
   machine.write();
   result.segments = writer.segments();
-  // Loops of a round: those of the density, and the components where they are not written out.
-  for (const Pass& pass : schedule.passes)
-    result.loop_trips += options.by_team ? pass.count / options.lanes + 2 : pass.count + 2;
-  int64_t parts = density.size <= options.written_out ? 0 : density.size;
-  if (options.by_team && !options.uniform) parts = density.size / options.lanes + 1;
-  result.loop_trips += 2 + (12 + 3 * max_depth) * parts + max_depth +
-                       (metric == Metric::dense ? density.size * density.size : 0);
   result.program = k.finish();
+  result.loop_trips = loop_trips(result.program, max_depth);
   return result;
 }
 

@@ -95,7 +95,6 @@ class Machine {
   // The chain's numbers: in the buffer, those from own_begin_ to own_end_ - 1 in memory of its own.
   Array own_;
   Value state_base_, own_base_;
-  Vector scratch_;  // of the density
   int64_t own_begin_ = 0, own_end_ = 0;
   Vector q_, p_, g_, sharp_;             // the current point
   Vector minv_, cb_, cr_, cb_sharp_;     // inverse metric; begin and sum of the growing subtree

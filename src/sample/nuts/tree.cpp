@@ -239,9 +239,8 @@ void Machine::save_draw(Value accept_stat) {
                              select(divergent, number(1), number(0)),
                              real(real_energy).get()};
       for (int64_t i = 0; i < stats_count; ++i) rows_[row + index(i)] = stats[i];
-      if (!chain_.by_team()) chain_.each(n_, position);
     });
-    if (chain_.by_team()) chain_.each(n_, position);
+    chain_.each(n_, position);
   });
 }
 

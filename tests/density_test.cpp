@@ -1,0 +1,156 @@
+// The sampler's kernels compute a model's log density and gradient as the tensor engine does, for every shape
+// that a density takes: places by data, products, factorisations, long and short axes; a chain in a lane and
+// on a team.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+#include <adit/adit.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+std::vector<double> normals(int64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal_numbers;
+  std::vector<double> values(static_cast<size_t>(count));
+  for (double& v : values) v = normal_numbers(random);
+  return values;
+}
+
+std::vector<int64_t> places(int64_t count, int64_t below) {
+  std::vector<int64_t> values(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) values[static_cast<size_t>(i)] = (i * 7 + i * i / 3) % below;
+  return values;
+}
+
+Model groups(int64_t count, int64_t observations) {
+  Model m("groups");
+  const Tensor scale = m.sample("scale", half_normal(0.7));
+  const Tensor effect = m.sample("effect", normal(0.3, scale), {count});
+  const Tensor ids = m.data("ids", tensor(places(observations, count)));
+  m.observe("y", normal(take(effect, ids), 1.3), tensor(normals(observations, 1)));
+  return m;
+}
+
+Model grid() {  // places along the second axis of a matrix of variables
+  Model m("grid");
+  const Tensor x = m.sample("x", normal(0, 2), {3, 4});
+  m.observe("y", normal(take(x, tensor(std::vector<int64_t>{3, 0, 0, 2, 1}), 1), 0.8),
+            tensor(normals(15, 2), {3, 5}));
+  return m;
+}
+
+Model regression(int64_t rows, int64_t columns) {
+  Model m("regression");
+  const Tensor b = m.sample("b", normal(0, 1.5), {columns});
+  const Tensor s = m.sample("s", exponential(2));
+  const Tensor x = m.data("x", tensor(normals(rows * columns, 3), {rows, columns}));
+  m.observe("y", normal(dot(x, b), s), tensor(normals(rows, 4)));
+  return m;
+}
+
+Model correlated() {
+  Model m("correlated");
+  const Tensor factor = m.sample("factor", lkj_corr_cholesky(3, 2.0));
+  const Tensor mean = m.sample("mean", normal(0, 3), {3});
+  m.observe("y", multi_normal_cholesky(mean, factor), tensor(normals(18, 5), {6, 3}));
+  return m;
+}
+
+Model covariance() {
+  Model m("covariance");
+  const Tensor c = m.parameter("c", constraint::cov_matrix(), {3, 3});
+  m.add_log_density("c_prior", -0.1 * sum(square(c)));
+  m.observe("y", multi_normal(zeros({3}, DType::f64), c), tensor(normals(12, 6), {4, 3}));
+  return m;
+}
+
+Model classes() {
+  Model m("classes");
+  const Tensor p = m.sample("p", dirichlet(tensor({1.5, 2.0, 0.8, 3.0})));
+  const Tensor cuts = m.parameter("cuts", constraint::ordered(), {3});
+  m.add_log_density("cuts_prior", -0.5 * sum(square(cuts)));
+  m.observe("y", categorical(p), tensor(places(50, 4)));
+  return m;
+}
+
+Model two_modes() {
+  Model m("two_modes");
+  const Tensor mu = m.sample("mu", normal(0, 2), {2});
+  const Tensor w = m.sample("w", beta(2, 3));
+  const auto at = [&](int64_t i) { return reshape(slice(mu, {i}, {1}), {}); };
+  m.observe("y", mixture(stack({w, 1 - w}), {normal(at(0), 1), normal(at(1), 0.5)}), tensor(normals(70, 7)));
+  return m;
+}
+
+Model walk() {
+  Model m("walk");
+  const Tensor s = m.sample("s", half_cauchy(1));
+  const Tensor x = m.sample("x", gaussian_random_walk(s, 45));
+  m.observe("y", poisson_log(x), tensor(places(45, 6)));
+  return m;
+}
+
+struct Case {
+  const char* name;
+  Model (*make)();
+};
+const Case cases[] = {{"few_groups", [] { return groups(3, 60); }},
+                      {"many_groups", [] { return groups(50, 120); }},
+                      {"few_places", [] { return groups(3, 5); }},
+                      {"grid", grid},
+                      {"narrow_regression", [] { return regression(90, 7); }},
+                      {"wide_regression", [] { return regression(40, 60); }},
+                      {"correlated", correlated},
+                      {"covariance", covariance},
+                      {"classes", classes},
+                      {"two_modes", two_modes},
+                      {"walk", walk}};
+
+double worst(const Tensor& got, const Tensor& want) {
+  const auto a = as_type(got, DType::f64).to_vector<double>(), b = want.to_vector<double>();
+  double most = a.size() == b.size() ? 0 : INFINITY;
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    const double error = std::fabs(a[i] - b[i]) / (1 + std::fabs(b[i]));
+    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
+  }
+  return most;
+}
+
+class Density : public testing::TestWithParam<std::string> {};
+
+void compare(const Case& one, const std::string& id, Placement placement, DType type, double tolerance) {
+  const Model model = one.make();
+  const int64_t size = model.size();
+  std::vector<double> start = normals(size, 9);
+  for (double& v : start) v *= 0.4;
+  const auto home = Device::open(id);
+  const Tensor q = as_type(tensor(std::span<const double>(start), {size}, home), type);
+  const Tensor p = as_type(tensor(std::span<const double>(start), {size}, home), type);
+  const LeapfrogKernel kernel(model, {.type = type, .device = id, .placement = placement});
+  const LeapfrogChain chain = kernel(q, p, 0.01, 1);
+  const Tensor point = to_device(as_type(reshape(chain.positions, {size}), DType::f64), Device::open("cpu"));
+  const auto [value, gradients] = value_and_grad([&](Tensor u) { return model.log_density(u); })(point);
+  EXPECT_LT(worst(reshape(chain.log_densities, {}), value), tolerance) << one.name;
+  EXPECT_LT(worst(reshape(chain.gradients, {size}), gradients[0]), tolerance) << one.name;
+}
+
+TEST_P(Density, InALane) {
+  for (const Case& one : cases) compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
+}
+TEST_P(Density, OnATeam) {
+  for (const Case& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
+}
+TEST_P(Density, InSinglePrecision) {
+  for (const Case& one : {cases[0], cases[1], cases[4], cases[9]})
+    for (const Placement placement : {Placement::lane, Placement::team})
+      compare(one, GetParam(), placement, DType::f32, 2e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Density, testing::ValuesIn(device_ids()), test_name);
+
+}  // namespace
+}  // namespace adit::test
