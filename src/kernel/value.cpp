@@ -75,7 +75,13 @@ Value select(Value c, Value a, Value b) {
   return a.builder().emit(Op::select, a.type(), {c.id(), a.id(), b.id()});
 }
 Value fma(Value a, Value b, Value c) { return a.builder().emit(Op::fma, a.type(), {a.id(), b.id(), c.id()}); }
-Value abs(Value a) { return same(Op::abs, a); }
+// |-a| = |a|: functions of both signs of a number then share what they work on.
+Value abs(Value a) {
+  const Instruction& it = a.builder().program()[a.id()];
+  if (it.op == Op::neg && is_float(a.type()))
+    a = {&a.builder(), it.operand[0], a.type(), static_cast<uint8_t>(a.width())};
+  return same(Op::abs, a);
+}
 Value sqrt_device(Value a) { return same(Op::sqrt, a); }
 Value floor(Value a) { return same(Op::floor, a); }
 Value ceil(Value a) { return same(Op::ceil, a); }

@@ -12,6 +12,9 @@ constexpr int64_t light_work = 256;  // elements of a gradient that count less t
 
 constexpr int64_t most_array_bytes = 512 * 1024;
 
+constexpr int64_t heavy_work =
+    1024;  // from which a CPU's vectors are better filled with observations than with chains
+
 bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
 
 // Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
@@ -41,10 +44,17 @@ bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const D
   return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
 }
 
+bool adds_at_places(const Schedule& schedule) {
+  for (const Pass& pass : schedule.passes)
+    for (const Item& item : pass.items)
+      if (item.kind == ItemKind::scatter) return true;
+  return false;
+}
+
 }  // namespace
 
-// A chain gets a lane where its work is small; on a CPU always, since chains fill the vectors there without
-// any sum over lanes. On a GPU a long loop over observations is shared by a team.
+// A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
+// lanes, or of the lanes of a CPU's vectors, unless it adds up at places, which those do one by one.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
   Choice choice;
   const bool gpu = is_gpu(device);
@@ -61,7 +71,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
     case Placement::team: choice.by_team = true; break;
     case Placement::automatic: {
       const Schedule schedule = make_schedule(make_density(model, choice.type), false);
-      choice.by_team = gpu && (schedule.work > light_work || model.size > KernelOptions().written_out);
+      const bool is_long = schedule.work > light_work || model.size > KernelOptions().written_out;
+      choice.by_team = gpu ? is_long : schedule.work > heavy_work && !adds_at_places(schedule);
     }
   }
   return choice;
