@@ -69,9 +69,7 @@ class CliSampleTest : public testing::Test {
     return true;
   }
 
-  // Starts a run, sends SIGINT when it samples, and again, where that is asked for, when it has heard the
-  // first.
-  Outcome interrupted(const std::string& words, bool twice = false) const {
+  pid_t started(const std::string& words) const {
     fs::remove(root_ / "errors");
     const std::string line = command(words);
     const pid_t child = ::fork();
@@ -79,6 +77,31 @@ class CliSampleTest : public testing::Test {
       ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
       ::_exit(127);
     }
+    return child;
+  }
+
+  // Starts a run and kills it between two writes of its checkpoint, when that has `bytes`.
+  Outcome killed(const std::string& words, const fs::path& checkpoint, uintmax_t bytes) const {
+    const pid_t child = started(words);
+    int status = 0, still = 0;
+    uintmax_t before = 0;
+    for (int i = 0; i < 30000 && still < 50; ++i) {
+      std::error_code none;
+      const uintmax_t now = fs::file_size(root_ / checkpoint, none);
+      still = !none && now >= bytes && now == before ? still + 1 : 0;
+      before = now;
+      if (::waitpid(child, &status, WNOHANG) == child) return outcome_of(status);
+      std::this_thread::sleep_for(2ms);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return outcome_of(status);
+  }
+
+  // Starts a run, sends SIGINT when it samples, and again, where that is asked for, when it has heard the
+  // first.
+  Outcome interrupted(const std::string& words, bool twice = false) const {
+    const pid_t child = started(words);
     int status = 0;
     if (!waits_for("sampling ", child, status)) return outcome_of(status);
     ::kill(child, SIGINT);
@@ -398,6 +421,73 @@ TEST_F(CliSampleTest, the_second_ctrl_c_ends_at_once) {
       20);
   EXPECT_EQ(killed.status, -SIGINT) << killed.errors;
   EXPECT_TRUE(killed.output.empty()) << "no summary after a kill";
+}
+
+// A kill leaves the checkpoint alone: its draws are those that the run makes in the end.
+TEST_F(CliSampleTest, a_killed_run_is_read_from_its_checkpoint) {
+  if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
+  const std::string words =
+      "sample " + model + " --device cpu --chains 2 --warmup 200 --no-report --format csv --output cut ";
+  const Outcome dead = killed(words + "--draws 4000000", "cut/checkpoint", 200000);
+  ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
+  const Outcome summary = adit("summary cut --sig-figs 6");
+  ASSERT_EQ(summary.status, 0) << summary.errors;
+  EXPECT_TRUE(contains(summary.output, "theta[8]")) << summary.output;
+  EXPECT_TRUE(contains(summary.output, "stopped before all draws were made")) << summary.output;
+  const std::string said = "cut/checkpoint was cut short after ";
+  ASSERT_TRUE(contains(summary.errors, said) && contains(summary.errors, "--resume")) << summary.errors;
+  EXPECT_EQ(std::count(summary.errors.begin(), summary.errors.end(), '\n'), 1) << summary.errors;
+  const int64_t draws = std::stoll(summary.errors.substr(summary.errors.find(said) + said.size()));
+  ASSERT_GT(draws, 100);
+  const Json rows = json_of("summary cut/checkpoint --json");
+  const Outcome diagnosis = adit("diagnose cut");
+  EXPECT_EQ(diagnosis.status, 0) << diagnosis.errors;
+  EXPECT_EQ(adit("report cut --output page.html").status, 0);
+  EXPECT_TRUE(contains(content_of(root_ / "page.html"), "<html"));
+  EXPECT_EQ(adit("summary cut/checkpoint cut/checkpoint").status, 1);
+
+  const std::pair<const char*, const char*> others[] = {
+      {"--chains 3", "expected chains 2 as in cut/checkpoint, got 3"},
+      {"--metric dense", "expected metric diag as in cut/checkpoint, got dense"},
+      {"--max-depth 5", "expected max_depth 10 as in cut/checkpoint, got 5"}};
+  for (const auto& [option, expected] : others) {
+    const Outcome other = adit(words + "--resume " + option);
+    EXPECT_EQ(other.status, 1) << option;
+    EXPECT_TRUE(contains(other.errors, expected)) << option << ": " << other.errors;
+  }
+  // The same draws as an unbroken run of that length has.
+  const Json whole =
+      json_of("sample " + model + " --device cpu --chains 2 --warmup 200 --format none --json " + "--draws " +
+              std::to_string(draws));
+  ASSERT_EQ(rows.size(), whole.at("parameters").size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at("name"), whole.at("parameters")[i].at("name"));
+    EXPECT_NEAR(rows[i].at("mean").get<double>(), whole.at("parameters")[i].at("mean").get<double>(), 1e-9);
+  }
+}
+
+TEST_F(CliSampleTest, log_likelihoods_give_loo_and_waic) {
+  if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
+  const Outcome text = adit("sample " + model + small + "--log-likelihood --no-report --output run");
+  ASSERT_EQ(text.status, 0) << text.errors;
+  const Json run = json_of("sample " + model + small + "--log-likelihood --format none --json");
+  ASSERT_EQ(run.at("loo").size(), 1u) << run.at("loo");
+  const Json& loo = run.at("loo").begin().value();
+  // Eight schools has an elpd of about -31 and an effective number of parameters of about 1.
+  for (const Json& one : {loo, loo.at("waic")}) {
+    EXPECT_NEAR(one.at("elpd").get<double>(), -30.8, 1) << loo;
+    EXPECT_NEAR(one.at("p").get<double>(), 1, 0.8) << loo;
+    EXPECT_GT(one.at("se").get<double>(), 0) << loo;
+  }
+  EXPECT_LT(loo.at("worst_pareto_k").get<double>(), 1.2) << loo;
+  const std::string name = run.at("loo").begin().key();
+  const Outcome saved = adit("summary run");
+  for (const std::string& output : {text.output, saved.output})
+    for (const std::string& words :
+         {"LOO  " + name + ": elpd -3", "WAIC " + name + ": elpd -3", std::string("worst Pareto k ")})
+      EXPECT_TRUE(contains(output, words)) << words << "\n" << output;
+  const Outcome without = adit("sample " + model + small + "--format none");
+  EXPECT_FALSE(contains(without.output, "WAIC")) << without.output;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Exit status: 0 done, 1 an error, 2 the words make no sense, 130 sampling was stopped by Ctrl-C.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -199,6 +200,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write past the limit on files then fails as on a full disk
   try {
     const int status = run(argc, argv);
     if (std::fflush(stdout) != 0) return report("standard output cannot be written", failure);

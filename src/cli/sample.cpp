@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/loo.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/run_folder.hpp"
@@ -29,6 +30,7 @@ constexpr size_t most_rows = 60;         // of the table after a run; `adit summ
 struct Run {
   Draws draws;
   Summary summary;
+  std::vector<Accuracy> accuracy;
   std::vector<std::string> warnings, files;
   std::string report, fault;  // fault: why the draws could not be saved
 };
@@ -69,6 +71,7 @@ void save(Run& run, RunFolder& folder) {
   }
   run.summary = summary(run.draws);
   run.warnings = warnings(run.draws, run.summary);
+  run.accuracy = accuracy_of(run.draws);
   if (!folder.wants_report()) return;
   try {
     write_report(run.draws, folder.report());
@@ -98,6 +101,7 @@ void print_json(const Run& run) {
                       {"warnings", run.warnings},
                       {"files", run.files},
                       {"report", run.report.empty() ? Json() : Json(run.report)},
+                      {"loo", run.accuracy.empty() ? Json() : to_json(run.accuracy)},
                       {"parameters", to_json(run.summary.parameters)}};
   fmt::print("{}\n", document.dump(2));
 }
@@ -117,6 +121,7 @@ void print_text(const Run& run, const RunFolder& folder) {
   if (draws.draws > 0) {
     print_table(run, folder);
     fmt::print("\n");
+    if (!run.accuracy.empty()) fmt::print("{}\n", format_accuracy(run.accuracy));
     for (const std::string& warning : run.warnings) fmt::print("Warning: {}\n", warning);
     if (!run.warnings.empty()) fmt::print("\n");
   }

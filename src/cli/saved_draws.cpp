@@ -6,6 +6,7 @@
 
 #include <adit/error.hpp>
 
+#include "cli/cut_run.hpp"
 #include "cli/run_folder.hpp"
 
 namespace adit::cli {
@@ -19,17 +20,27 @@ bool in_order_of_chains(const fs::path& a, const fs::path& b) {
   return x.size() != y.size() ? x.size() < y.size() : x < y;
 }
 
+bool is_draws(const fs::path& path) {
+  return path.extension() == ".csv" || path.filename() == RunFolder::netcdf_name;
+}
+
+// A checkpoint and no draws that were saved after it: a run that was stopped in good order has both.
+bool holds_cut_run(const fs::path& folder) {
+  const fs::path checkpoint = folder / RunFolder::checkpoint_name;
+  if (!fs::exists(checkpoint)) return false;
+  const auto written = fs::last_write_time(checkpoint);
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (is_draws(entry.path()) && entry.last_write_time() >= written) return false;
+  return true;
+}
+
 std::vector<std::string> files_of(const std::string& where, const fs::path& folder) {
+  if (holds_cut_run(folder)) return {(folder / RunFolder::checkpoint_name).string()};
   if (fs::exists(folder / RunFolder::netcdf_name)) return {(folder / RunFolder::netcdf_name).string()};
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".csv") found.push_back(entry.path());
   std::sort(found.begin(), found.end(), in_order_of_chains);
-  if (found.empty() && fs::exists(folder / RunFolder::checkpoint_name))
-    throw Error(ErrorKind::not_found,
-                fmt::format("{}: {} holds a run that was cut short; the command that made it, with --resume, "
-                            "goes on from there",
-                            where, folder.string()));
   if (found.empty())
     throw Error(ErrorKind::not_found, fmt::format("{}: no draws in {}", where, folder.string()));
   return {found.begin(), found.end()};
@@ -50,6 +61,13 @@ Draws read_saved(const std::string& command, const std::string& argument,
     require_exists(command, argument, path);
     const auto found = fs::is_directory(path) ? files_of(where, path) : std::vector{path};
     files.insert(files.end(), found.begin(), found.end());
+  }
+  for (const std::string& file : files) {
+    if (!is_checkpoint(file)) continue;
+    if (files.size() > 1)
+      throw Error(ErrorKind::bad_argument, fmt::format("{}: expected the checkpoint {} alone, got {} files",
+                                                       where, file, files.size()));
+    return read_cut_run(where, file);
   }
   return read_draws(files);
 }

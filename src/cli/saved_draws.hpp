@@ -12,8 +12,8 @@ namespace adit::cli {
 // Throws "[command] argument: ... does not exist".
 void require_exists(const std::string& command, const std::string& argument, const std::string& path);
 
-// CmdStan's CSV files (one a chain), a netCDF file, or a folder that `adit sample` wrote. Errors read
-// "[command] argument: ...".
+// CmdStan's CSV files (one a chain), a netCDF file, a folder that `adit sample` wrote, or the checkpoint of a
+// run that was cut short. Errors read "[command] argument: ...".
 Draws read_saved(const std::string& command, const std::string& argument,
                  const std::vector<std::string>& paths);
 

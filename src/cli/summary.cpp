@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/loo.hpp"
 #include "cli/report.hpp"
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
@@ -14,10 +15,13 @@ int summary(bool json, const std::vector<std::string>& files, int64_t significan
         fmt::format("[summary] --sig-figs: expected a number from 1 to 17, got {}", significant));
   const Draws draws = read_saved("summary", "files", files);
   const Summary rows = adit::summary(draws);
-  if (json)
+  if (json) {
     fmt::print("{}\n", to_json(rows.parameters).dump(2));
-  else
-    fmt::print("{}", format_summary(draws, rows, static_cast<int>(significant)));
+    return 0;
+  }
+  fmt::print("{}", format_summary(draws, rows, static_cast<int>(significant)));
+  const auto accuracy = accuracy_of(draws);
+  if (!accuracy.empty()) fmt::print("\n{}", format_accuracy(accuracy));
   return 0;
 }
 

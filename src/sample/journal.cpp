@@ -80,6 +80,13 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
               fmt::format("[sample] resume: expected {} {} as in {}, got {}", key, before, path, now));
 }
 
+// As the options are called where they are given.
+std::string shown(const std::string& key, const Json& value) {
+  if (key == "metric" && value.is_number_integer()) return name_of(static_cast<Metric>(value.get<int>()));
+  if (key == "adapt" && value.is_number_integer()) return value.get<int>() == 0 ? "chain" : "pooled";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 // More draws than before may be asked for, or fewer; all else must be the same.
 void compare(const std::string& path, const std::string& before, const std::string& now) {
   if (before == now) return;
@@ -87,22 +94,30 @@ void compare(const std::string& path, const std::string& before, const std::stri
   for (const auto& [key, value] : given.items()) {
     const bool known = old.is_object() && old.contains(key);
     if (key != "draws" && (!known || old[key] != value))
-      refuse(path, key, known ? old[key].dump() : "unknown", value.dump());
+      refuse(path, key, known ? shown(key, old[key]) : "unknown", shown(key, value));
   }
 }
 
 }  // namespace
 
+const char* name_of(Metric metric) {
+  return metric == Metric::dense ? "dense" : metric == Metric::unit ? "unit" : "diag";
+}
+
+std::vector<std::string> variables_of(const stats::ModelState& model) {
+  std::vector<std::string> variables;
+  for (const auto& variable : model.variables)
+    variables.push_back(
+        fmt::format("{} {} {}", variable.name, to_string(variable.shape), variable.constraint.name));
+  return variables;
+}
+
 CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
                            Device& device) {
   CheckpointHeader header;
   header.options = settings_of(options, run, device).dump();
-  Json variables = Json::array();
-  for (const auto& variable : model.variables)
-    variables.push_back(
-        fmt::format("{} {} {}", variable.name, to_string(variable.shape), variable.constraint.name));
   header.layout = Json{{"model", model.name},
-                       {"variables", variables},
+                       {"variables", variables_of(model)},
                        {"data", digest_of(device, run.data())},
                        {"kernel", kernel::content_hash(run.kernel().program)}}
                       .dump();
@@ -119,8 +134,9 @@ Journal::Journal(const std::string& path, const CheckpointHeader& header, bool r
     return;
   }
   contents_ = read_checkpoint(path);
-  compare(path, contents_.header.layout, header.layout);
+  // Options first: the kernel depends on them, and its hash tells nobody what to change.
   compare(path, contents_.header.options, header.options);
+  compare(path, contents_.header.layout, header.layout);
   if (contents_.header.chains != header.chains)
     refuse(path, "chains", std::to_string(contents_.header.chains), std::to_string(header.chains));
   writer_ = std::make_unique<CheckpointWriter>(path, contents_);

@@ -9,6 +9,10 @@
 
 namespace adit::sampling {
 
+const char* name_of(Metric metric);
+// Names, shapes and constraints, as a checkpoint tells them.
+std::vector<std::string> variables_of(const stats::ModelState& model);
+
 // What must be the same for a run to go on: options, device, the kernel and its data.
 CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
                            Device& device);

@@ -19,10 +19,6 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-const char* name_of(Metric metric) {
-  return metric == Metric::dense ? "dense" : metric == Metric::unit ? "unit" : "diag";
-}
-
 int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
 }  // namespace
@@ -182,10 +178,7 @@ void Session::describe(const stats::ModelState& model, int64_t set, Draws& draws
   draws.precision = choice_.type == DType::f64 ? "f64" : "f32";
   draws.metric = name_of(options_.metric);
   draws.inits = options_.init.empty() ? fmt::format("{}", options_.init_radius) : "values";
-  for (const auto& [name, plate] : model.plates) {
-    auto& labels = draws.coordinates[name] = plate.coordinates;
-    for (int64_t i = std::ssize(labels); i < plate.size; ++i) labels.push_back(std::to_string(i));
-  }
+  draws.coordinates = coordinates_of(model);
   const Layout& layout = run_->kernel().layout;
   const std::vector<uint32_t> words = run_->words();
   for (int64_t c = set * options_.chains; c < (set + 1) * options_.chains; ++c) {

@@ -137,8 +137,8 @@ Check check_length(const Draws& draws) {
               fmt::format("{} in each of {} chains", show_count(draws.draws), show_count(draws.chains)), ""};
   if (draws.draws < 6)
     check.warning = fmt::format(
-        "{} a chain are too few to tell effective sample sizes (6 are needed) or R-hat (4). Draw more.",
-        draws.draws == 1 ? "One draw" : show_count(draws.draws) + " draws");
+        "{} too few to tell effective sample sizes (6 are needed) or R-hat (4). Draw more.",
+        draws.draws == 1 ? "One draw a chain is" : show_count(draws.draws) + " draws a chain are");
   return check;
 }
 

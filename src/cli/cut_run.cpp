@@ -1,0 +1,58 @@
+#include "cli/cut_run.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include <adit/device.hpp>
+#include <adit/sample.hpp>
+#include <adit/tensor.hpp>
+
+#include "sample/files/checkpoint_format.hpp"
+#include "sample/so_far.hpp"
+
+namespace adit::cli {
+namespace {
+
+// Nothing here is long enough to be worth the start of a GPU.
+void prefer_cpu() {
+  for (const DeviceInfo& info : Device::list())
+    if (info.id == "cpu") return set_default_device(Device::open("cpu"));
+}
+
+std::string model_of(const std::string& where, const std::string& path, const CheckpointHeader& header) {
+  const auto layout = nlohmann::json::parse(header.layout, nullptr, false);
+  const std::string name = layout.is_object() ? layout.value("model", "") : "";
+  const auto known = example_names();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error(
+        ErrorKind::not_found,
+        fmt::format("{}: expected a run of a built-in example in {}, got one of the model \"{}\"; the "
+                    "program that has this model can go on with it",
+                    where, path, name));
+  return name;
+}
+
+}  // namespace
+
+bool is_checkpoint(const std::string& path) {
+  std::string head(checkpoint::magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == checkpoint::magic;
+}
+
+Draws read_cut_run(const std::string& where, const std::string& path) {
+  const CheckpointContents contents = read_checkpoint(path);
+  const std::string name = model_of(where, path, contents.header);
+  prefer_cpu();
+  Draws draws = sampling::draws_so_far(contents, path, example_model(name).state(), default_device());
+  const char* rest = "the command that made it, with --resume, goes on from there";
+  if (draws.draws == 0)
+    throw Error(ErrorKind::not_found,
+                fmt::format("{}: the run in {} was cut short before its first draw; {}", where, path, rest));
+  fmt::print(stderr, "The run in {} was cut short after {} draws a chain; {}.\n", path, draws.draws, rest);
+  return draws;
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,47 @@
+#include "cli/loo.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace adit::cli {
+
+std::vector<Accuracy> accuracy_of(const Draws& draws) {
+  std::vector<Accuracy> all;
+  if (draws.draws == 0) return all;
+  for (const DrawsVariable& variable : draws.log_likelihood) {
+    if (variable.size() == 0) continue;
+    Accuracy& one =
+        all.emplace_back(Accuracy{variable.name, psis_loo(draws, variable), adit::waic(draws, variable), 0});
+    one.worst_k = *std::max_element(one.loo.pareto_k.begin(), one.loo.pareto_k.end());
+  }
+  return all;
+}
+
+std::string format_accuracy(const std::vector<Accuracy>& all) {
+  std::string text;
+  for (const Accuracy& one : all) {
+    text += fmt::format("LOO  {}: elpd {:.2f}, p {:.2f}, se {:.2f}, worst Pareto k {:.2f}", one.name,
+                        one.loo.elpd, one.loo.p_loo, one.loo.se, one.worst_k);
+    if (one.loo.bad > 0)
+      text += fmt::format(" ({} of {} above {:.2f}: not to be trusted there)", one.loo.bad,
+                          one.loo.pareto_k.size(), one.loo.k_threshold);
+    text += fmt::format("\nWAIC {}: elpd {:.2f}, p {:.2f}, se {:.2f}\n", one.name, one.waic.elpd,
+                        one.waic.p_waic, one.waic.se);
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<Accuracy>& all) {
+  auto object = nlohmann::ordered_json::object();
+  for (const Accuracy& one : all)
+    object[one.name] = {{"elpd", one.loo.elpd},
+                        {"p", one.loo.p_loo},
+                        {"se", one.loo.se},
+                        {"worst_pareto_k", one.worst_k},
+                        {"k_threshold", one.loo.k_threshold},
+                        {"above_threshold", one.loo.bad},
+                        {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
+  return object;
+}
+
+}  // namespace adit::cli
