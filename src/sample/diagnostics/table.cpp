@@ -42,9 +42,11 @@ std::string header(const Draws& draws) {
                      "; warmup=" + number(draws.warmup) + "; thin=" + number(draws.thin) + "; " +
                      number(draws.draws) + " iterations saved.\n";
   if (!draws.device.empty()) text += "On " + draws.device + " in " + draws.precision + ".\n";
-  text += "\nWarmup took " + show(draws.seconds.warmup, 2) + " seconds, sampling " +
-          show(draws.seconds.sampling, 2) + " seconds, all of it " + show(draws.seconds.total, 2) +
-          " seconds.\n";
+  // A run that was cut short does not tell its times.
+  if (draws.seconds.total > 0 || draws.seconds.sampling > 0)
+    text += "\nWarmup took " + show(draws.seconds.warmup, 2) + " seconds, sampling " +
+            show(draws.seconds.sampling, 2) + " seconds, all of it " + show(draws.seconds.total, 2) +
+            " seconds.\n";
   if (!draws.finished) text += "The run was stopped before all draws were made.\n";
   return text;
 }
