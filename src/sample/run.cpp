@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 
 #include <adit/ops.hpp>
 
@@ -51,6 +52,11 @@ void Run::allocate() {
   const uint64_t element = size_of(choice_.type);
   const auto chains = static_cast<uint64_t>(chains_);
   const auto row = static_cast<uint64_t>(stats_count + model_.size) * element;
+  // Kernels count with 32 bits.
+  if (const int64_t most = std::numeric_limits<int32_t>::max() / kernel_->layout.count; chains_ > most)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[sample] chains: expected at most {} for a model of {} numbers, got {}", most,
+                            model_.size, chains_));
   save_from_ = options_.save_warmup ? 0 : options_.warmup;
   const int64_t total = std::max<int64_t>(
       1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) / options_.thin);

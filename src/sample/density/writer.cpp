@@ -185,7 +185,6 @@ void DensityWriter::store_elements(const Item& item, Value i) {
 }
 
 void DensityWriter::write_factor(const Node& node) {
-  Builder& k = builder();
   const Vector to = scratch_.from(schedule_.stored.at(&node));
   const auto operand = [&](size_t which) {
     return [&, which](Value i) {
@@ -205,7 +204,6 @@ void DensityWriter::write_factor(const Node& node) {
       body();
     });
   memo_.pop_back();
-  (void)k;
 }
 
 // --- Elements ----------------------------------------------------------------------------------------------
