@@ -8,6 +8,7 @@
 #include <adit/kernel/builder.hpp>
 
 #include "kernel/fold.hpp"
+#include "kernel/loose.hpp"
 
 namespace adit::kernel {
 
@@ -49,12 +50,24 @@ Value f32_to_bf16(Value a) {
 
 }  // namespace
 
-Value operator+(Value a, Value b) { return same(Op::add, a, b); }
-Value operator-(Value a, Value b) { return same(Op::sub, a, b); }
-Value operator*(Value a, Value b) { return same(Op::mul, a, b); }
+Value operator+(Value a, Value b) {
+  if (const auto loose = loose_sum(a, b)) return *loose;
+  return same(Op::add, a, b);
+}
+Value operator-(Value a, Value b) {
+  if (const auto loose = loose_difference(a, b)) return *loose;
+  return same(Op::sub, a, b);
+}
+Value operator*(Value a, Value b) {
+  if (const auto loose = loose_product(a, b)) return *loose;
+  return same(Op::mul, a, b);
+}
 Value operator/(Value a, Value b) { return same(Op::div, a, b); }
 Value operator%(Value a, Value b) { return same(Op::rem, a, b); }
-Value operator-(Value a) { return same(Op::neg, a); }
+Value operator-(Value a) {
+  if (const auto loose = loose_negative(a)) return *loose;
+  return same(Op::neg, a);
+}
 Value operator&(Value a, Value b) { return same(Op::bit_and, a, b); }
 Value operator|(Value a, Value b) { return same(Op::bit_or, a, b); }
 Value operator^(Value a, Value b) { return same(Op::bit_xor, a, b); }

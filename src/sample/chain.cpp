@@ -18,31 +18,22 @@ void Chain::each(int64_t n, const std::function<void(Value)>& f) {
   }
 }
 
-namespace {
-
-// As a tree: the lanes wait for the longest row of dependent operations.
-Value tree_sum(std::vector<Value> terms) {
-  while (terms.size() > 1) {
-    std::vector<Value> next;
-    for (size_t i = 0; i + 1 < terms.size(); i += 2) next.push_back(terms[i] + terms[i + 1]);
-    if (terms.size() % 2) next.push_back(terms.back());
-    terms = std::move(next);
-  }
-  return terms[0];
-}
-
-}  // namespace
-
 std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f) {
   if (by_team_) return k_.reduce(index(n), std::vector(count, kernel::Reduction::add), f);
   std::vector<Value> results;
   if (n <= written_out_) {
-    std::vector<std::vector<Value>> terms(count);
+    // Odd and even terms apart: half the wait for one addition after the other.
+    std::vector<Value> halves[2];
     for (int64_t i = 0; i < n; ++i) {
       const std::vector<Value> parts = f(index(i));
-      for (size_t t = 0; t < count; ++t) terms[t].push_back(parts[t]);
+      std::vector<Value>& sums = halves[i % 2];
+      if (sums.empty())
+        sums = parts;
+      else
+        for (size_t t = 0; t < count; ++t) sums[t] = sums[t] + parts[t];
     }
-    for (auto& list : terms) results.push_back(list.empty() ? number(0) : tree_sum(std::move(list)));
+    if (n == 0) halves[0].assign(count, number(0));
+    for (size_t t = 0; t < count; ++t) results.push_back(n < 2 ? halves[0][t] : halves[0][t] + halves[1][t]);
     return results;
   }
   std::vector<Variable> cells;

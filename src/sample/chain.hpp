@@ -21,10 +21,12 @@ class Chain {
   // a GPU's registers. A CPU has few, and code that is short compiles sooner.
   // `lanes`: of a team whose loops are shared out by hand, which saves the barriers between them; 0: not by
   // hand.
-  Chain(Builder& k, bool by_team, Type real, int64_t written_out, uint32_t lanes = 0)
-      : k_(k), by_team_(by_team), real_(real), written_out_(written_out), lanes_(lanes) {}
+  // `fuses`: the device rounds a multiply-add once, so that densities and trees may be written with them.
+  Chain(Builder& k, bool by_team, Type real, int64_t written_out, bool fuses, uint32_t lanes = 0)
+      : k_(k), by_team_(by_team), real_(real), written_out_(written_out), fuses_(fuses), lanes_(lanes) {}
   Builder& builder() { return k_; }
   bool by_team() const { return by_team_; }
+  bool fuses() const { return fuses_; }
   Type real() const { return real_; }
   Value number(double value) { return k_.constant(real_, value); }
   Value index(int64_t value) { return k_.constant(Type::u32, value); }
@@ -48,6 +50,7 @@ class Chain {
   const bool by_team_;
   const Type real_;
   const int64_t written_out_;
+  const bool fuses_;
   const uint32_t lanes_;
 };
 

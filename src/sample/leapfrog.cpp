@@ -77,6 +77,7 @@ LeapfrogShape shape_of(const Schedule& schedule, const Choice& choice, int64_t s
   LeapfrogShape shape;
   shape.by_team = choice.by_team;
   shape.lanes = is_gpu ? device.limits().subgroup_size : 64;
+  shape.fuses = device.limits().fused_fma;
   if (!is_gpu) shape.written_out = 2;  // short code compiles sooner
   if (choice.by_team) {
     int64_t longest = size;

@@ -7,6 +7,7 @@
 #include <adit/kernel/math.hpp>
 
 #include "graph/rows/random.hpp"
+#include "kernel/math/f32/internal.hpp"
 
 namespace adit::sampling {
 
@@ -34,6 +35,15 @@ Value Stream::uniform(const std::array<Value, 4>& bits, int which) const {
 }
 
 namespace {
+
+// log x for x in [2^-24, 1], where nothing is special.
+Value log_of_unit(Value x) {
+  if (x.type() == Type::f64) return kernel::log(x);
+  constexpr int32_t sqrt_half_bits = 0x3f3504f3;
+  const Value above = bitcast(x, Type::i32) - sqrt_half_bits;
+  const Value fraction = bitcast((above & 0x7fffff) + sqrt_half_bits, Type::f32) - 1;
+  return fma(convert(above >> 23, Type::f32), std::numbers::ln2, fraction + kernel::f32::log_tail(fraction));
+}
 
 // cos(2 pi u) and sin(2 pi u) for u in [0, 1): the nearest quarter turn is taken off, and the rest, at most
 // an eighth of a turn, goes through the series. No argument needs more care than that here.
@@ -66,11 +76,16 @@ std::array<Value, 2> unit_circle(Value u) {
 }  // namespace
 
 // Box and Muller's pairs: the first takes the cosine, the second the sine.
-std::array<Value, 2> Stream::normals(Value purpose, Value iteration, Value trial, Value i) const {
-  const auto pair = bits(purpose, iteration, (trial << trial_shift) + i);
-  const Value radius = kernel::sqrt(kernel::log(1 - uniform(pair, 0)) * -2);
-  const auto [cosine, sine] = unit_circle(uniform(pair, 1));
-  return {radius * cosine, radius * sine};
+std::vector<Value> Stream::normals(Value purpose, Value iteration, Value trial, Value i) const {
+  const auto four = bits(purpose, iteration, (trial << trial_shift) + i);
+  std::vector<Value> normals;
+  for (int pair = 0; pair < static_cast<int>(normals_a_call() / 2); ++pair) {
+    const Value radius = sqrt_device(log_of_unit(1 - uniform(four, 2 * pair)) * -2);
+    const auto [cosine, sine] = unit_circle(uniform(four, 2 * pair + 1));
+    normals.push_back(radius * cosine);
+    normals.push_back(radius * sine);
+  }
+  return normals;
 }
 
 std::array<uint32_t, 4> HostStream::bits(Purpose purpose, uint32_t iteration, uint32_t place) const {
@@ -93,9 +108,11 @@ double HostStream::uniform(const std::array<uint32_t, 4>& bits, int which) const
 }
 
 double HostStream::normal(Purpose purpose, uint32_t iteration, uint32_t trial, uint32_t i) const {
-  const auto pair = bits(purpose, iteration, (trial << trial_shift) + (i >> 1));
-  const double radius = std::sqrt(-2 * std::log(1 - uniform(pair, 0)));
-  const double angle = uniform(pair, 1) * (2 * std::numbers::pi);
+  const uint32_t width = normals_a_call(wide ? Type::f64 : Type::f32);
+  const auto four = bits(purpose, iteration, (trial << trial_shift) + i / width);
+  const int pair = static_cast<int>(i % width / 2);
+  const double radius = std::sqrt(-2 * std::log(1 - uniform(four, 2 * pair)));
+  const double angle = uniform(four, 2 * pair + 1) * (2 * std::numbers::pi);
   return radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 

@@ -4,18 +4,22 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "sample/chain.hpp"
 
 namespace adit::sampling {
 
 enum class Purpose : uint32_t {
-  start,      // of a chain; iteration: the attempt
-  momentum,   // of a transition
-  direction,  // of a doubling, and whether its proposal is taken; place: the depth
-  leaf,       // whether a leaf is taken; place: its number in the transition
-  search      // momentum while a step size is looked for; iteration and place tell which trial
+  start,     // of a chain; iteration: the attempt
+  momentum,  // of a transition
+  leaf,   // whether a leaf is taken, and where it is the first of a subtree: the direction, and whether the
+          // subtree's proposal is taken; place: its number in the transition
+  search  // momentum while a step size is looked for; iteration and place tell which trial
 };
+
+// Normal numbers that one call of Philox gives.
+inline uint32_t normals_a_call(Type real) { return real == Type::f64 ? 2 : 4; }
 
 // In a kernel
 class Stream {
@@ -24,10 +28,12 @@ class Stream {
       : chain_(chain), seed_{seed_low, seed_high}, number_(chain_number) {}
   std::array<Value, 4> bits(Purpose purpose, Value iteration, Value place) const;
   std::array<Value, 4> bits(Value purpose, Value iteration, Value place) const;
-  // From [0, 1); `which` 0 or 1 (f64 takes two words each, f32 one).
+  // From [0, 1); f64 takes two words each, of which there are two then, f32 one. The lowest bits of a word
+  // are not in it.
   Value uniform(const std::array<Value, 4>& bits, int which) const;
-  // Standard normals: elements 2 i and 2 i + 1 of a vector of them.
-  std::array<Value, 2> normals(Value purpose, Value iteration, Value trial, Value i) const;
+  // Standard normals: elements i * normals_a_call() and on of a vector of them.
+  std::vector<Value> normals(Value purpose, Value iteration, Value trial, Value i) const;
+  uint32_t normals_a_call() const { return sampling::normals_a_call(chain_.real()); }
 
  private:
   Chain& chain_;

@@ -35,7 +35,9 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team);
-  const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
+  KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
+  if (forced.lanes) shape.lanes = forced.lanes;
+  if (forced.home) shape.home = *forced.home;
   teams_ = teams_of(shape, chains_);
   lanes_ = shape.lanes;
   kernel_ = std::make_shared<NutsKernel>(

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,10 +15,12 @@
 
 namespace adit::sampling {
 
-// For tests: rounds of each dispatch and rows of the ring, where they are not 0; how often a checkpoint is
-// written, where it is not negative.
+// For tests and benchmarks: rounds of each dispatch, rows of the ring, lanes and home, where they are not 0;
+// how often a checkpoint is written, where it is not negative.
 struct Forced {
   uint32_t budget = 0;
+  uint32_t lanes = 0;
+  std::optional<Home> home;
   int64_t ring = 0;
   double checkpoint_seconds = -1;
 };

@@ -40,7 +40,7 @@ uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, cons
 
 // What shared memory of a workgroup may hold, so that several still fit on a processor.
 bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const Device& device) {
-  const int64_t numbers = whole ? layout.count : (layout.hot_end - layout.hot) | 1;
+  const int64_t numbers = whole ? layout.count : (layout.hot_end - layout.other) | 1;
   return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
 }
 
@@ -82,6 +82,7 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
                            int64_t chains, int64_t sets, const Choice& choice, const Device& device) {
   KernelOptions shape;
   shape.by_team = choice.by_team;
+  shape.fuses = device.limits().fused_fma;
   shape.sets = sets;
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team) {

@@ -197,12 +197,14 @@ class Builder {
   // shared.
   Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
 
+  bool is_loose() const { return is_loose_; }
   const Program& program() const { return program_; }
   // Verifies and hands the program over; the builder is spent.
   Program finish();
 
  private:
   friend class Array;
+  friend class Loose;
   uint32_t open_block();
   void close_block();
   Id append(Instruction instruction);
@@ -213,6 +215,24 @@ class Builder {
   std::vector<uint32_t> open_;  // blocks being written, innermost last
   std::vector<std::unordered_multimap<uint64_t, Id>>
       known_;  // pure instructions by hash, for each open block
+  bool is_loose_ = false;
+};
+
+// While one lives, arithmetic on scalars of f32 and f64 is written for speed where only its last bits suffer:
+// sums of products become fma, constants are joined, divisions are the device's own. The functions of
+// math.hpp but `divide` keep their bounds. For devices that fuse (Limits::fused_fma).
+class Loose {
+ public:
+  explicit Loose(Builder& builder, bool is_loose = true) : builder_(builder), before_(builder.is_loose_) {
+    builder.is_loose_ = is_loose;
+  }
+  ~Loose() { builder_.is_loose_ = before_; }
+  Loose(const Loose&) = delete;
+  Loose& operator=(const Loose&) = delete;
+
+ private:
+  Builder& builder_;
+  const bool before_;
 };
 
 // Arithmetic. Both operands have one type; integers wrap; x / 0 is all ones and x % 0 is x for integers.

@@ -35,13 +35,16 @@ void check_pair(const char* name, const char* first, Value x, const char* second
   if (x.type() != y.type()) refuse(name, second, std::string(name_of(x.type())), y.type());
 }
 
+// The functions are written to the last bit.
 Value apply(const char* name, Unary single, Unary twice, Value x) {
   check_float(name, "x", x);
+  const Loose exact(x.builder(), false);
   return x.type() == Type::f32 ? single(x) : twice(x);
 }
 
 Value apply(const char* name, Binary single, Binary twice, Value x, Value y) {
   check_pair(name, "x", x, "y", y);
+  const Loose exact(x.builder(), false);
   return x.type() == Type::f32 ? single(x, y) : twice(x, y);
 }
 
@@ -81,18 +84,23 @@ Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::
 
 Value pow(Value x, Value y) { return apply("pow", f32::pow, f64::pow, x, y); }
 Value hypot(Value x, Value y) { return apply("hypot", f32::hypot, f64::hypot, x, y); }
-Value divide(Value x, Value y) { return apply("divide", f32::divide, f64::divide, x, y); }
+Value divide(Value x, Value y) {
+  if (x.builder().is_loose()) return x / y;
+  return apply("divide", f32::divide, f64::divide, x, y);
+}
 Value fmod(Value x, Value y) { return apply("fmod", f32::fmod, f64::fmod, x, y); }
 Value remainder(Value x, Value y) { return apply("remainder", f32::remainder, f64::remainder, x, y); }
 
 Value atan2(Value y, Value x) {
   check_pair("atan2", "y", y, "x", x);
+  const Loose exact(x.builder(), false);
   return y.type() == Type::f32 ? f32::atan2(y, x) : f64::atan2(y, x);
 }
 
 // Python's: a result of 0 has the sign of y too.
 Value floor_mod(Value x, Value y) {
   check_pair("floor_mod", "x", x, "y", y);
+  const Loose exact(x.builder(), false);
   Value rest = fmod(x, y);
   Value zero = rest == 0.0;
   Value other_side = is_negative(rest) != is_negative(y);

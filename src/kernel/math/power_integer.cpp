@@ -40,6 +40,7 @@ Value pow_integer(Value x, Value n) {
     throw Error(ErrorKind::bad_argument,
                 "[pow_integer] n: expected i32, got " + std::string(name_of(n.type())));
   Builder& builder = x.builder();
+  const Loose exact(builder, false);
   // The sign is kept apart: a sum of two parts loses that of 0.
   Value negative = n < 0, size = abs(x);
   Twofold inverse = inverted(size);
@@ -66,9 +67,10 @@ Value pow_integer(Value x, Value n) {
 
 Value pow_integer(Value x, int n) {
   check(x);
+  if (n >= 1 && n <= 3) return n == 1 ? x : n == 2 ? x * x : x * x * x;
+  const Loose exact(x.builder(), false);
   if (n == 0) return x.like(1);
   if (n == -1) return divide(x.like(1), x);
-  if (n >= 1 && n <= 3) return n == 1 ? x : n == 2 ? x * x : x * x * x;
   unsigned left = n < 0 ? 0u - static_cast<unsigned>(n) : static_cast<unsigned>(n);
   Value size = abs(x);
   bool odd = (left & 1u) != 0;

@@ -33,9 +33,26 @@ void DensityWriter::declare(Value set) {
   places_ = k.buffer("places", Type::i32, Access::read);
   // How much a set takes is known only when all is written: the caller says.
   reals_base_ = places_base_ = chain_.index(0);
-  if (set.type() == Type::none) return;
+  if (set.type() == Type::none) return read_ahead();
   reals_base_ = set * k.scalar("set_reals", Type::u32);
   places_base_ = set * k.scalar("set_places", Type::u32);
+  read_ahead();
+}
+
+// Few numbers are read before the kernel's loop: a compiler may not move a load out of it.
+void DensityWriter::read_ahead() {
+  constexpr int64_t most = 32;
+  int64_t count = 0;
+  for (const auto& leaf : density_.leaves)
+    if (is_float(leaf.node.dtype())) count += leaf.node.size();
+  if (chain_.by_team() || count > most) return;
+  for (const auto& leaf : density_.leaves) {
+    if (!is_float(leaf.node.dtype())) continue;
+    const Node& node = leaf.node.node();
+    for (int64_t i = 0; i < leaf.node.size(); ++i)
+      ahead_[&node].push_back(
+          segment(Segment::Kind::values, node, nullptr, leaf.node.size(), chain_.index(i)));
+  }
 }
 
 Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scratch) {
@@ -283,15 +300,17 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const auto types = total_types(node);
   const auto reductions = total_reductions(node);
   if (count <= small) {
-    std::vector<Value> totals;
-    for (int64_t r = 0; r < count; ++r) {
-      const auto parts = element_contributions(*this, node, at, chain_.index(r));
-      if (totals.empty())
-        totals = parts;
+    // Two rows of operations are half as long as one.
+    std::vector<Value> totals, others;
+    const auto join = [&](std::vector<Value>& to, const std::vector<Value>& parts) {
+      if (to.empty())
+        to = parts;
       else
-        for (size_t t = 0; t < parts.size(); ++t)
-          totals[t] = compile::combine(reductions[t], totals[t], parts[t]);
-    }
+        for (size_t t = 0; t < parts.size(); ++t) to[t] = compile::combine(reductions[t], to[t], parts[t]);
+    };
+    for (int64_t r = 0; r < count; ++r)
+      join(count >= 6 && r % 2 ? others : totals, element_contributions(*this, node, at, chain_.index(r)));
+    if (!others.empty()) join(totals, others);
     if (totals.empty())
       for (size_t t = 0; t < types.size(); ++t)
         totals.push_back(builder().constant_bits(types[t], kernel::identity_of(reductions[t], types[t])));
@@ -392,6 +411,8 @@ Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* o
 Scalar DensityWriter::load_leaf(const Node& node, const Index& at) {
   const int64_t count = element_count(node.shape);
   Value place = count == 1 ? chain_.index(0) : at.linear();
+  if (const auto known = ahead_.find(&node); known != ahead_.end())
+    if (const auto i = kernel::constant_bits_of(place)) return {known->second[*i], {}, false};
   auto kind = Segment::Kind::values;
   // Lanes count the first axis: with that axis last they read side by side.
   if (chain_.by_team() && step_.type() != Type::none && node.shape.size() >= 2 && is_float(node.type) &&

@@ -59,6 +59,7 @@ class DensityWriter final : public graph::Reader {
   Scalar literal(const Node& node);
   Value segment(Segment::Kind kind, const Node& leaf, const Node* updates, int64_t count, Value place);
 
+  void read_ahead();
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
   void write_factor(const Node& node);
@@ -89,6 +90,7 @@ class DensityWriter final : public graph::Reader {
   Segments segments_;
   Array reals_, places_;
   Value reals_base_, places_base_;
+  std::unordered_map<const Node*, std::vector<Value>> ahead_;  // leaves that are read already
   // While a density is written
   Vector q_, g_, scratch_;
   std::unordered_map<const Node*, std::vector<Value>> totals_;

@@ -18,11 +18,8 @@ constexpr double log_target = -0.22314355131420976;  // log 0.8
 // -------------------------------
 
 void Machine::begin_search() {
-  const Vector sample = at(layout_.sample);
-  chain_.each(n_, [&](Value i) {
-    q_.set(i, sample.get(i));
-    g_.set(i, sample.get(i + index(n_)));
-  });
+  copy(sample_q_, q_);
+  copy(sample_g_, g_);
 }
 
 void Machine::end_search() {
@@ -87,7 +84,7 @@ void Machine::collect() {
     const Value count = word(word_collected).get() + 1;
     word(word_collected) = count;
     const Value weight = 1 / convert(count, chain_.real());
-    const Vector sample = at(layout_.sample), mean = at(layout_.mean), squares = at(layout_.squares);
+    const Vector sample = sample_q_, mean = at(layout_.mean), squares = at(layout_.squares);
     if (layout_.dense()) {
       chain_.sync();
       // Both factors from the old mean: the covariance grows by (n - 1) / n of their product.

@@ -55,13 +55,18 @@ void Machine::open_state() {
   const Value chain = by_hand() ? min(team_, chains_ - 1) : team_;
   state_base_ = chain * layout_.count;
   const Value words = chain * int64_t{word_count};
-  own_base_ = index(0);
+  own_base_ = index_zero_ = index(0);
   if (options_.home != Home::buffer) {
-    own_begin_ = by_hand() ? layout_.hot : 0;
-    own_end_ = by_hand() ? layout_.hot_end : layout_.count;
+    const bool hot = by_hand() || all_in_registers();
+    own_begin_ = all_in_registers() ? layout_.stack : by_hand() ? layout_.other : 0;
+    own_end_ = hot ? layout_.hot_end : layout_.count;
+    if (hot && !by_hand() && layout_.scratch_size > 0) {
+      has_scratch_ = true;
+      scratch_ = k_.array(chain_.real(), static_cast<uint32_t>(layout_.scratch_size));
+    }
     const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
     if (options_.home == Home::array)
-      own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_));
+      own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_ - own_begin_));
     else
       own_ = k_.shared(chain_.real(), static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_));
     if (by_hand()) own_base_ = k_.lane() * stride;
@@ -70,25 +75,52 @@ void Machine::open_state() {
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
   for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
   for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
+  open_vectors();
+}
 
-  // A product with a matrix reads at places that are not known: its momentum lies in memory.
-  const bool registers = !chain_.by_team() && !layout_.dense() && n_ <= chain_.written_out();
-  const auto place = [&](int64_t offset) {
+// A product with a matrix reads at places that are not known: its momentum lies in memory.
+bool Machine::some_in_registers() const {
+  return !chain_.by_team() && !layout_.dense() && n_ <= chain_.written_out();
+}
+
+// Fifteen vectors, and room for the density's arithmetic: a GPU's lane has 255 registers.
+bool Machine::all_in_registers() const {
+  constexpr int64_t words = 176;
+  return some_in_registers() && 15 * n_ * size_of(chain_.real()) <= 4 * words;
+}
+
+void Machine::open_vectors() {
+  const auto place = [&](bool registers, int64_t offset, bool keeps = true) {
     if (!registers) return at(offset);
     std::vector<Variable> cells;
-    for (int64_t i = 0; i < n_; ++i) cells.push_back(k_.variable(at(offset).get(index(i))));
-    return Vector(std::move(cells));
+    for (int64_t i = 0; i < n_; ++i)
+      cells.push_back(k_.variable(keeps ? at(offset).get(index(i)) : number(0)));
+    Vector vector(std::move(cells));
+    if (keeps) kept_.emplace_back(vector, offset);
+    return vector;
   };
-  q_ = place(layout_.current);
-  p_ = place(layout_.current + n_);
-  g_ = place(layout_.current + 2 * n_);
-  cb_ = place(layout_.growing);
-  cr_ = place(layout_.growing + n_);
+  const bool some = some_in_registers(), all = all_in_registers();
+  q_ = place(some, layout_.current);
+  p_ = place(some, layout_.current + n_);
+  g_ = place(some, layout_.current + 2 * n_);
+  cb_ = place(some, layout_.growing, false);  // of one leaf
+  cr_ = place(some, layout_.growing + n_, false);
+  other_q_ = place(all, layout_.other);
+  other_p_ = place(all, layout_.other + n_);
+  other_g_ = place(all, layout_.other + 2 * n_);
+  inner_ = place(all, layout_.inner);
+  sample_q_ = place(all, layout_.sample);
+  sample_g_ = place(all, layout_.sample + n_);
+  proposal_q_ = place(all, layout_.proposal);
+  proposal_g_ = place(all, layout_.proposal + n_);
+  rho_ = place(all, layout_.rho);
   if (layout_.dense()) {
     sharp_ = at(layout_.current + 3 * n_);
+    other_sharp_ = at(layout_.other + 3 * n_);
+    inner_sharp_ = at(layout_.inner + n_);
     cb_sharp_ = at(layout_.growing + 2 * n_);
   } else {
-    minv_ = place(layout_.inverse_metric);
+    minv_ = place(some, layout_.inverse_metric);
   }
 }
 
@@ -102,13 +134,7 @@ void Machine::every_own_number(const std::function<void(Value)>& body) {
 }
 
 void Machine::save_state() {
-  const auto save = [&](const Vector& from, int64_t offset) {
-    if (from.in_registers()) copy(from, at(offset));
-  };
-  save(q_, layout_.current);
-  save(p_, layout_.current + n_);
-  save(g_, layout_.current + 2 * n_);
-  if (!layout_.dense()) save(minv_, layout_.inverse_metric);
+  for (const auto& [vector, offset] : kept_) copy(vector, at(offset));
   if (own_end_ > 0)
     every_own_number([&](Value i) { state_[state_base_ + index(own_begin_) + i] = own_[own_base_ + i]; });
   chain_.once([&] {
@@ -153,7 +179,10 @@ void Machine::round() {
     k_.if_(
         is_phase(Phase::search), [&] { begin_search(); }, [&] { begin_transition(); });
   });
-  k_.if_(is_phase(Phase::tree) && word(word_leaf).get() == index(0), [&] { begin_subtree(); });
+  // One call serves the leaf, and the subtree that it may begin.
+  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get() + 1);
+  now_uniform() = random_->uniform(bits, 0);
+  k_.if_(is_phase(Phase::tree) && word(word_leaf).get() == index(0), [&] { begin_subtree(bits); });
   leap();
   k_.if_(
       is_phase(Phase::tree), [&] { end_leaf(); },
@@ -186,9 +215,6 @@ void Machine::leap() {
     });
   }
   chain_.sync();
-  // Drawn here, among the density's arithmetic, it costs no time of its own.
-  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get() + 1);
-  now_uniform() = random_->uniform(bits, 0);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;
   chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
@@ -202,18 +228,17 @@ void Machine::leap() {
 // ----------------------
 
 void Machine::begin_start() {
-  const Vector drawn = at(layout_.rho);
+  const Vector drawn = passing();
   const auto draw = [&](Value i) {
     const auto bits = random_->bits(Purpose::start, word(word_attempt).get(), i);
-    const Value free = fma(random_->uniform(bits, 0), 2 * radius_, -radius_);
-    drawn.set(i, select(word(word_given).get() != index(0), at(layout_.sample).get(i), free));
+    drawn.set(i, fma(random_->uniform(bits, 0), 2 * radius_, -radius_));
   };
   if (chain_.by_team())
     k_.each(index(n_), draw);
   else
     k_.for_(index(n_), draw);
   chain_.each(n_, [&](Value i) {
-    q_.set(i, drawn.get(i));
+    q_.set(i, select(word(word_given).get() != index(0), sample_q_.get(i), drawn.get(i)));
     p_.set(i, number(0));
     g_.set(i, number(0));
   });
@@ -226,8 +251,8 @@ void Machine::end_start() {
   k_.if_(
       is_good,
       [&] {
-        copy(q_, at(layout_.sample));
-        copy(g_, at(layout_.sample + n_));
+        copy(q_, sample_q_);
+        copy(g_, sample_g_);
         real(real_lp) = lp;
         word(word_attempt) = index(0);
         word(word_search_direction) = index(0);
@@ -248,7 +273,8 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   result.layout = make_layout(density.size, metric, max_depth, schedule.scratch);
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
-  Chain chain(k, options.by_team, real, options.written_out,
+  const kernel::Loose loose(k, options.fuses);
+  Chain chain(k, options.by_team, real, options.written_out, options.fuses,
               options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, writer, result.layout, options);

@@ -25,6 +25,7 @@ struct KernelOptions {
   uint32_t lanes = 32;  // of a team; or chains that share a workgroup
   Home home = Home::buffer;
   bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
+  bool fuses = true;         // a multiply-add is rounded once
   int64_t sets = 1;          // data sets
   int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };

@@ -17,8 +17,8 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
   const bool dense = layout.dense();
   layout.current = take(3 * size + (dense ? size : 0));  // dense: the sharp momentum too
   layout.growing = take((dense ? 3 : 2) * size);
-  layout.hot = end;
-  layout.ends = take(6 * size + (dense ? 2 * size : 0));
+  layout.other = take((dense ? 4 : 3) * size);
+  layout.inner = take((dense ? 2 : 1) * size);
   layout.sample = take(2 * size);
   layout.proposal = take(2 * size);
   layout.rho = take(size);

@@ -65,8 +65,9 @@ struct Layout {
   int64_t scratch_size = 0;
 
   // Offsets among the numbers
-  int64_t ends = 0;      // two of (position, momentum, gradient)
-  int64_t current = 0;   // position, momentum, gradient
+  int64_t current = 0;   // position, momentum, gradient: of the end that grows
+  int64_t other = 0;     // the same of the other end
+  int64_t inner = 0;     // momentum of the end before it grew
   int64_t sample = 0;    // position, gradient
   int64_t proposal = 0;  // position, gradient
   int64_t rho = 0;
@@ -76,10 +77,11 @@ struct Layout {
   int64_t stack = 0, slot = 0;
   int64_t scratch = 0;
   int64_t count = 0;  // in all
-  // What every leaf touches: ends, sample, proposal, rho and stack.
-  int64_t hot = 0, hot_end = 0;
+  // What every leaf touches: from `other` to the stack's end.
+  int64_t hot_end = 0;
 
   bool dense() const { return metric == Metric::dense; }
+  // A slot for each size of subtree that can wait: 1, 2, 4 ... leaves.
   int64_t slots() const { return max_depth > 1 ? max_depth - 1 : 1; }
 };
 Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch);

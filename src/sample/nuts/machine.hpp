@@ -1,7 +1,10 @@
 // The parts of the kernel's state machine; kernel.cpp puts them together.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "sample/density/writer.hpp"
 #include "sample/nuts/kernel.hpp"
@@ -22,6 +25,11 @@ class Machine {
   void open_state();
   void save_state();
   void every_own_number(const std::function<void(Value)>& body);
+  bool some_in_registers() const;
+  bool all_in_registers() const;
+  void open_vectors();
+  // Memory for n numbers until the next leaf: no subtree waits.
+  Vector passing() const { return at(layout_.stack); }
   // Chains that are alone in their lanes but share the memory of a workgroup.
   bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
@@ -31,11 +39,12 @@ class Machine {
 
   // --- tree.cpp: transitions
   void begin_transition();
-  void begin_subtree();
+  void begin_subtree(const std::array<Value, 4>& bits);
   void rescale(Value change);
   void end_leaf();
-  Value merge(Value valid);
-  void push();
+  Value merge(Value full);
+  void merge_more(Value leaf, Value full, const Variable& good);
+  Value all_positive(const std::vector<Value>& numbers);
   void join_subtree(const Variable& going);
   void end_transition();
   void save_draw(Value accept_stat);
@@ -62,6 +71,7 @@ class Machine {
   Value number(double value) { return chain_.number(value); }
   Value index(int64_t value) { return chain_.index(value); }
   Vector at(int64_t offset) const {
+    if (has_scratch_ && offset == layout_.scratch) return Vector(scratch_, index_zero_);
     const bool own = offset >= own_begin_ && offset < own_end_;
     return own ? Vector(own_, own_base_ + own_base_.like(offset - own_begin_))
                : Vector(state_, state_base_).from(offset);
@@ -93,12 +103,18 @@ class Machine {
   std::optional<Stream> random_;
 
   // The chain's numbers: in the buffer, those from own_begin_ to own_end_ - 1 in memory of its own.
-  Array own_;
-  Value state_base_, own_base_;
+  Array own_, scratch_;
+  bool has_scratch_ = false;  // the density's scratch is an array of its own
+  Value state_base_, own_base_, index_zero_;
   int64_t own_begin_ = 0, own_end_ = 0;
-  Vector q_, p_, g_, sharp_;             // the current point
+  Vector q_, p_, g_, sharp_;                          // the current point: the end that grows
+  Vector other_q_, other_p_, other_g_, other_sharp_;  // the other end
+  Vector inner_, inner_sharp_;                        // momentum of this end before it grew
+  Vector sample_q_, sample_g_, proposal_q_, proposal_g_, rho_;
   Vector minv_, cb_, cr_, cb_sharp_;     // inverse metric; begin and sum of the growing subtree
   std::vector<Variable> reals_, cells_;  // scalars, by Real and Word
+  // Vectors that lie in registers, with where they lie between dispatches.
+  std::vector<std::pair<Vector, int64_t>> kept_;
   // What the round's evaluation gave, and the random number of its leaf
   std::vector<Variable> now_;
   const Variable& now_lp() const { return now_[0]; }

@@ -19,30 +19,29 @@ void Machine::begin_with_momentum() {
 // p ~ N(0, M). Diagonal: p_i = n_i / sqrt(M^-1_ii). Dense: M^-1 = L L^T, so that L^T p = n.
 void Machine::draw_momentum(Value purpose, Value trial) {
   const Value iteration = word(word_iteration).get();
-  // They lie where rho does until they are scaled; it is made of the momentum next.
-  const Vector drawn = at(layout_.rho);
+  const Vector drawn = passing();
   const bool written_out = p_.in_registers();
+  const auto width = static_cast<int64_t>(random_->normals_a_call()), calls = (n_ + width - 1) / width;
   const auto draw = [&](Value i) {
-    const auto two = random_->normals(purpose, iteration, trial, i);
-    drawn.set(i * 2, two[0]);
-    k_.if_(i * 2 + 1 < index(n_), [&] { drawn.set(i * 2 + 1, two[1]); });
+    const auto normals = random_->normals(purpose, iteration, trial, i);
+    for (int64_t j = 0; j < width; ++j)
+      k_.if_(i * width + j < index(n_), [&] { drawn.set(i * width + j, normals[static_cast<size_t>(j)]); });
   };
-  const int64_t pairs = (n_ + 1) / 2;
   if (written_out) {
-    for (int64_t i = 0; i < pairs; ++i) {
-      const auto two = random_->normals(purpose, iteration, trial, index(i));
-      p_.set(index(2 * i), two[0]);
-      if (2 * i + 1 < n_) p_.set(index(2 * i + 1), two[1]);
+    for (int64_t i = 0; i < calls; ++i) {
+      const auto normals = random_->normals(purpose, iteration, trial, index(i));
+      for (int64_t j = 0; j < width && i * width + j < n_; ++j)
+        p_.set(index(i * width + j), normals[static_cast<size_t>(j)]);
     }
   } else if (chain_.by_team()) {
-    k_.each(index(pairs), draw);
+    k_.each(index(calls), draw);
   } else {
-    k_.for_(index(pairs), draw);
+    k_.for_(index(calls), draw);
   }
   if (!layout_.dense()) {
     chain_.each(n_, [&](Value i) {
       const Value normal = written_out ? p_.get(i) : drawn.get(i);
-      p_.set(i, normal * kernel::rsqrt(minv_.get(i)));
+      p_.set(i, normal * (1 / sqrt_device(minv_.get(i))));
     });
     return;
   }

@@ -1,6 +1,6 @@
 // Transitions: multinomial NUTS with Stan's three checks at every merge. A subtree grows leaf by leaf; its
-// completed left halves wait on a stack whose height is the number of ones in the leaf's number, so that
-// merging is a binary counter's carry.
+// completed left halves wait in slots, one of each size: those whose bits are set in the leaf's number, so
+// that merging is a binary counter's carry.
 #include <cmath>
 
 #include <adit/kernel/math.hpp>
@@ -10,17 +10,15 @@
 namespace adit::sampling {
 
 void Machine::begin_transition() {
-  const Vector sample = at(layout_.sample), ends = at(layout_.ends), rho = at(layout_.rho);
-  const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
   chain_.each(n_, [&](Value i) {
-    const Value q = sample.get(i), g = sample.get(i + index(n_)), p = p_.get(i);
-    for (const int64_t side : {int64_t{0}, end}) {
-      ends.set(i + index(side), q);
-      ends.set(i + index(side + n_), p);
-      ends.set(i + index(side + 2 * n_), g);
-      if (layout_.dense()) ends.set(i + index(side + 3 * n_), sharp_.get(i));
-    }
-    rho.set(i, p);
+    const Value q = sample_q_.get(i), g = sample_g_.get(i), p = p_.get(i);
+    q_.set(i, q);
+    g_.set(i, g);
+    other_q_.set(i, q);
+    other_p_.set(i, p);
+    other_g_.set(i, g);
+    rho_.set(i, p);
+    if (layout_.dense()) other_sharp_.set(i, sharp_.get(i));
   });
   real(real_energy) = real(real_h0).get();
   real(real_weight) = number(1);
@@ -32,18 +30,28 @@ void Machine::begin_transition() {
   set_phase(Phase::tree);
 }
 
-void Machine::begin_subtree() {
-  const auto bits = random_->bits(Purpose::direction, word(word_iteration).get(), word(word_depth).get());
-  const Value forward = random_->uniform(bits, 0) > number(0.5);
-  const Value direction = select(forward, index(1), index(0));
-  word(word_direction) = direction;
+// The direction is a bit that the leaf's uniform number does not use. The current point is the end that grew
+// last: where the other one grows now, they change places.
+void Machine::begin_subtree(const std::array<Value, 4>& bits) {
+  const Value direction = bits[0] & 1;
   real(real_choice) = random_->uniform(bits, 1);
-  const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
-  const Vector from = at(layout_.ends).from(direction * end);
+  const auto exchange = [&](const Vector& a, const Vector& b, Value i) {
+    const Value kept = a.get(i);
+    a.set(i, b.get(i));
+    b.set(i, kept);
+  };
+  k_.if_(direction != word(word_direction).get(), [&] {
+    chain_.each(n_, [&](Value i) {
+      exchange(q_, other_q_, i);
+      exchange(p_, other_p_, i);
+      exchange(g_, other_g_, i);
+      if (layout_.dense()) exchange(sharp_, other_sharp_, i);
+    });
+  });
+  word(word_direction) = direction;
   chain_.each(n_, [&](Value i) {
-    q_.set(i, from.get(i));
-    p_.set(i, from.get(i + index(n_)));
-    g_.set(i, from.get(i + index(2 * n_)));
+    inner_.set(i, p_.get(i));
+    if (layout_.dense()) inner_sharp_.set(i, sharp_.get(i));
   });
   real(real_sub_weight) = number(0);
 }
@@ -69,11 +77,8 @@ void Machine::end_leaf() {
   real(real_sub_weight) = total;
   const Value takes = now_uniform().get() * total < weight && !divergent;
   k_.if_(takes, [&] {
-    const Vector proposal = at(layout_.proposal);
-    chain_.each(n_, [&](Value i) {
-      proposal.set(i, q_.get(i));
-      proposal.set(i + index(n_), g_.get(i));
-    });
+    copy(q_, proposal_q_);
+    copy(g_, proposal_g_);
     real(real_proposal_lp) = now_lp().get();
     real(real_proposal_energy) = now_h().get();
   });
@@ -82,51 +87,60 @@ void Machine::end_leaf() {
     word(word_divergences) = word(word_divergences).get() + select(warming, index(0), index(1));
     word(word_warmup_divergences) = word(word_warmup_divergences).get() + select(warming, index(1), index(0));
   });
-  const Variable valid = k_.variable(!divergent);
-  k_.if_(valid.get(), [&] { valid = merge(valid.get()); });
   const Value next = word(word_leaf).get() + 1;
   const Value full = next == (index(1) << word(word_depth).get());
+  const Variable valid = k_.variable(!divergent);
+  k_.if_(!divergent, [&] { valid = merge(full); });
   // going: the transition is not over.
   const Variable going = k_.variable(valid.get());
-  k_.if_(valid.get() && !full, [&] { push(); });
   word(word_leaf) = next;
   k_.if_(valid.get() && full, [&] { join_subtree(going); });
   k_.if_(!going.get(), [&] { end_transition(); });
 }
 
-// The leaf, and the subtrees that it completes, with those that wait for them; true while no pair has turned.
-Value Machine::merge(Value valid) {
+// The leaf, and the subtrees that it completes, with those that wait for them; what came of it then waits
+// itself. True while no pair has turned.
+Value Machine::merge(Value full) {
   const Value leaf = word(word_leaf).get();
-  const Value height = count_ones(leaf), merges = trailing_zeros(~leaf);
-  chain_.each(n_, [&](Value i) {
-    const Value p = p_.get(i);
-    cb_.set(i, p);
-    cr_.set(i, p);
-    if (layout_.dense()) cb_sharp_.set(i, sharp_.get(i));
-  });
-  const Variable good = k_.variable(valid);
-  const Variable done = k_.variable(index(0));
-  const auto slot_of = [&](Value merged) {
-    return at(layout_.stack).from((height - 1 - merged) * layout_.slot);
-  };
-  // An odd leaf meets a single one first: the three checks of two leaves are one.
-  k_.if_((leaf & 1) != index(0), [&] {
-    const Vector other = slot_of(index(0)), other_sharp = other.from(3 * n_);
-    const auto dots = chain_.sums(n_, 2, [&](Value i) {
-      const Value b = other.get(i), p = p_.get(i), both = b + p;
-      return std::vector{sharp(i, b, other_sharp) * both, sharp(i, p, sharp_) * both};
-    });
-    chain_.each(n_, [&](Value i) {
-      cb_.set(i, other.get(i));
-      cr_.set(i, p_.get(i) + other.get(i));
-      if (layout_.dense()) cb_sharp_.set(i, other_sharp.get(i));
-    });
-    good = dots[0] > number(0) && dots[1] > number(0);
-    done = index(1);
-  });
-  k_.while_([&] { return good.get() && done.get() < merges; },
+  const Variable good = k_.variable(full.like(true));
+  // A single leaf's begin is all there is of it, and two leaves' three checks are one.
+  const Vector single = at(layout_.stack), single_sharp = single.from(3 * n_);
+  k_.if_((leaf & 1) == index(0),
+         [&] {
+           chain_.each(n_, [&](Value i) {
+             const Value p = p_.get(i);
+             single.set(i, p);
+             if (layout_.dense()) single_sharp.set(i, sharp_.get(i));
+             cb_.set(i, p);
+             cr_.set(i, p);
+             if (layout_.dense()) cb_sharp_.set(i, sharp_.get(i));
+           });
+         },
+         [&] {
+           const auto dots = chain_.sums(n_, 2, [&](Value i) {
+             const Value b = single.get(i), p = p_.get(i), both = b + p;
+             return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
+           });
+           chain_.each(n_, [&](Value i) {
+             const Value b = single.get(i);
+             cb_.set(i, b);
+             cr_.set(i, p_.get(i) + b);
+             if (layout_.dense()) cb_sharp_.set(i, single_sharp.get(i));
+           });
+           good = dots[0] > number(0) && dots[1] > number(0);
+           merge_more(leaf, full, good);
+         });
+  return good.get();
+}
+
+// Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that share a subgroup then reach for
+// the same slot.
+void Machine::merge_more(Value leaf, Value full, const Variable& good) {
+  const Variable level = k_.variable(index(1));
+  const auto slot_of = [&](Value size) { return at(layout_.stack).from(size * layout_.slot); };
+  k_.while_([&] { return good.get() && ((leaf >> level.get()) & 1) != index(0); },
             [&] {
-              const Vector slot = slot_of(done.get());
+              const Vector slot = slot_of(level.get());
               const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
               const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
               // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
@@ -144,74 +158,54 @@ Value Machine::merge(Value valid) {
                 cb_.set(i, first.get(i));
                 if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
               });
-              Value straight = dots[0] > number(0);
-              for (size_t t = 1; t < dots.size(); ++t) straight = straight && dots[t] > number(0);
-              good = straight;
-              done = done.get() + 1;
+              good = all_positive(dots);
+              level = level.get() + 1;
             });
-  return good.get();
-}
-
-void Machine::push() {
-  const Value leaf = word(word_leaf).get();
-  const Value place = count_ones(leaf) - trailing_zeros(~leaf);
-  const Vector slot = at(layout_.stack).from(place * layout_.slot);
-  chain_.each(n_, [&](Value i) {
-    slot.set(i, cb_.get(i));
-    if (layout_.dense()) slot.set(i + index(3 * n_), cb_sharp_.get(i));
-  });
-  // Of a single leaf the first is all there is.
-  k_.if_((leaf & 1) != index(0), [&] {
+  k_.if_(good.get() && !full, [&] {
+    const Vector slot = slot_of(level.get());
     chain_.each(n_, [&](Value i) {
+      slot.set(i, cb_.get(i));
       slot.set(i + index(n_), p_.get(i));
       slot.set(i + index(2 * n_), cr_.get(i));
-      if (layout_.dense()) slot.set(i + index(4 * n_), sharp_.get(i));
+      if (layout_.dense()) {
+        slot.set(i + index(3 * n_), cb_sharp_.get(i));
+        slot.set(i + index(4 * n_), sharp_.get(i));
+      }
     });
   });
+}
+
+Value Machine::all_positive(const std::vector<Value>& numbers) {
+  Value result = numbers[0] > number(0);
+  for (size_t i = 1; i < numbers.size(); ++i) result = result && numbers[i] > number(0);
+  return result;
 }
 
 // A complete subtree joins the trajectory.
 void Machine::join_subtree(const Variable& going) {
   const Value old = real(real_weight).get(), added = real(real_sub_weight).get();
   k_.if_(real(real_choice).get() * old < added, [&] {
-    const Vector proposal = at(layout_.proposal), sample = at(layout_.sample);
-    chain_.each(n_, [&](Value i) {
-      sample.set(i, proposal.get(i));
-      sample.set(i + index(n_), proposal.get(i + index(n_)));
-    });
+    copy(proposal_q_, sample_q_);
+    copy(proposal_g_, sample_g_);
     real(real_lp) = real(real_proposal_lp).get();
     real(real_energy) = real(real_proposal_energy).get();
   });
   real(real_weight) = old + added;
-  const int64_t end = layout_.dense() ? 4 * n_ : 3 * n_;
-  const Value direction = word(word_direction).get();
-  const Vector ends = at(layout_.ends);
-  const Vector near_end = ends.from(direction * end), far_end = ends.from((1 - direction) * end);
-  const Vector inner = near_end.from(n_), inner_sharp = near_end.from(3 * n_);
-  const Vector far = far_end.from(n_), far_sharp = far_end.from(3 * n_);
-  const Vector rho = at(layout_.rho);
-  // crit(far, p, rho + cr), crit(far, cb, rho + cb), crit(inner, p, cr + inner): the same in both directions.
+  // crit(other, p, rho + cr), crit(other, cb, rho + cb), crit(inner, p, cr + inner): the same in both
+  // directions.
   const auto dots = chain_.sums(n_, 6, [&](Value i) {
-    const Value f = far.get(i), p = p_.get(i), begin = cb_.get(i), added_rho = cr_.get(i), m = inner.get(i);
-    const Value fs = sharp(i, f, far_sharp), ps = sharp(i, p, sharp_),
-                begin_sharp = sharp(i, begin, cb_sharp_);
-    const Value ms = sharp(i, m, inner_sharp);
-    const Value all = rho.get(i) + added_rho, left = rho.get(i) + begin, right = added_rho + m;
-    return std::vector{fs * all, ps * all, fs * left, begin_sharp * left, ms * right, ps * right};
+    const Value o = other_p_.get(i), p = p_.get(i), m = inner_.get(i);
+    const Value begin = cb_.get(i), added_rho = cr_.get(i), rho = rho_.get(i);
+    const Value os = sharp(i, o, other_sharp_), ps = sharp(i, p, sharp_), ms = sharp(i, m, inner_sharp_);
+    const Value begin_sharp = sharp(i, begin, cb_sharp_);
+    const Value all = rho + added_rho, left = rho + begin, right = added_rho + m;
+    return std::vector{os * all, ps * all, os * left, begin_sharp * left, ms * right, ps * right};
   });
-  chain_.each(n_, [&](Value i) {
-    rho.set(i, rho.get(i) + cr_.get(i));
-    near_end.set(i, q_.get(i));
-    near_end.set(i + index(n_), p_.get(i));
-    near_end.set(i + index(2 * n_), g_.get(i));
-    if (layout_.dense()) near_end.set(i + index(3 * n_), sharp_.get(i));
-  });
-  Value straight = dots[0] > number(0);
-  for (size_t t = 1; t < dots.size(); ++t) straight = straight && dots[t] > number(0);
+  chain_.each(n_, [&](Value i) { rho_.set(i, rho_.get(i) + cr_.get(i)); });
   const Value depth = word(word_depth).get() + 1;
   word(word_depth) = depth;
   word(word_leaf) = index(0);
-  going = straight && depth < max_depth_;
+  going = all_positive(dots) && depth < max_depth_;
 }
 
 void Machine::end_transition() {
@@ -227,9 +221,8 @@ void Machine::save_draw(Value accept_stat) {
   const Value since = iteration - save_from_;
   k_.if_(iteration >= save_from_ && since % thin_ == index(0), [&] {
     const Value row = (team_ * ring_ + (since / thin_) % ring_) * (stats_count + n_);
-    const Vector sample = at(layout_.sample);
     const Value divergent = !(real(real_h0).get() - now_h().get() >= number(-1000));
-    const auto position = [&](Value i) { rows_[row + index(stats_count) + i] = sample.get(i); };
+    const auto position = [&](Value i) { rows_[row + index(stats_count) + i] = sample_q_.get(i); };
     chain_.once([&] {
       const Value stats[] = {real(real_lp).get(),
                              accept_stat,

@@ -1,0 +1,88 @@
+#include "kernel/loose.hpp"
+
+#include <bit>
+#include <utility>
+
+#include "kernel/fold.hpp"
+
+namespace adit::kernel {
+
+namespace {
+
+bool applies(Value a) {
+  return a.builder().is_loose() && a.width() == 1 && (a.type() == Type::f32 || a.type() == Type::f64);
+}
+bool applies(Value a, Value b) { return applies(a) && b.type() == a.type() && b.width() == 1; }
+
+std::optional<double> number_of(Value a) {
+  const auto bits = constant_bits_of(a);
+  if (!bits) return std::nullopt;
+  if (a.type() == Type::f32) return std::bit_cast<float>(static_cast<uint32_t>(*bits));
+  return std::bit_cast<double>(*bits);
+}
+
+// The operands of a product or the operand of a negation; nothing where `a` is neither.
+std::optional<std::pair<Value, Value>> operands_of(Value a, Op op) {
+  Builder& k = a.builder();
+  const Instruction& it = k.program()[a.id()];
+  if (it.op != op) return std::nullopt;
+  const Value first(&k, it.operand[0], a.type());
+  return std::pair{first, it.operand_count > 1 ? Value(&k, it.operand[1], a.type()) : first};
+}
+
+// A factor that is known, and the other one.
+std::optional<std::pair<double, Value>> scaled(Value a) {
+  const auto factors = operands_of(a, Op::mul);
+  if (!factors) return std::nullopt;
+  if (const auto x = number_of(factors->first)) return std::pair{*x, factors->second};
+  if (const auto y = number_of(factors->second)) return std::pair{*y, factors->first};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Value> loose_sum(Value a, Value b) {
+  if (!applies(a, b)) return std::nullopt;
+  if (number_of(a) == 0.0) return b;
+  if (number_of(b) == 0.0) return a;
+  if (a.id() == b.id()) {
+    if (const auto parts = scaled(a)) return a.like(2 * parts->first) * parts->second;
+    return std::nullopt;
+  }
+  if (const auto factors = operands_of(b, Op::mul)) return fma(factors->first, factors->second, a);
+  if (const auto factors = operands_of(a, Op::mul)) return fma(factors->first, factors->second, b);
+  return std::nullopt;
+}
+
+std::optional<Value> loose_difference(Value a, Value b) {
+  // x - x asks whether x is finite: it stays.
+  if (!applies(a, b) || a.id() == b.id()) return std::nullopt;
+  if (number_of(b) == 0.0) return a;
+  if (const auto factors = operands_of(b, Op::mul)) return fma(-factors->first, factors->second, a);
+  if (const auto factors = operands_of(a, Op::mul)) return fma(factors->first, factors->second, -b);
+  return std::nullopt;
+}
+
+std::optional<Value> loose_product(Value a, Value b) {
+  if (!applies(a, b)) return std::nullopt;
+  if (number_of(b)) std::swap(a, b);
+  const auto known = number_of(a);
+  if (!known) return std::nullopt;
+  if (const auto other = number_of(b)) return a.like(*known * *other);
+  if (*known == 1.0) return b;
+  if (*known == -1.0) return -b;
+  if (const auto parts = scaled(b)) return a.like(*known * parts->first) * parts->second;
+  if (const auto inner = operands_of(b, Op::neg)) return a.like(-*known) * inner->first;
+  return std::nullopt;
+}
+
+std::optional<Value> loose_negative(Value a) {
+  if (!applies(a)) return std::nullopt;
+  if (const auto known = number_of(a)) return a.like(-*known);
+  if (const auto inner = operands_of(a, Op::neg)) return inner->first;
+  if (const auto parts = scaled(a)) return a.like(-parts->first) * parts->second;
+  if (const auto factors = operands_of(a, Op::mul)) return -factors->first * factors->second;
+  return std::nullopt;
+}
+
+}  // namespace adit::kernel
