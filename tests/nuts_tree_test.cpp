@@ -1,6 +1,7 @@
 // The kernel's transitions against a recursion of Stan's tree with the same random numbers: leapfrogs, depth,
 // divergence and the chosen point of every transition, each started from the kernel's own draw.
 #include <fmt/format.h>
+#include <random>
 
 #include "devices.hpp"
 #include "sampling/closed_forms.hpp"
@@ -41,14 +42,16 @@ std::string difference(const Row& row, const Transition<D>& want, double constan
   return {};
 }
 
-// Whether rounding decides the transition: the recursion itself ends elsewhere from a start that lies 64
-// units in the last place away. Trajectories of a thousand steps in a funnel's neck do that.
+// Whether rounding decides the transition: the recursion itself ends elsewhere from one of 32 starts that lie
+// up to a thousand units in the last place away. Trajectories of a thousand steps in a funnel's neck do that.
 template <size_t D>
 bool is_unstable(ReferenceNuts<D>& nuts, const Transition<D>& want, const Place<D>& from, double step,
                  uint32_t iteration, double tolerance) {
-  for (const double change : {0x1p-46, -0x1p-46}) {
+  std::mt19937 source(1);
+  std::uniform_real_distribution<double> apart(-0x1p-42, 0x1p-42);
+  for (int trial = 0; trial < 32; ++trial) {
     Place<D> near = from;
-    for (double& q : near) q += q * change;
+    for (double& q : near) q += std::max(1.0, std::abs(q)) * apart(source);
     const Transition<D> other = nuts.transition(near, step, iteration);
     const Row row{other.lp,
                   other.accept_stat,

@@ -69,9 +69,41 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
   return {this, id, type, width};
 }
 
+namespace {
+
+// What nothing reads leaves the program: operands come before their readers, so one look from the end will do.
+void drop_unread(Program& program) {
+  std::vector<uint32_t> readers(program.instructions.size(), 0);
+  for (const Instruction& it : program.instructions)
+    for (size_t k = 0; k < it.operand_count; ++k) ++readers[it.operand[k]];
+  std::vector<bool> drops(readers.size(), false);
+  for (Id id = static_cast<Id>(readers.size()); id-- > 0;) {
+    const Instruction& it = program[id];
+    if (readers[id] > 0 || it.op == Op::argument || !(is_pure(it.op) || it.op == Op::load)) continue;
+    drops[id] = true;
+    for (size_t k = 0; k < it.operand_count; ++k) --readers[it.operand[k]];
+  }
+  std::vector<Id> number(readers.size());
+  Id kept = 0;
+  for (Id id = 0; id < readers.size(); ++id) {
+    if (drops[id]) continue;
+    number[id] = kept;
+    Instruction& it = program.instructions[kept++] = program.instructions[id];
+    for (size_t k = 0; k < it.operand_count; ++k) it.operand[k] = number[it.operand[k]];
+  }
+  program.instructions.resize(kept);
+  for (Block& block : program.blocks) {
+    std::erase_if(block, [&](Id id) { return drops[id]; });
+    for (Id& id : block) id = number[id];
+  }
+}
+
+}  // namespace
+
 Program Builder::finish() {
   if (open_.size() != 1)
     throw Error(ErrorKind::bad_argument, "[kernel] finish: expected at the end of the body");
+  drop_unread(program_);
   verify(program_);
   return std::move(program_);
 }

@@ -37,7 +37,8 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
   if (t.block_m == 0 || t.block_n == 0 || t.block_k == 0 || t.stages < 1 || t.stages > 2 || t.split_k == 0 ||
       t.subgroup == 0 || t.across == 0)
     reject_matmul("tiling: expected blocks, one or two stages, and at least one split");
-  if (t.early && t.stages != 2) reject_matmul("tiling: expected two stages where tiles are put early");
+  if (t.early && t.stages != 2 && t.method != MatmulMethod::matrices)
+    reject_matmul("tiling: expected two stages where tiles are put early");
   if (matmul_teams(s, t) > ~uint32_t{0})
     reject_matmul(fmt::format("shape: expected fewer than 2^32 teams, got {}", matmul_teams(s, t)));
   const Grid grid(s, t);
@@ -100,7 +101,7 @@ std::string to_text(const MatmulTiling& t) {
     text += fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k);
   else
     text += fmt::format(":{}{}", t.interleaved ? 'z' : 'w', t.across);
-  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "") + (t.narrows ? "c" : "");
+  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "") + (t.linear ? "l" : "") + (t.unrolled ? "u" : "");
 }
 
 namespace {
@@ -115,12 +116,8 @@ bool read_rest(const char* text, MatmulTiling& t) {
     return false;
   }
   t.interleaved = layout == 'z';
-  t.ahead = text[read] == 'a';
-  if (t.ahead) ++read;
-  t.early = text[read] == 'e';
-  if (t.early) ++read;
-  t.narrows = text[read] == 'c';
-  if (t.narrows) ++read;
+  const auto has = [&](char letter) { return text[read] == letter && ++read; };
+  t.ahead = has('a'), t.early = has('e'), t.linear = has('l'), t.unrolled = has('u');
   return (layout == 'z' || layout == 'w') && text[read] == 0;
 }
 

@@ -47,8 +47,9 @@ struct MatmulTiling {
   bool fused = true;        // multiply-add with one rounding
   bool interleaved = true;  // tiled: lanes of a subgroup in a zigzag, else row by row
   bool ahead = false;       // operands of a step are read from shared memory during the step before
-  bool early = false;       // two stages: tiles wait in registers for a whole step before they are put
-  bool narrows = false;     // matrices: sums are converted as whole matrices to a result of 16 bits
+  bool early = false;       // tiles wait in registers for a step before they are put (tiled: two stages)
+  bool linear = false;      // matrices: a lane reads its part of a tile at constants past one address
+  bool unrolled = false;    // matrices, two stages: a round of the loop does both, at constant places
   kernel::MatrixShape matrix{16, 16, 16, kernel::Type::f16, kernel::Type::f32};  // matrices: one product
 };
 
@@ -80,7 +81,7 @@ uint64_t matmul_sum_teams(const MatmulShape& shape);
 uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& tiling);  // 0: none is needed
 
 // "tiled:128x128x16:8x8:s2:p4:g8:k1:z8", and back; parse throws bad_argument. z is w where lanes are not
-// interleaved; an a at the end is for `ahead`, an e for `early`, a c for `narrows`.
+// interleaved; an a at the end is for `ahead`, an e for `early`, an l for `linear`, a u for `unrolled`.
 std::string to_text(const MatmulTiling& tiling);
 MatmulTiling tiling_from_text(const std::string& text);
 

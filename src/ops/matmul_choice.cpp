@@ -60,6 +60,8 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
       t.method = MatmulMethod::matrices;
       // 4096 x 4096 with groups of 4 instead of 16: 416 us instead of 428 in f16, 399 instead of 403 in bf16.
       t.pad = 8, t.group = t.block_n == 128 ? 4 : 16;
+      // One address for all of an operand's loads: 3195 instead of 3300 us at 8192.
+      t.linear = limits.int64 && t.block_n == 128;
       t.matrix = {16, 16, 16, shape.type, Type::f32};
     }
     return all;

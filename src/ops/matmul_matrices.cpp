@@ -52,8 +52,7 @@ class ByMatrices {
     group_m_ = quotient(group, groups_n_), group_n_ = rest(group, groups_n_);
     sum(place);
     const Writer writer(k_, shape_, t_, hooks_, c, place);
-    const bool fits = writer.is_plain() || (t_.narrows && writer.is_whole() && size_of(shape_.result) == 2);
-    if (fits && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
+    if (writer.is_plain() && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
       store_matrices(writer, c, place);
     else
       store_elements(writer, place, tiles);
@@ -87,10 +86,11 @@ class ByMatrices {
                       Value tile) {
     std::vector<Value> halves;
     const Type index_type = o.is_wide() ? Type::u64 : Type::u32;
+    const Value its_line = slot.line + slot.below;
     for (uint32_t j = 0; j < per_vector; ++j) {
       const Value row =
-          kernel::min(first + (o.along_k ? slot.line : slot.within + j), first.like(o.extent - 1));
-      const Value depth = tile * o.block_k + (o.along_k ? slot.within + j : slot.line);
+          kernel::min(first + (o.along_k ? its_line : slot.within + j), first.like(o.extent - 1));
+      const Value depth = tile * o.block_k + (o.along_k ? slot.within + j : its_line);
       const Value inside = depth < o.depth, at = select(inside, depth, 0);
       const Value line = convert(o.along_k ? row : at, index_type), column = o.along_k ? at : row;
       Value index = line * o.leading() + convert(column, index_type);
@@ -114,7 +114,8 @@ class ByMatrices {
   void put(const OperandShape& o, const Stager& stager, Value offset, const std::vector<Value>& vectors) {
     for (size_t s = 0; s < vectors.size(); ++s) {
       const Slot& slot = stager.slots()[s];
-      tiles_.store(slot.line * row_of_tile(o) + quotient(slot.within, per_vector) + offset, vectors[s]);
+      const Value at = slot.line * row_of_tile(o) + quotient(slot.within, per_vector) + offset;
+      tiles_.store(at + slot.below * row_of_tile(o), vectors[s]);
     }
   }
 
@@ -155,27 +156,31 @@ class ByMatrices {
       }
   }
 
-  // As in Tiled::multiply (matmul_tiled.cpp).
+  // As in Tiled::multiply (matmul_tiled.cpp); but with two stages `early` puts behind the barrier, over the
+  // tiles that were just used, what is multiplied in the step after the next.
   void multiply(Value stage, Value other, const std::function<void()>& put_next) {
     const auto exchange = [&] {
       if (t_.stages == 1) k_.barrier(), put_next();
       k_.barrier();
     };
+    const bool behind = t_.early && t_.stages == 2;
     std::vector<Matrix> sums, now, following;
     for (const MatrixVariable& sum : sums_) sums.push_back(sum.get());
     for (const MatrixVariable& matrix : carried_) now.push_back(matrix.get());
     for (uint32_t step = 0; step < t_.block_k; step += t_.matrix.k) {
       const bool last = step + t_.matrix.k == t_.block_k;
       if (!t_.ahead) now = fragments(stage, step);
-      if (t_.stages == 2 && last) put_next();
+      if (t_.stages == 2 && !behind && last) put_next();
       if (t_.ahead && last) exchange();
       if (t_.ahead) following = last ? fragments(other, 0) : fragments(stage, step + t_.matrix.k);
+      if (t_.ahead && behind && last) put_next();
       add_products(now, sums);
       now = following;
     }
     for (size_t at = 0; at < sums.size(); ++at) sums_[at] = sums[at];
     for (size_t at = 0; at < carried_.size(); ++at) carried_[at] = now[at];
     if (!t_.ahead) exchange();
+    if (!t_.ahead && behind) put_next();
   }
 
   // Both operands' vectors of a tile.
@@ -204,9 +209,15 @@ class ByMatrices {
     return all;
   }
 
+  // Whether every split has an even number of tiles.
+  bool unrolls() const {
+    const Grid grid(shape_, t_);
+    return t_.unrolled && grid.tiles_k_each % 2 == 0 && grid.tiles_k % grid.tiles_k_each % 2 == 0;
+  }
+
   void sum(const Place& place) {
-    const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch),
-        stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch);
+    const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch, t_.linear),
+        stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch, t_.linear);
     const Matrix zeros =
         matrix_fill(k_.constant(Type::f32, 0), t_.matrix.m, t_.matrix.n, MatrixRole::accumulator);
     for (uint32_t at = 0; at < count_m_ * count_n_; ++at) sums_.emplace_back(zeros);
@@ -222,21 +233,30 @@ class ByMatrices {
     };
     const auto fetch_ahead = [&](Value tile) { return fetch(kernel::min(tile, end)); };
     place_tiles(zero, fetch(first));
-    if (t_.early) hold(fetch_ahead(first + 1));
+    if (t_.early && t_.stages == 2) place_tiles(zero.like(1), fetch_ahead(first + 1));
+    if (t_.early) hold(fetch_ahead(first + t_.stages));
     k_.barrier();
     if (t_.ahead)
       for (const Matrix& matrix : fragments(zero, 0)) carried_.emplace_back(matrix);
-    k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
-      const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
-      const Value other = t_.stages == 1 ? zero : 1 - stage;
+    const auto work = [&](Value tile, Value stage, Value other) {
       if (t_.early) {
-        place_tiles(other, held(stage_a.slots().size(), stage_b.slots().size()));
-        hold(fetch_ahead(tile + 2));
-        multiply(stage, other, [] {});
+        multiply(stage, other, [&] {
+          place_tiles(stage, held(stage_a.slots().size(), stage_b.slots().size()));
+          hold(fetch_ahead(tile + 1 + t_.stages));
+        });
       } else {
         const auto next = fetch_ahead(tile + 1);
         multiply(stage, other, [&] { place_tiles(other, next); });
       }
+    };
+    if (unrolls())
+      return k_.for_(first, place.end_k, first.like(2), [&](Value tile) {
+        work(tile, zero, zero.like(1));
+        work(tile + 1, zero.like(1), zero);
+      });
+    k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
+      const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
+      work(tile, stage, t_.stages == 1 ? zero : 1 - stage);
     });
   }
 
@@ -245,7 +265,7 @@ class ByMatrices {
       const auto i = static_cast<uint32_t>(at) / count_n_, j = static_cast<uint32_t>(at) % count_n_;
       const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
                   column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
-      matrix_store(c, writer.index(row, column), row.like(shape_.n), convert(sums_[at].get(), c.type()));
+      matrix_store(c, writer.index(row, column), row.like(shape_.n), sums_[at].get());
     }
   }
 
@@ -257,6 +277,7 @@ class ByMatrices {
     if (vectors(columns) * groups_ > room) reject_matmul("tiling: its tiles have no room for results");
     const uint32_t row_size = columns / 4 + 1, line = columns / 4, at_once = columns / t_.matrix.n;
     const Value base = (group_m_ * groups_n_ + group_n_) * vectors(columns), lane = k_.subgroup_lane();
+    if (t_.ahead || t_.early) k_.barrier();  // the last step read and put what nobody needs
     for (uint32_t i = 0; i < count_m_; ++i) {
       for (uint32_t j = 0; j < count_n_; j += at_once) {
         for (uint32_t part = 0; part < at_once; ++part)
@@ -306,6 +327,7 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
     reject_matmul("tiling: expected blocks, matrices and padding of a multiple of 8");
   if ((t.matrix.m * t.matrix.n / 4) % t.subgroup != 0)
     reject_matmul("tiling: expected matrices that divide evenly among the lanes of a subgroup");
+  if (t.unrolled && t.stages != 2) reject_matmul("tiling: expected two stages where the loop is unrolled");
 }
 
 }  // namespace

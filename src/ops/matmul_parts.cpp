@@ -13,6 +13,16 @@ constexpr uint64_t reach_of_32_bits = uint64_t{1} << 31;
 
 Value min_with(Value a, uint32_t b) { return kernel::min(a, a.like(b)); }
 
+// Shared memory takes 8 vectors of 16 bytes at once, from 8 lanes side by side, where all go to different
+// banks. Short lines whose distance is an odd number of vectors meet there unless they are as many lines
+// apart as a line has vectors.
+Value spread(Value line, uint32_t vectors) {
+  constexpr uint32_t at_once = 8;
+  if (vectors >= at_once || at_once % vectors != 0) return line;
+  const Value among = rest(line, at_once), lines = among.like(at_once / vectors);
+  return (line - among) + (among % lines * vectors + among / lines);
+}
+
 }  // namespace
 
 Value quotient(Value a, uint32_t b) {
@@ -76,9 +86,11 @@ OperandShape operand_b(const MatmulShape& s, const MatmulTiling& t) {
   return {s.type, s.n, s.k, t.block_n, t.block_k, s.transpose_b, s.b_stride, s.batch, s.alignment};
 }
 
+// With a 64-bit index the constants between a lane's accesses become part of the instructions; 32 bits could
+// wrap between.
 Stager::Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t lanes, Value first,
-               Value batch)
-    : shape_(shape), width_(width), index_type_(shape.is_wide() ? Type::u64 : Type::u32) {
+               Value batch, bool linear)
+    : shape_(shape), width_(width), index_type_(linear || shape.is_wide() ? Type::u64 : Type::u32) {
   const uint32_t a_line = (shape.along_k ? shape.block_k : shape.block) / width;
   const uint32_t lines = shape.along_k ? shape.block : shape.block_k;
   const uint32_t total = a_line * lines;
@@ -88,11 +100,16 @@ Stager::Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t l
   Value offset = k.constant(index_type_, 0);
   if (shape.batch_stride != 0 && shape.batch > 1) offset = wide(batch) * (shape.batch_stride / width);
   const bool ragged = shape.extent % shape.block != 0;
+  const bool whole = linear && lanes % a_line == 0, shared = whole && !ragged;
+  const bool spreads = whole && shape.along_k && lanes % (8 * a_line) == 0;
   for (uint32_t number = 0; number < total; number += lanes) {
-    const Value id = lane + number, line = quotient(id, a_line), within = rest(id, a_line);
+    const Value id = shared ? lane : lane + number;
+    const Value line = spreads ? spread(quotient(id, a_line), a_line) : quotient(id, a_line);
+    const Value within = rest(id, a_line);
     Slot slot;
     slot.line = line;
     slot.within = within * width;
+    if (shared) slot.below = number / a_line;
     const uint32_t leading = shape.leading() / width;
     if (shape.along_k) {
       Value row = first + line;
@@ -109,9 +126,11 @@ Stager::Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t l
 
 Stager::Access Stager::access(const Slot& slot, Value tile) const {
   const uint64_t step = uint64_t{shape_.block_k} * (shape_.along_k ? 1 : shape_.leading()) / width_;
-  Access result{slot.base + convert(tile, index_type_) * step, {}, shape_.depth % shape_.block_k != 0};
+  const uint64_t below = uint64_t{slot.below} * (shape_.leading() / width_);
+  Access result{
+      slot.base + convert(tile, index_type_) * step + below, {}, shape_.depth % shape_.block_k != 0};
   if (!result.guarded) return result;
-  const Value at = tile * shape_.block_k + (shape_.along_k ? slot.within : slot.line);
+  const Value at = tile * shape_.block_k + (shape_.along_k ? slot.within : slot.line + slot.below);
   result.inside = at < shape_.depth;
   result.index = select(result.inside, result.index, 0);
   return result;

@@ -50,16 +50,19 @@ OperandShape operand_b(const MatmulShape& shape, const MatmulTiling& tiling);
 
 // One access of a lane to its operand's tile: `width` elements side by side in memory.
 struct Slot {
-  Value base;    // index in the buffer, in vectors, of the first tile
-  Value line;    // which row (along_k) or step of k of the tile
-  Value within;  // first element of the access in that line
+  Value base;          // index in the buffer, in vectors, of the first tile
+  Value line;          // which row (along_k) or step of k of the tile
+  Value within;        // first element of the access in that line
+  uint32_t below = 0;  // lines from `base` and `line` to the access, where a lane's accesses share those
 };
 
 // Spreads the accesses to a tile over the lanes. Rows past the end are taken for the last one, whose results
-// nobody stores; steps of k past the end count as zeros.
+// nobody stores; steps of k past the end count as zeros. With `linear`, all accesses of a lane share one base
+// where no row is past the end.
 class Stager {
  public:
-  Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t lanes, Value first, Value batch);
+  Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t lanes, Value first, Value batch,
+         bool linear = false);
   const std::vector<Slot>& slots() const { return slots_; }
   uint32_t width() const { return width_; }
   // The index of a slot's access in tile `tile`, and whether it is inside; `inside` has no value where all
@@ -87,8 +90,6 @@ class Writer {
   void store(Value row, Value column, const std::vector<Value>& sums) const;
   // Whether whole tiles may be stored as they are: no hooks, no rest, the accumulator's own type.
   bool is_plain() const;
-  // The same, of any type.
-  bool is_whole() const { return !ragged_ && (partial_ || !hooks_.epilogue); }
   Value index(Value row, Value column) const;
 
  private:

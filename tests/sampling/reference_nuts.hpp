@@ -111,7 +111,7 @@ class ReferenceNuts {
     Span whole{start.p, start.p, metric_.sharp(start.p), metric_.sharp(start.p), start.p};
     double log_weight = 0;
     while (result_.depth < max_depth_) {
-      const auto bits = stream_.bits(sampling::Purpose::leaf, iteration_, static_cast<uint32_t>(leaves_) + 1);
+      const auto bits = stream_.bits(sampling::Purpose::leaf, iteration_, static_cast<uint32_t>(leaves_));
       const bool forward = bits[0] % 2 == 1;  // a bit that no uniform number uses
       walker_ = forward ? front : back;
       step_ = forward ? step : -step;

@@ -147,6 +147,13 @@ void Machine::copy(const Vector& from, const Vector& to) {
   chain_.each(n_, [&](Value i) { to.set(i, from.get(i)); });
 }
 
+void Machine::copy_if(Value condition, const Vector& from, const Vector& to) {
+  if (to.in_registers())
+    chain_.each(n_, [&](Value i) { to.set(i, select(condition, from.get(i), to.get(i))); });
+  else
+    k_.if_(condition, [&] { copy(from, to); });
+}
+
 void Machine::fail(Failure failure) {
   word(word_failure) = index(static_cast<int64_t>(failure));
   set_phase(Phase::failed);
@@ -173,16 +180,16 @@ void Machine::write() {
 
 // One evaluation of the density, with what leads to it and what follows from it.
 void Machine::round() {
-  k_.if_(is_phase(Phase::start_point), [&] { begin_start(); });
-  k_.if_(is_phase(Phase::search) || is_phase(Phase::transition), [&] {
-    begin_with_momentum();
-    k_.if_(
-        is_phase(Phase::search), [&] { begin_search(); }, [&] { begin_transition(); });
+  // One branch on the way of most rounds: a lane that runs alone waits at each.
+  k_.if_(!is_phase(Phase::tree) || word(word_leaf).get() == index(0), [&] {
+    k_.if_(is_phase(Phase::start_point), [&] { begin_start(); });
+    k_.if_(is_phase(Phase::search) || is_phase(Phase::transition), [&] {
+      begin_with_momentum();
+      k_.if_(
+          is_phase(Phase::search), [&] { begin_search(); }, [&] { begin_transition(); });
+    });
+    k_.if_(is_phase(Phase::tree), [&] { begin_subtree(); });
   });
-  // One call serves the leaf, and the subtree that it may begin.
-  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), word(word_leaps).get() + 1);
-  now_uniform() = random_->uniform(bits, 0);
-  k_.if_(is_phase(Phase::tree) && word(word_leaf).get() == index(0), [&] { begin_subtree(bits); });
   leap();
   k_.if_(
       is_phase(Phase::tree), [&] { end_leaf(); },
@@ -215,6 +222,8 @@ void Machine::leap() {
     });
   }
   chain_.sync();
+  // Drawn here, among the density's arithmetic, they cost no time of their own.
+  toss(word(word_leaps).get() + 1);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;
   chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });

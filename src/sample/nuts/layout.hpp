@@ -27,6 +27,7 @@ enum Word : uint32_t {
   word_leaf,   // number of the next leaf in its subtree
   word_leaps,  // leapfrogs of this transition
   word_direction,
+  word_next_direction,    // of the next subtree
   word_search_direction,  // 0: not known, 1: up, 2: down
   word_counter,           // of dual averaging
   word_window_end,
@@ -49,6 +50,7 @@ enum Real : uint32_t {
   real_weight,      // of the trajectory: the sum of exp(H0 - H - shift)
   real_sub_weight,  // of the subtree
   real_choice,      // the random number that decides between them
+  real_next_choice,
   real_shift,       // 0, unless an energy fell so far that weights would overflow
   real_acceptance,  // summed over leaves
   real_lp,          // of the sample

@@ -1,7 +1,6 @@
 // The parts of the kernel's state machine; kernel.cpp puts them together.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -39,9 +38,11 @@ class Machine {
 
   // --- tree.cpp: transitions
   void begin_transition();
-  void begin_subtree(const std::array<Value, 4>& bits);
-  void rescale(Value change);
+  void begin_subtree();
+  void toss(Value place);
+  void weigh(Value change, const Variable& weight, const Variable& acceptance);
   void end_leaf();
+  void meet_single(Value leaf, const Variable& good);
   Value merge(Value full);
   void merge_more(Value leaf, Value full, const Variable& good);
   Value all_positive(const std::vector<Value>& numbers);
@@ -77,6 +78,7 @@ class Machine {
                : Vector(state_, state_base_).from(offset);
   }
   void copy(const Vector& from, const Vector& to);
+  void copy_if(Value condition, const Vector& from, const Vector& to);
   const Variable& real(Real which) const { return reals_[which]; }
   const Variable& word(Word which) const { return cells_[which]; }
   Value is_phase(Phase phase) { return word(word_phase).get() == index(static_cast<int64_t>(phase)); }

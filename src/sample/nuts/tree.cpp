@@ -27,14 +27,23 @@ void Machine::begin_transition() {
   word(word_depth) = index(0);
   word(word_leaf) = index(0);
   word(word_leaps) = index(0);
+  toss(index(0));
   set_phase(Phase::tree);
 }
 
-// The direction is a bit that the leaf's uniform number does not use. The current point is the end that grew
-// last: where the other one grows now, they change places.
-void Machine::begin_subtree(const std::array<Value, 4>& bits) {
-  const Value direction = bits[0] & 1;
-  real(real_choice) = random_->uniform(bits, 1);
+// The random numbers of a leaf, and of the subtree that may begin after it: its direction is a bit that the
+// leaf's own number does not use.
+void Machine::toss(Value place) {
+  const auto bits = random_->bits(Purpose::leaf, word(word_iteration).get(), place);
+  now_uniform() = random_->uniform(bits, 0);
+  word(word_next_direction) = bits[0] & 1;
+  real(real_next_choice) = random_->uniform(bits, 1);
+}
+
+// The current point is the end that grew last: where the other one grows now, they change places.
+void Machine::begin_subtree() {
+  const Value direction = word(word_next_direction).get();
+  real(real_choice) = real(real_next_choice).get();
   const auto exchange = [&](const Vector& a, const Vector& b, Value i) {
     const Value kept = a.get(i);
     a.set(i, b.get(i));
@@ -56,46 +65,51 @@ void Machine::begin_subtree(const std::array<Value, 4>& bits) {
   real(real_sub_weight) = number(0);
 }
 
-// Weights are kept relative to exp(shift), which changes only where one would overflow.
-void Machine::rescale(Value change) {
-  const Value shrink = kernel::exp(real(real_shift).get() - change);
-  real(real_weight) = real(real_weight).get() * shrink;
-  real(real_sub_weight) = real(real_sub_weight).get() * shrink;
-  real(real_shift) = change;
+// The leaf's weight where it is not simply exp(change). Weights are kept relative to exp(shift), which
+// changes only where one would overflow.
+void Machine::weigh(Value change, const Variable& weight, const Variable& acceptance) {
+  const Variable& shift = real(real_shift);
+  k_.if_(change > shift.get() + 60, [&] {
+    const Value shrink = kernel::exp(shift.get() - change);
+    real(real_weight) = real(real_weight).get() * shrink;
+    real(real_sub_weight) = real(real_sub_weight).get() * shrink;
+    shift = change;
+  });
+  weight = kernel::exp(change - shift.get());
+  acceptance = kernel::exp(min(change, number(0)));
+  k_.if_(!(change >= number(-1000)), [&] {
+    const Value warming = word(word_iteration).get() < warmup_;
+    word(word_divergences) = word(word_divergences).get() + select(warming, index(0), index(1));
+    word(word_warmup_divergences) = word(word_warmup_divergences).get() + select(warming, index(1), index(0));
+  });
 }
 
 void Machine::end_leaf() {
   const Value change = real(real_h0).get() - now_h().get();  // the leaf's log weight
   word(word_leaps) = word(word_leaps).get() + 1;
-  const Value divergent = !(change >= number(-1000));
-  k_.if_(change > real(real_shift).get() + 60, [&] { rescale(change); });
-  const Value shift = real(real_shift).get(), weight = kernel::exp(change - shift);
-  const Variable acceptance = k_.variable(min(weight, number(1)));
-  k_.if_(shift > number(0), [&] { acceptance = kernel::exp(min(change, number(0))); });
+  const Value shift = real(real_shift).get();
+  const Variable weight = k_.variable(kernel::exp(change)), acceptance = k_.variable(number(0));
+  acceptance = min(weight.get(), number(1));
+  const Value ordinary = change >= number(-1000) && change <= number(60) && shift == number(0);
+  k_.if_(!ordinary, [&] { weigh(change, weight, acceptance); });
   real(real_acceptance) = real(real_acceptance).get() + acceptance.get();
-  const Value total = real(real_sub_weight).get() + weight;
+  const Value total = real(real_sub_weight).get() + weight.get();
   real(real_sub_weight) = total;
-  const Value takes = now_uniform().get() * total < weight && !divergent;
-  k_.if_(takes, [&] {
-    copy(q_, proposal_q_);
-    copy(g_, proposal_g_);
-    real(real_proposal_lp) = now_lp().get();
-    real(real_proposal_energy) = now_h().get();
-  });
-  k_.if_(divergent, [&] {
-    const Value warming = word(word_iteration).get() < warmup_;
-    word(word_divergences) = word(word_divergences).get() + select(warming, index(0), index(1));
-    word(word_warmup_divergences) = word(word_warmup_divergences).get() + select(warming, index(1), index(0));
-  });
+  const Value takes = now_uniform().get() * total < weight.get();  // a divergent leaf weighs nothing
+  copy_if(takes, q_, proposal_q_);
+  copy_if(takes, g_, proposal_g_);
+  const auto keep = [&](Real to, Value value) { real(to) = select(takes, value, real(to).get()); };
+  keep(real_proposal_lp, now_lp().get());
+  keep(real_proposal_energy, now_h().get());
   const Value next = word(word_leaf).get() + 1;
   const Value full = next == (index(1) << word(word_depth).get());
-  const Variable valid = k_.variable(!divergent);
-  k_.if_(!divergent, [&] { valid = merge(full); });
-  // going: the transition is not over.
-  const Variable going = k_.variable(valid.get());
+  const Value valid = merge(full) && change >= number(-1000);
   word(word_leaf) = next;
-  k_.if_(valid.get() && full, [&] { join_subtree(going); });
-  k_.if_(!going.get(), [&] { end_transition(); });
+  k_.if_(full || !valid, [&] {
+    const Variable going = k_.variable(valid);  // the transition is not over
+    k_.if_(valid, [&] { join_subtree(going); });
+    k_.if_(!going.get(), [&] { end_transition(); });
+  });
 }
 
 // The leaf, and the subtrees that it completes, with those that wait for them; what came of it then waits
@@ -103,34 +117,55 @@ void Machine::end_leaf() {
 Value Machine::merge(Value full) {
   const Value leaf = word(word_leaf).get();
   const Variable good = k_.variable(full.like(true));
-  // A single leaf's begin is all there is of it, and two leaves' three checks are one.
-  const Vector single = at(layout_.stack), single_sharp = single.from(3 * n_);
-  k_.if_((leaf & 1) == index(0),
-         [&] {
-           chain_.each(n_, [&](Value i) {
-             const Value p = p_.get(i);
-             single.set(i, p);
-             if (layout_.dense()) single_sharp.set(i, sharp_.get(i));
-             cb_.set(i, p);
-             cr_.set(i, p);
-             if (layout_.dense()) cb_sharp_.set(i, sharp_.get(i));
-           });
-         },
-         [&] {
-           const auto dots = chain_.sums(n_, 2, [&](Value i) {
-             const Value b = single.get(i), p = p_.get(i), both = b + p;
-             return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
-           });
-           chain_.each(n_, [&](Value i) {
-             const Value b = single.get(i);
-             cb_.set(i, b);
-             cr_.set(i, p_.get(i) + b);
-             if (layout_.dense()) cb_sharp_.set(i, single_sharp.get(i));
-           });
-           good = dots[0] > number(0) && dots[1] > number(0);
-           merge_more(leaf, full, good);
-         });
+  meet_single(leaf, good);
+  k_.if_((leaf & 1) != index(0) && good.get(), [&] { merge_more(leaf, full, good); });
   return good.get();
+}
+
+// An even leaf waits in the first slot, an odd one meets it there. A single leaf's begin is all there is of
+// it, and two leaves' three checks are one.
+void Machine::meet_single(Value leaf, const Variable& good) {
+  const Vector single = at(layout_.stack), single_sharp = single.from(3 * n_);
+  const Value odd = (leaf & 1) != index(0);
+  const auto check = [&] {
+    const auto dots = chain_.sums(n_, 2, [&](Value i) {
+      const Value b = single.get(i), p = p_.get(i), both = b + p;
+      return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
+    });
+    return all_positive(dots);
+  };
+  if (p_.in_registers()) {  // both ways at once: cheaper than a branch
+    good = !odd || check();
+    chain_.each(n_, [&](Value i) {
+      const Value b = single.get(i), p = p_.get(i);
+      cb_.set(i, select(odd, b, p));
+      cr_.set(i, select(odd, b + p, p));
+    });
+    chain_.each(n_, [&](Value i) { single.set(i, p_.get(i)); });
+    return;
+  }
+  k_.if_(
+      odd,
+      [&] {
+        good = check();
+        chain_.each(n_, [&](Value i) {
+          const Value b = single.get(i);
+          cb_.set(i, b);
+          cr_.set(i, p_.get(i) + b);
+          if (layout_.dense()) cb_sharp_.set(i, single_sharp.get(i));
+        });
+      },
+      [&] {
+        chain_.each(n_, [&](Value i) {
+          const Value p = p_.get(i);
+          single.set(i, p);
+          cb_.set(i, p);
+          cr_.set(i, p);
+          if (!layout_.dense()) return;
+          single_sharp.set(i, sharp_.get(i));
+          cb_sharp_.set(i, sharp_.get(i));
+        });
+      });
 }
 
 // Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that share a subgroup then reach for
@@ -184,12 +219,11 @@ Value Machine::all_positive(const std::vector<Value>& numbers) {
 // A complete subtree joins the trajectory.
 void Machine::join_subtree(const Variable& going) {
   const Value old = real(real_weight).get(), added = real(real_sub_weight).get();
-  k_.if_(real(real_choice).get() * old < added, [&] {
-    copy(proposal_q_, sample_q_);
-    copy(proposal_g_, sample_g_);
-    real(real_lp) = real(real_proposal_lp).get();
-    real(real_energy) = real(real_proposal_energy).get();
-  });
+  const Value takes = real(real_choice).get() * old < added;
+  copy_if(takes, proposal_q_, sample_q_);
+  copy_if(takes, proposal_g_, sample_g_);
+  real(real_lp) = select(takes, real(real_proposal_lp).get(), real(real_lp).get());
+  real(real_energy) = select(takes, real(real_proposal_energy).get(), real(real_energy).get());
   real(real_weight) = old + added;
   // crit(other, p, rho + cr), crit(other, cb, rho + cb), crit(inner, p, cr + inner): the same in both
   // directions.
