@@ -57,8 +57,8 @@ void Machine::open_state() {
   const Value words = chain * int64_t{word_count};
   own_base_ = index_zero_ = index(0);
   if (options_.home != Home::buffer) {
-    const bool hot = by_hand() || all_in_registers();
-    own_begin_ = all_in_registers() ? layout_.stack : by_hand() ? layout_.other : 0;
+    const bool hot = by_hand() || in_registers();  // the rest is read from the buffer now and then
+    own_begin_ = hot ? layout_.other : 0;
     own_end_ = hot ? layout_.hot_end : layout_.count;
     if (hot && !by_hand() && layout_.scratch_size > 0) {
       has_scratch_ = true;
@@ -79,16 +79,12 @@ void Machine::open_state() {
 }
 
 // A product with a matrix reads at places that are not known: its momentum lies in memory.
-bool Machine::some_in_registers() const {
+bool Machine::in_registers() const {
   return !chain_.by_team() && !layout_.dense() && n_ <= chain_.written_out();
 }
 
-// Fifteen vectors, and room for the density's arithmetic: a GPU's lane has 255 registers.
-bool Machine::all_in_registers() const {
-  constexpr int64_t words = 176;
-  return some_in_registers() && 15 * n_ * size_of(chain_.real()) <= 4 * words;
-}
-
+// What every leaf touches lies in registers, what a doubling touches in memory: with all of it in registers a
+// driver took twice as long to compile, for no speed.
 void Machine::open_vectors() {
   const auto place = [&](bool registers, int64_t offset, bool keeps = true) {
     if (!registers) return at(offset);
@@ -99,21 +95,22 @@ void Machine::open_vectors() {
     if (keeps) kept_.emplace_back(vector, offset);
     return vector;
   };
-  const bool some = some_in_registers(), all = all_in_registers();
+  constexpr int64_t words = 144;  // of the 255 registers that a GPU's lane has
+  const bool some = in_registers(), most = some && 8 * n_ * size_of(chain_.real()) <= 4 * words;
   q_ = place(some, layout_.current);
   p_ = place(some, layout_.current + n_);
   g_ = place(some, layout_.current + 2 * n_);
   cb_ = place(some, layout_.growing, false);  // of one leaf
   cr_ = place(some, layout_.growing + n_, false);
-  other_q_ = place(all, layout_.other);
-  other_p_ = place(all, layout_.other + n_);
-  other_g_ = place(all, layout_.other + 2 * n_);
-  inner_ = place(all, layout_.inner);
-  sample_q_ = place(all, layout_.sample);
-  sample_g_ = place(all, layout_.sample + n_);
-  proposal_q_ = place(all, layout_.proposal);
-  proposal_g_ = place(all, layout_.proposal + n_);
-  rho_ = place(all, layout_.rho);
+  proposal_q_ = place(most, layout_.proposal);
+  proposal_g_ = place(most, layout_.proposal + n_);
+  other_q_ = at(layout_.other);
+  other_p_ = at(layout_.other + n_);
+  other_g_ = at(layout_.other + 2 * n_);
+  inner_ = at(layout_.inner);
+  sample_q_ = at(layout_.sample);
+  sample_g_ = at(layout_.sample + n_);
+  rho_ = at(layout_.rho);
   if (layout_.dense()) {
     sharp_ = at(layout_.current + 3 * n_);
     other_sharp_ = at(layout_.other + 3 * n_);

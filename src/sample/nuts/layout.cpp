@@ -23,7 +23,7 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
   layout.proposal = take(2 * size);
   layout.rho = take(size);
   layout.slot = (dense ? 5 : 3) * size;
-  layout.stack = take(layout.slots() * layout.slot);
+  layout.stack = take(layout.slots() * layout.slot + 3);  // drawn momenta come in fours
   layout.hot_end = end;
   layout.inverse_metric = take(dense ? size * size : size);
   layout.factor = take(dense ? size * size : 0);

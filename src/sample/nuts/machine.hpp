@@ -24,8 +24,7 @@ class Machine {
   void open_state();
   void save_state();
   void every_own_number(const std::function<void(Value)>& body);
-  bool some_in_registers() const;
-  bool all_in_registers() const;
+  bool in_registers() const;
   void open_vectors();
   // Memory for n numbers until the next leaf: no subtree waits.
   Vector passing() const { return at(layout_.stack); }

@@ -20,29 +20,17 @@ void Machine::begin_with_momentum() {
 void Machine::draw_momentum(Value purpose, Value trial) {
   const Value iteration = word(word_iteration).get();
   const Vector drawn = passing();
-  const bool written_out = p_.in_registers();
   const auto width = static_cast<int64_t>(random_->normals_a_call()), calls = (n_ + width - 1) / width;
   const auto draw = [&](Value i) {
     const auto normals = random_->normals(purpose, iteration, trial, i);
-    for (int64_t j = 0; j < width; ++j)
-      k_.if_(i * width + j < index(n_), [&] { drawn.set(i * width + j, normals[static_cast<size_t>(j)]); });
+    for (int64_t j = 0; j < width; ++j) drawn.set(i * width + j, normals[static_cast<size_t>(j)]);
   };
-  if (written_out) {
-    for (int64_t i = 0; i < calls; ++i) {
-      const auto normals = random_->normals(purpose, iteration, trial, index(i));
-      for (int64_t j = 0; j < width && i * width + j < n_; ++j)
-        p_.set(index(i * width + j), normals[static_cast<size_t>(j)]);
-    }
-  } else if (chain_.by_team()) {
+  if (chain_.by_team())
     k_.each(index(calls), draw);
-  } else {
+  else
     k_.for_(index(calls), draw);
-  }
   if (!layout_.dense()) {
-    chain_.each(n_, [&](Value i) {
-      const Value normal = written_out ? p_.get(i) : drawn.get(i);
-      p_.set(i, normal * (1 / sqrt_device(minv_.get(i))));
-    });
+    chain_.each(n_, [&](Value i) { p_.set(i, drawn.get(i) * (1 / sqrt_device(minv_.get(i)))); });
     return;
   }
   copy(drawn, p_);
