@@ -479,6 +479,8 @@ TEST(Warnings, ConstantAndNotFinite) {
   ASSERT_EQ(texts.size(), 2u) << joined(texts);
   EXPECT_TRUE(any_contains(texts, "mu is the same in every draw"));
   EXPECT_TRUE(any_contains(texts, "not finite: theta[4]"));
+  const std::vector<double> both{INFINITY, -INFINITY};
+  EXPECT_TRUE(std::isnan(summarise("x", {both, 1}).mean));
 }
 
 TEST(Warnings, OneChainElsewhere) {

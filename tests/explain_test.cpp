@@ -89,6 +89,12 @@ TEST_P(ExplainOn, ReductionsReadTheirOperandAndWriteTheirRows) {
   EXPECT_EQ(total({softmax(numbers({300, 64}))}).bytes, 2u * 300 * 64 * 4);
 }
 
+// exp of the row is put into memory; its product with a column is cheap, and computed by each sum for itself.
+TEST_P(ExplainOn, ARepeatedRowMakesNothingElseExpensive) {
+  const Tensor product = numbers({300, 1}) * exp(numbers({1, 200}));
+  EXPECT_LT(total({sum(product, {1}), sum(square(product), {0})}).bytes, 300u * 200 * 4);
+}
+
 TEST_P(ExplainOn, AReductionInPartsCountsItsPartsBesides) {
   const Tensor x = numbers({1 << 17});
   const auto made = compiled({sum(x)});

@@ -7,6 +7,7 @@
 #include <adit/ops.hpp>
 #include <adit/transform.hpp>
 
+#include "../bench/widened.hpp"
 #include "devices.hpp"
 
 namespace adit::test {
@@ -212,6 +213,34 @@ TEST_P(Reductions, FunctionsOfTheCaller) {
   expect_near(grad(of_elements)(x), {10, 10, 10, 1, 1, 1});
   expect_error([&] { (void)reduce(x, full({}, 0), {1}, [](Tensor a, Tensor) { return expand_dims(a, 0); }); },
                "[reduce] combine: expected a scalar");
+}
+
+// The densities of bench/widened_bench, beside SciPy.
+TEST_P(Reductions, WidenedMixture) {
+  struct Case {
+    int64_t d, n;
+    double value, first, middle, last;  // elements 0, d / 2 and d - 1 of the gradient
+  };
+  const Case cases[] = {
+      {8, 60, 171.24009446453024, 1.8840317079401236, -5.19537678624057, -4.103608958187394},
+      {40, 600, 1738.3038386570606, 1.8743545392573293, -11.078478352727014, -6.883659194271458}};
+  for (const Case& one : cases)
+    for (const bool rows : {true, false}) {
+      std::vector<float> y, q;
+      for (int64_t i = 0; i < one.n; ++i)
+        y.push_back(static_cast<float>(0.03 * (static_cast<double>(37 * i % 61) / 61 - 0.5)));
+      for (int64_t k = 0; k < one.d; ++k)
+        q.push_back(static_cast<float>(-5 + 2 * static_cast<double>(k) / static_cast<double>(one.d)));
+      const Function density = [rows](const Tensors& x) {
+        return Tensors{bench::widened_log_density(x[0], x[1], rows)};
+      };
+      const ValueAndGrad result = value_and_grad_of(density, {tensor(q), tensor(y)}, {0});
+      expect_near(result.value, {one.value});
+      const std::vector<float> slope = result.grads[0].to_vector<float>();
+      EXPECT_NEAR(slope.front(), one.first, 2e-3);
+      EXPECT_NEAR(slope[static_cast<size_t>(one.d / 2)], one.middle, 2e-3);
+      EXPECT_NEAR(slope.back(), one.last, 2e-3);
+    }
 }
 
 TEST_P(Reductions, Batches) {

@@ -14,6 +14,7 @@ int sample(const SampleWords& words);
 // `files`: CSV files of CmdStan, a netCDF file, or the folder of a run.
 int summary(bool json, const std::vector<std::string>& files, int64_t significant);
 int diagnose(bool json, const std::vector<std::string>& files);
+int loo(bool json, const std::vector<std::string>& files);
 int html_report(bool json, const std::vector<std::string>& files, const std::string& output);
 int devices(bool json, bool with_limits);
 int doctor(bool json, const std::string& device_id, bool save);

@@ -1,7 +1,13 @@
+// adit loo, and LOO and WAIC where other commands show them.
 #include "cli/loo.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+
+#include <adit/error.hpp>
+
+#include "cli/command.hpp"
+#include "cli/saved_draws.hpp"
 
 namespace adit::cli {
 
@@ -42,6 +48,17 @@ nlohmann::ordered_json to_json(const std::vector<Accuracy>& all) {
                         {"above_threshold", one.loo.bad},
                         {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
   return object;
+}
+
+int loo(bool json, const std::vector<std::string>& files) {
+  const auto all = accuracy_of(read_saved("loo", "files", files));
+  if (all.empty())
+    throw Error(ErrorKind::not_found,
+                fmt::format("[loo] files: expected log likelihoods in {}, got none; `adit sample "
+                            "--log-likelihood` keeps them",
+                            fmt::join(files, " ")));
+  fmt::print("{}", json ? to_json(all).dump(2) + "\n" : format_accuracy(all));
+  return 0;
 }
 
 }  // namespace adit::cli

@@ -99,7 +99,10 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
 
   CLI::App* summary_ =
       add_draws_command(app, choices, "summary", "Means, errors, quantiles, ESS and R-hat of saved draws");
-  summary_->add_option("--sig-figs", choices.significant, "Significant figures, 1 to 17 (default 2)");
+  summary_->add_option_function<std::string>(
+      "--sig-figs",
+      [&](const std::string& typed) { choices.significant = whole_number("[summary] --sig-figs", typed); },
+      "Significant figures, 1 to 17 (default 2)");
   summary_->footer("Example:\n  adit summary output_1.csv output_2.csv --sig-figs 3");
   summary_->callback(
       [&] { action = [&] { return summary(choices.json, choices.files, choices.significant); }; });
@@ -108,6 +111,11 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
       add_draws_command(app, choices, "diagnose", "What is wrong with saved draws, and what to do");
   diagnose_->footer("Example:\n  adit diagnose adit-eight_schools_centered");
   diagnose_->callback([&] { action = [&] { return diagnose(choices.json, choices.files); }; });
+
+  CLI::App* loo_ = add_draws_command(
+      app, choices, "loo", "How well a model tells what it has not seen: PSIS-LOO and WAIC of saved draws");
+  loo_->footer("Example:\n  adit loo adit-radon    (sampled with --log-likelihood)");
+  loo_->callback([&] { action = [&] { return loo(choices.json, choices.files); }; });
 
   CLI::App* report_ =
       add_draws_command(app, choices, "report", "One HTML file with the plots of saved draws");

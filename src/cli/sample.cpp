@@ -1,6 +1,7 @@
 // adit sample: draws from a built-in example, its summary, its files and its report.
 #include <filesystem>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <adit/device.hpp>
 #include <adit/diagnostics.hpp>
@@ -156,18 +157,45 @@ std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type be
   return fmt::format("\nWhat was drawn so far is kept. To go on: {}", resume_command(words));
 }
 
+// Before anything is drawn: a run that has more draws than are asked for would lose them.
+void expect_no_fewer(const Progress& now, const SampleWords& words, const std::string& checkpoint) {
+  if (now.iteration <= now.iterations) return;
+  throw UsageError(fmt::format("[sample] --draws: expected at least {}, the draws a chain in {}, got {}",
+                               (now.iteration - now.warmup) / words.thin, checkpoint, words.draws));
+}
+
 Draws draw(const Model& model, SampleOptions options, const SampleWords& words) {
   const auto begin = fs::file_time_type::clock::now();
   const bool silent = words.quiet || words.json;
   Interrupt interrupt(silent);
   ProgressLine line(ProgressLine::mode_for(words.quiet, words.json));
-  options.on_progress = [&](const Progress& now) { line.update(now); };
+  options.on_progress = [&](const Progress& now) {
+    if (words.resume) expect_no_fewer(now, words, options.checkpoint);
+    line.update(now);
+  };
   options.should_stop = [] { return Interrupt::came(); };
   try {
     return adit::sample(model, options);
+  } catch (const UsageError&) {
+    throw;
   } catch (const Error& error) {
     throw Error(error.kind(), error.what() + rest_of_failure(options.checkpoint, begin, words));
   }
+}
+
+// Draws stay in memory until the end: what can never fit is refused rather than killed after hours.
+void expect_room(const SampleWords& words, int64_t size) {
+  constexpr double gigabyte = 1e9;
+  constexpr int statistics = 7;  // numbers beside the position
+  const double kept = static_cast<double>(words.chains) * static_cast<double>(words.draws) *
+                      static_cast<double>(size + statistics) * sizeof(double) / gigabyte;
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<double>(::sysconf(_SC_PAGESIZE)) / gigabyte;
+  if (kept > memory)
+    throw UsageError(fmt::format(
+        "[sample] --draws: expected draws that fit into {:.0f} GB of memory, got {} a chain, {:.0f} GB "
+        "with {} chains; --thin N spreads fewer over N times as many iterations",
+        memory, words.draws, kept, words.chains));
 }
 
 // The data of a model lie on the default device, so that is opened first; its time is counted here.
@@ -179,6 +207,7 @@ Run sampled(const SampleWords& words, SampleOptions options) {
   set_default_device(Device::open(words.device));
   const double opened = seconds();
   const Model model = example_model(words.model);
+  expect_room(words, model.size());
   set_start(options, words, model);
   const double ready = seconds();
   Run run;

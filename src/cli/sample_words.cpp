@@ -74,7 +74,7 @@ class Group {
   Group(CLI::App& command, const char* heading) : command_(command), heading_(heading) {}
   template <class T>
   void option(const char* name, T& target, const char* value, const std::string& doc) {
-    CLI::Option* option = command_.add_option(name, target, doc)->type_name(value)->group(heading_);
+    CLI::Option* option = declared(name, target, doc)->type_name(value)->group(heading_);
     // Of a word that is said twice the last counts.
     if constexpr (!std::is_same_v<T, std::vector<std::string>>)
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -84,6 +84,22 @@ class Group {
   }
 
  private:
+  template <class T>
+  CLI::Option* declared(const char* name, T& target, const std::string& doc) {
+    return command_.add_option(name, target, doc);
+  }
+  // Numbers are read here: CLI11 would take 2^64 for 2^63 - 1.
+  CLI::Option* declared(const char* name, int64_t& target, const std::string& doc) {
+    const std::string where = fmt::format("[sample] {}", name);
+    return command_.add_option_function<std::string>(
+        name, [where, &target](const std::string& typed) { target = whole_number(where, typed); }, doc);
+  }
+  CLI::Option* declared(const char* name, double& target, const std::string& doc) {
+    const std::string where = fmt::format("[sample] {}", name);
+    return command_.add_option_function<std::string>(
+        name, [where, &target](const std::string& typed) { target = real_number(where, typed); }, doc);
+  }
+
   CLI::App& command_;
   const char* heading_;
 };

@@ -33,6 +33,14 @@ void flatten(const Json& value, const std::string& name, std::vector<double>& nu
     refuse_init(fmt::format("numbers for {}", name), value.dump());
 }
 
+// Lists of lists with the extents of the shape; one number may stand in a list of its own.
+bool has_shape(const Json& value, const Shape& shape, int axis = 0) {
+  if (axis == shape.size()) return !value.is_array() || (axis == 0 && value.size() == 1);
+  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
+  return std::all_of(value.begin(), value.end(),
+                     [&](const Json& part) { return has_shape(part, shape, axis + 1); });
+}
+
 Values values_of(const Json& object, const stats::ModelState& model) {
   if (!object.is_object()) refuse_init("an object of values by variable", object.dump());
   std::vector<std::string> names;
@@ -45,6 +53,8 @@ Values values_of(const Json& object, const stats::ModelState& model) {
     if (static_cast<int64_t>(numbers.size()) != element_count(variable.shape))
       refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name),
                   fmt::format("{} numbers", numbers.size()));
+    if (!has_shape(value, variable.shape))
+      refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name), value.dump());
     values[name] = std::move(numbers);
   }
   return values;

@@ -1,6 +1,7 @@
 // What is wrong with the words of a command.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,9 @@ std::string or_suggestion(const std::string& typed, const std::vector<std::strin
 
 // Which of `known` was typed; else throws "[sample] --metric: unknown dia; did you mean diag?".
 size_t choice_of(const std::string& where, const std::string& typed, const std::vector<std::string>& known);
+
+// The number that was typed, all of it; else throws "[sample] --chains: expected a whole number, got 1e3".
+int64_t whole_number(const std::string& where, const std::string& typed);
+double real_number(const std::string& where, const std::string& typed);
 
 }  // namespace adit::cli

@@ -13,6 +13,7 @@ using graph::Op;
 namespace {
 
 constexpr double cheap = 6;  // cost up to which a value is computed again
+constexpr double many = 4;   // readers from which it is not
 constexpr int most_nodes_inside = 400;
 
 bool is_leaf(const Node& node) {
@@ -91,8 +92,20 @@ class Materialiser {
         inside_.erase(node);
       } else {
         mine.nodes = std::min(mine.nodes, most_nodes_inside * 4);
+        if (mine.cost > cheap && is_repeated(*node)) {
+          in_memory_.insert(node);  // so that what reads the repetition is not held to be expensive
+          inside_.erase(node);
+        }
       }
     }
+  }
+
+  // True where a view shows an element of the node many times.
+  bool is_repeated(const Node& node) {
+    const auto& users = users_[&node];
+    return node.op != Op::iota && std::any_of(users.begin(), users.end(), [&](const Node* user) {
+             return graph::row_of(user->op).kind == Kind::view && expansion(*user, node) >= many;
+           });
   }
 
   int distinct_nodes(const Node& root) const {
@@ -123,7 +136,7 @@ class Materialiser {
     factor_[&node] = factor;
     if (in_memory_.contains(&node)) return;
     const double cost = inside_.contains(&node) ? inside_[&node].cost : 0;
-    const bool again = (roots.size() > 1 && cost > cheap) || (factor >= 4 && cost > cheap);
+    const bool again = (roots.size() > 1 && cost > cheap) || (factor >= many && cost > cheap);
     if (again && node.op != Op::iota && graph::row_of(node.op).kind != Kind::leaf)
       in_memory_.insert(&node);
     else

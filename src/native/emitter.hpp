@@ -124,7 +124,8 @@ class Emitter {
   const Program& program_;
   unsigned lanes_;  // 1 while the rest of a loop is written
   Shapes shapes_;
-  std::vector<Lowered> lowered_;  // by Id; of a memory object: its address
+  std::vector<Lowered> lowered_;     // by Id; of a memory object: its address
+  std::vector<Ref> declared_under_;  // by Id, of a variable: the mask then
   Ref function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;  // holds the allocas and the loaded arguments
   Ref mask_ = nullptr, live_ = nullptr;

@@ -11,6 +11,7 @@ void Emitter::declare(Id id, const Instruction& it) {
       const TypeRef scalar = scalar_type(it.type);
       set(id, alloca_at_entry(shapes_.of[id] == Shape::varying ? vector_of(scalar) : scalar, name.c_str()),
           Shape::uniform);
+      declared_under_[id] = mask_;
       return;
     }
     case Op::array: {
@@ -191,7 +192,8 @@ void Emitter::store(const Instruction& it) {
   if (object.op == Op::variable) {
     const bool vector = shapes_.of[it.operand[0]] == Shape::varying;
     Ref value = value_as(it.operand[1], vector);
-    if (vector && mask_)
+    // Lanes that were not there when the variable came to be never look at it.
+    if (vector && mask_ && mask_ != declared_under_[it.operand[0]])
       value =
           LLVMBuildSelect(builder_, mask_, value, LLVMBuildLoad2(builder_, LLVMTypeOf(value), base, ""), "");
     LLVMBuildStore(builder_, value, base);

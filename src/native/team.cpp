@@ -34,7 +34,8 @@ Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& pr
       program_(program),
       lanes_(lanes),
       shapes_(find_shapes(program)),
-      lowered_(program.instructions.size()) {}
+      lowered_(program.instructions.size()),
+      declared_under_(program.instructions.size()) {}
 
 Emitter::~Emitter() { LLVMDisposeBuilder(builder_); }
 

@@ -18,8 +18,13 @@ void Chain::each(int64_t n, const std::function<void(Value)>& f) {
   }
 }
 
-std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f) {
-  if (by_team_) return k_.reduce(index(n), std::vector(count, kernel::Reduction::add), f);
+std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f,
+                               const std::function<void(Value)>& after) {
+  if (by_team_) {
+    const auto totals = k_.reduce(index(n), std::vector(count, kernel::Reduction::add), f);
+    if (after) each(n, after);
+    return totals;
+  }
   std::vector<Value> results;
   if (n <= written_out_) {
     // Odd and even terms apart: half the wait for one addition after the other.
@@ -31,6 +36,7 @@ std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std:
         sums = parts;
       else
         for (size_t t = 0; t < count; ++t) sums[t] = sums[t] + parts[t];
+      if (after) after(index(i));
     }
     if (n == 0) halves[0].assign(count, number(0));
     for (size_t t = 0; t < count; ++t) results.push_back(n < 2 ? halves[0][t] : halves[0][t] + halves[1][t]);
@@ -41,9 +47,23 @@ std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std:
   k_.for_(index(n), [&](Value i) {
     const std::vector<Value> parts = f(i);
     for (size_t t = 0; t < count; ++t) cells[t] = cells[t].get() + parts[t];
+    if (after) after(i);
   });
   for (const Variable& cell : cells) results.push_back(cell.get());
   return results;
+}
+
+void Chain::climb(int64_t first, int64_t end, const Variable& goes, const std::function<void(Value)>& f) {
+  if (in_vectors_) {
+    k_.for_(index(first), index(end), index(1), [&](Value step) { k_.if_(goes.get(), [&] { f(step); }); });
+    return;
+  }
+  const Variable step = k_.variable(index(first));
+  k_.while_([&] { return goes.get(); },
+            [&] {
+              f(step.get());
+              step = step.get() + 1;
+            });
 }
 
 void Chain::sync() {

@@ -22,8 +22,16 @@ class Chain {
   // `lanes`: of a team whose loops are shared out by hand, which saves the barriers between them; 0: not by
   // hand.
   // `fuses`: the device rounds a multiply-add once, so that densities and trees may be written with them.
-  Chain(Builder& k, bool by_team, Type real, int64_t written_out, bool fuses, uint32_t lanes = 0)
-      : k_(k), by_team_(by_team), real_(real), written_out_(written_out), fuses_(fuses), lanes_(lanes) {}
+  // `in_vectors`: chains lie in the lanes of a CPU's vectors.
+  Chain(Builder& k, bool by_team, Type real, int64_t written_out, bool fuses, bool in_vectors,
+        uint32_t lanes = 0)
+      : k_(k),
+        by_team_(by_team),
+        real_(real),
+        written_out_(written_out),
+        fuses_(fuses),
+        in_vectors_(in_vectors),
+        lanes_(lanes) {}
   Builder& builder() { return k_; }
   bool by_team() const { return by_team_; }
   bool fuses() const { return fuses_; }
@@ -35,11 +43,16 @@ class Chain {
   // wrote at i; what it wrote elsewhere may be read after `sync`.
   void each(int64_t n, const std::function<void(Value)>& f);
   void sync();
-  // Sums over i < n of the `count` numbers that f yields, in a fixed order.
-  std::vector<Value> sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f);
+  // Sums over i < n of the `count` numbers that f yields, in a fixed order; then what `after` does, as `each`
+  // does it. Both are one loop where a chain is alone.
+  std::vector<Value> sums(int64_t n, size_t count, const std::function<std::vector<Value>(Value)>& f,
+                          const std::function<void(Value)>& after = {});
   Value sum(int64_t n, const std::function<Value(Value)>& f) {
     return sums(n, 1, [&](Value i) { return std::vector{f(i)}; })[0];
   }
+  // f(step) for steps from `first` on while `goes`, which f ends before `end`. Lanes of a vector take steps
+  // together, so that what they read at a step lies side by side.
+  void climb(int64_t first, int64_t end, const Variable& goes, const std::function<void(Value)>& f);
   // One lane of a team does it; what it writes the others may read afterwards.
   void once(const std::function<void()>& f);
 
@@ -50,7 +63,7 @@ class Chain {
   const bool by_team_;
   const Type real_;
   const int64_t written_out_;
-  const bool fuses_;
+  const bool fuses_, in_vectors_;
   const uint32_t lanes_;
 };
 

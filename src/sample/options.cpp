@@ -47,9 +47,11 @@ void check_options(const stats::ModelState& model, const SampleOptions& options)
   at_least("warmup", options.warmup, 0);
   at_least("draws", options.draws, 1);
   at_least("thin", options.thin, 1);
-  if (options.warmup + options.draws * options.thin > (int64_t{1} << 30))
-    fail("draws", fmt::format("expected fewer than 2^30 iterations, got {}",
-                              options.warmup + options.draws * options.thin));
+  constexpr int64_t most = int64_t{1} << 30;  // each by itself first: their sum may pass 64 bits
+  if (options.warmup > most) fail("warmup", fmt::format("expected at most 2^30, got {}", options.warmup));
+  if (options.draws > most / options.thin || options.warmup + options.draws * options.thin > most)
+    fail("draws", fmt::format("expected at most 2^30 iterations with those of warm-up, got {} times thin {}",
+                              options.draws, options.thin));
   if (!(options.adapt_delta > 0 && options.adapt_delta < 1))
     fail("adapt_delta", fmt::format("expected a number between 0 and 1, got {}", options.adapt_delta));
   positive("step_size", options.step_size);

@@ -36,7 +36,10 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team);
   KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
-  if (forced.lanes) shape.lanes = forced.lanes;
+  if (forced.lanes) {
+    shape.lanes = forced.lanes;
+    shape.in_vectors = device_->info().kind == DeviceKind::cpu && !shape.by_team && shape.lanes > 1;
+  }
   if (forced.home) shape.home = *forced.home;
   teams_ = teams_of(shape, chains_);
   lanes_ = shape.lanes;

@@ -95,12 +95,16 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
     shape.by_hand = in_shared && is_gpu(device) && device.limits().lanes_by_hand;
     if (!in_shared && shape.lanes < 64) shape.lanes = std::min(64u, device.limits().max_lanes);
   } else if (!is_gpu(device)) {
-    // Where the tree is most of the work, a chain is best alone: lanes of a vector that part wait for each
-    // other. Where the gradient is, chains fill a vector, but no more than leave work for every thread.
+    // Chains fill the lanes of vectors, but no more than leave work for every thread. Where the tree is most
+    // of the work, lanes wait for each other at every branch: that pays with many chains only.
     const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+    const bool is_light = schedule.work <= light_work;
+    const uint32_t most = is_light ? 8 : 64;
     shape.lanes = 1;
-    while (schedule.work > light_work && shape.lanes < 64 && shape.lanes * threads < chains) shape.lanes *= 2;
+    while (shape.lanes < most && shape.lanes * threads < (is_light ? chains / 4 : chains)) shape.lanes *= 2;
+    if (is_light && shape.lanes < most) shape.lanes = 1;
     shape.written_out = 2;
+    shape.in_vectors = shape.lanes > 1;
     // Arrays lie on the stack of the thread.
     const int64_t bytes = layout.count * size_of(choice.type) * shape.lanes;
     shape.home = bytes <= most_array_bytes ? Home::array : Home::buffer;

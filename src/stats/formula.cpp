@@ -29,6 +29,18 @@ Tensor log_mills_ratio_times(const Tensor& t) {
 
 }  // namespace
 
+std::optional<double> literal_of(const Tensor& x) {
+  using graph::Op;
+  const std::scoped_lock lock(graph::graph_lock());  // another thread may be computing it
+  const graph::Node* node = &x.node();
+  while ((node->op == Op::broadcast || node->op == Op::as_type || node->op == Op::reshape) &&
+         !node->operands.empty())
+    node = &node->operands[0].node();
+  if (node->op != Op::number && node->op != Op::constant) return std::nullopt;
+  const auto& literal = node->as<graph::Literal>();
+  return is_integer(node->type) ? static_cast<double>(literal.integer) : literal.real;
+}
+
 Tensor log1m_exp(const Tensor& a) {
   const Tensor near = a > real(-std::numbers::ln2);
   // Where a is 0 the branch of log1p has an infinite slope: it never sees such an a.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
 #include <adit/ops.hpp>
 
@@ -14,6 +15,9 @@ inline Tensor real(double value) { return graph::constant(DType::f64, value); }
 inline Tensor infinity() { return real(std::numeric_limits<double>::infinity()); }
 inline Tensor minus_infinity() { return real(-std::numeric_limits<double>::infinity()); }
 inline Tensor not_a_number() { return real(std::numeric_limits<double>::quiet_NaN()); }
+
+// The number that x is where a caller wrote one (repeated, perhaps), or nothing.
+std::optional<double> literal_of(const Tensor& x);
 
 // The support as a term of a log density: 0 inside, -infinity outside. A term of its own, so that the others
 // can still be taken apart, and what is known of data is computed once.

@@ -27,8 +27,7 @@ bool varies(std::span<const double> values) {
 double mean_of(const double* values, int64_t count) {
   if (count < 1) return not_a_number;
   // From the first value on: a large common offset costs no digits.
-  const double first = values[0];
-  if (!std::isfinite(first)) return first;
+  const double first = std::isfinite(values[0]) ? values[0] : 0;
   return first + sum_of(count, [=](int64_t i) { return values[i] - first; }) / static_cast<double>(count);
 }
 

@@ -223,9 +223,23 @@ void Machine::leap() {
   toss(word(word_leaps).get() + 1);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;
-  chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
-  if (dense) chain_.sync();
-  const Value h = kinetic() - lp;
+  const auto arrived = [&](Value i) { return fma(half, g_.get(i), p_.get(i)); };
+  Value energy;
+  if (dense) {
+    chain_.each(n_, [&](Value i) { p_.set(i, arrived(i)); });
+    chain_.sync();
+    energy = kinetic();
+  } else {
+    energy = chain_.sums(
+                 n_, 1,
+                 [&](Value i) {
+                   const Value p = arrived(i);
+                   return std::vector{p * p * minv_.get(i)};
+                 },
+                 [&](Value i) { p_.set(i, arrived(i)); })[0] *
+             0.5;
+  }
+  const Value h = energy - lp;
   now_h() = select(is_nan(h), infinity(), h);
   word(word_leapfrogs) = word(word_leapfrogs).get() + 1;
 }
@@ -280,7 +294,7 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
   const kernel::Loose loose(k, options.fuses);
-  Chain chain(k, options.by_team, real, options.written_out, options.fuses,
+  Chain chain(k, options.by_team, real, options.written_out, options.fuses, options.in_vectors,
               options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, writer, result.layout, options);

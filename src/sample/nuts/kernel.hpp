@@ -26,6 +26,7 @@ struct KernelOptions {
   Home home = Home::buffer;
   bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
   bool fuses = true;         // a multiply-add is rounded once
+  bool in_vectors = false;   // chains lie in the lanes of a CPU's vectors
   int64_t sets = 1;          // data sets
   int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };

@@ -44,6 +44,8 @@ class Machine {
   void meet_single(Value leaf, const Variable& good);
   Value merge(Value full);
   void merge_more(Value leaf, Value full, const Variable& good);
+  void merge_with(const Vector& slot, const Variable& good);
+  void wait_in(const Vector& slot);
   Value all_positive(const std::vector<Value>& numbers);
   void join_subtree(const Variable& going);
   void end_transition();

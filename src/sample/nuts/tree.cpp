@@ -127,28 +127,28 @@ Value Machine::merge(Value full) {
 void Machine::meet_single(Value leaf, const Variable& good) {
   const Vector single = at(layout_.stack), single_sharp = single.from(3 * n_);
   const Value odd = (leaf & 1) != index(0);
-  const auto check = [&] {
-    const auto dots = chain_.sums(n_, 2, [&](Value i) {
-      const Value b = single.get(i), p = p_.get(i), both = b + p;
-      return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
-    });
-    return all_positive(dots);
+  const auto check = [&](const std::function<void(Value)>& after) {
+    return all_positive(chain_.sums(
+        n_, 2,
+        [&](Value i) {
+          const Value b = single.get(i), p = p_.get(i), both = b + p;
+          return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
+        },
+        after));
   };
   if (p_.in_registers()) {  // both ways at once: cheaper than a branch
-    good = !odd || check();
-    chain_.each(n_, [&](Value i) {
+    good = !odd || check([&](Value i) {
       const Value b = single.get(i), p = p_.get(i);
       cb_.set(i, select(odd, b, p));
       cr_.set(i, select(odd, b + p, p));
+      single.set(i, p);
     });
-    chain_.each(n_, [&](Value i) { single.set(i, p_.get(i)); });
     return;
   }
   k_.if_(
       odd,
       [&] {
-        good = check();
-        chain_.each(n_, [&](Value i) {
+        good = check([&](Value i) {
           const Value b = single.get(i);
           cb_.set(i, b);
           cr_.set(i, p_.get(i) + b);
@@ -168,45 +168,53 @@ void Machine::meet_single(Value leaf, const Variable& good) {
       });
 }
 
-// Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that share a subgroup then reach for
+// Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that run side by side then reach for
 // the same slot.
 void Machine::merge_more(Value leaf, Value full, const Variable& good) {
-  const Variable level = k_.variable(index(1));
-  const auto slot_of = [&](Value size) { return at(layout_.stack).from(size * layout_.slot); };
-  k_.while_([&] { return good.get() && ((leaf >> level.get()) & 1) != index(0); },
-            [&] {
-              const Vector slot = slot_of(level.get());
-              const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
-              const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
-              // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
-              const auto dots = chain_.sums(n_, 6, [&](Value i) {
-                const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
-                const Value begin = cb_.get(i), rho = cr_.get(i);
-                const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp),
-                            ps = sharp(i, p, sharp_);
-                const Value begin_sharp = sharp(i, begin, cb_sharp_);
-                const Value left = r + begin, right = rho + e, all = rho + r;
-                return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
-              });
-              chain_.each(n_, [&](Value i) {
-                cr_.set(i, cr_.get(i) + sum.get(i));
-                cb_.set(i, first.get(i));
-                if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
-              });
-              good = all_positive(dots);
-              level = level.get() + 1;
-            });
-  k_.if_(good.get() && !full, [&] {
-    const Vector slot = slot_of(level.get());
-    chain_.each(n_, [&](Value i) {
-      slot.set(i, cb_.get(i));
-      slot.set(i + index(n_), p_.get(i));
-      slot.set(i + index(2 * n_), cr_.get(i));
-      if (layout_.dense()) {
-        slot.set(i + index(3 * n_), cb_sharp_.get(i));
-        slot.set(i + index(4 * n_), sharp_.get(i));
-      }
-    });
+  const Variable climbs = k_.variable(good.get());
+  chain_.climb(1, layout_.slots(), climbs, [&](Value level) {
+    const Vector slot = at(layout_.stack).from(level * layout_.slot);
+    k_.if_(((leaf >> level) & 1) != index(0),
+           [&] {
+             merge_with(slot, good);
+             climbs = good.get();
+           },
+           [&] {
+             k_.if_(!full, [&] { wait_in(slot); });
+             climbs = good.get().like(false);
+           });
+  });
+}
+
+void Machine::merge_with(const Vector& slot, const Variable& good) {
+  const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
+  const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
+  // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
+  good = all_positive(chain_.sums(
+      n_, 6,
+      [&](Value i) {
+        const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
+        const Value begin = cb_.get(i), rho = cr_.get(i);
+        const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
+        const Value begin_sharp = sharp(i, begin, cb_sharp_);
+        const Value left = r + begin, right = rho + e, all = rho + r;
+        return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
+      },
+      [&](Value i) {
+        cr_.set(i, cr_.get(i) + sum.get(i));
+        cb_.set(i, first.get(i));
+        if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
+      }));
+}
+
+void Machine::wait_in(const Vector& slot) {
+  chain_.each(n_, [&](Value i) {
+    slot.set(i, cb_.get(i));
+    slot.set(i + index(n_), p_.get(i));
+    slot.set(i + index(2 * n_), cr_.get(i));
+    if (!layout_.dense()) return;
+    slot.set(i + index(3 * n_), cb_sharp_.get(i));
+    slot.set(i + index(4 * n_), sharp_.get(i));
   });
 }
 
@@ -227,15 +235,15 @@ void Machine::join_subtree(const Variable& going) {
   real(real_weight) = old + added;
   // crit(other, p, rho + cr), crit(other, cb, rho + cb), crit(inner, p, cr + inner): the same in both
   // directions.
-  const auto dots = chain_.sums(n_, 6, [&](Value i) {
+  const auto terms = [&](Value i) {
     const Value o = other_p_.get(i), p = p_.get(i), m = inner_.get(i);
     const Value begin = cb_.get(i), added_rho = cr_.get(i), rho = rho_.get(i);
     const Value os = sharp(i, o, other_sharp_), ps = sharp(i, p, sharp_), ms = sharp(i, m, inner_sharp_);
     const Value begin_sharp = sharp(i, begin, cb_sharp_);
     const Value all = rho + added_rho, left = rho + begin, right = added_rho + m;
     return std::vector{os * all, ps * all, os * left, begin_sharp * left, ms * right, ps * right};
-  });
-  chain_.each(n_, [&](Value i) { rho_.set(i, rho_.get(i) + cr_.get(i)); });
+  };
+  const auto dots = chain_.sums(n_, 6, terms, [&](Value i) { rho_.set(i, rho_.get(i) + cr_.get(i)); });
   const Value depth = word(word_depth).get() + 1;
   word(word_depth) = depth;
   word(word_leaf) = index(0);

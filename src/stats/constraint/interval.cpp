@@ -12,7 +12,7 @@ namespace adit::constraint {
 namespace {
 
 void expect_order(const Tensor& low, const Tensor& high) {
-  const auto l = stats::known_number(low), h = stats::known_number(high);
+  const auto l = stats::literal_of(low), h = stats::literal_of(high);
   if (l && h && !(*l < *h))
     graph::fail("interval", "high", fmt::format("expected a number above {}, got {}", *l, *h));
 }
@@ -21,13 +21,13 @@ void expect_order(const Tensor& low, const Tensor& high) {
 
 Constraint interval(Parameter from, Parameter to) {
   const Tensor low = from, high = to;
-  if (stats::known_number(low) == -INFINITY) return upper(high);
-  if (stats::known_number(high) == INFINITY) return lower(low);
+  if (stats::literal_of(low) == -INFINITY) return upper(high);
+  if (stats::literal_of(high) == INFINITY) return lower(low);
   expect_order(low, high);
   Constraint c{
       .name = "interval",
       .expected = fmt::format("a number from {} to {}", stats::number_words(low), stats::number_words(high))};
-  const bool is_unit = stats::known_number(low) == 0.0 && stats::known_number(high) == 1.0;
+  const bool is_unit = stats::literal_of(low) == 0.0 && stats::literal_of(high) == 1.0;
   c.unconstrained_shape = [low, high](const Shape& x) {
     stats::expect_bound("interval", "low", low, x);
     stats::expect_bound("interval", "high", high, x);

@@ -6,17 +6,17 @@
 
 namespace adit::constraint {
 
-using stats::known_number;
+using stats::literal_of;
 
 namespace {
 
-bool is_zero(const Tensor& bound) { return known_number(bound) == 0.0; }
+bool is_zero(const Tensor& bound) { return literal_of(bound) == 0.0; }
 
 }  // namespace
 
 Constraint lower(Parameter bound) {
   const Tensor low = bound;
-  if (const auto number = known_number(low)) {
+  if (const auto number = literal_of(low)) {
     if (*number == -INFINITY) return real();
     if (!std::isfinite(*number))
       graph::fail("lower", "bound", "expected a number, got " + stats::number_words(low));
@@ -40,7 +40,7 @@ Constraint positive() { return lower(0.0); }
 
 Constraint upper(Parameter bound) {
   const Tensor high = bound;
-  if (const auto number = known_number(high)) {
+  if (const auto number = literal_of(high)) {
     if (*number == INFINITY) return real();
     if (!std::isfinite(*number))
       graph::fail("upper", "bound", "expected a number, got " + stats::number_words(high));

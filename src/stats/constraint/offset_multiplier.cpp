@@ -5,7 +5,7 @@ namespace adit::constraint {
 
 Constraint offset_multiplier(Parameter shift, Parameter scale) {
   const Tensor offset = shift, multiplier = scale;
-  if (const auto m = stats::known_number(multiplier); m && !(*m > 0))
+  if (const auto m = stats::literal_of(multiplier); m && !(*m > 0))
     graph::fail("offset_multiplier", "multiplier",
                 "expected a number above 0, got " + stats::number_words(multiplier));
   Constraint c{.name = "offset_multiplier", .expected = "a finite number"};

@@ -4,17 +4,8 @@
 
 namespace adit::stats {
 
-std::optional<double> known_number(const Tensor& x) {
-  const graph::Node* node = &x.node();
-  const std::lock_guard lock(graph::graph_lock());
-  while (node->op == graph::Op::broadcast && !node->operands.empty()) node = &node->operands[0].node();
-  if (node->op != graph::Op::number && node->op != graph::Op::constant) return std::nullopt;
-  const auto& literal = node->as<graph::Literal>();
-  return is_integer(node->type) ? static_cast<double>(literal.integer) : literal.real;
-}
-
 std::string number_words(const Tensor& bound) {
-  const auto number = known_number(bound);
+  const auto number = literal_of(bound);
   return number ? fmt::format("{:.10g}", *number) : "its bound";
 }
 

@@ -1,7 +1,6 @@
 // What the constraints are made of.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +11,6 @@
 
 namespace adit::stats {
 
-// The number that a parameter is, where it is known while the graph is built.
-std::optional<double> known_number(const Tensor& x);
 // "0", "2.5", or "its bound" where the number is not known yet.
 std::string number_words(const Tensor& bound);
 

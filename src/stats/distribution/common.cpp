@@ -9,7 +9,6 @@
 namespace adit::stats {
 
 using graph::fail;
-using graph::Op;
 
 namespace {
 
@@ -50,17 +49,6 @@ bool ends_with(const Shape& shape, const Shape& end) {
 }
 
 }  // namespace
-
-std::optional<double> literal_of(const Tensor& x) {
-  const std::scoped_lock lock(graph::graph_lock());  // another thread may be computing it
-  const graph::Node* node = &x.node();
-  while ((node->op == Op::broadcast || node->op == Op::as_type || node->op == Op::reshape) &&
-         !node->operands.empty())
-    node = &node->operands[0].node();
-  if (node->op != Op::number && node->op != Op::constant) return std::nullopt;
-  const auto& literal = node->as<graph::Literal>();
-  return is_integer(node->type) ? static_cast<double>(literal.integer) : literal.real;
-}
 
 bool is_literal(const Tensor& x, double value) {
   const auto literal = literal_of(x);

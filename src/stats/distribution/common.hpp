@@ -13,7 +13,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +24,7 @@
 namespace adit::stats {
 
 // --- Parameters --------------------------------------------------------------------------------------------
-// The number that x is where a caller wrote one (repeated, perhaps), or nothing.
-std::optional<double> literal_of(const Tensor& x);
+// Whether x is that number, written by a caller.
 bool is_literal(const Tensor& x, double value);
 
 // The parameter's tensor; throws `[where] argument: expected ..., got ...` where it is a number outside.

@@ -1,0 +1,184 @@
+// Runs that stop, are killed or cannot write, and how they go on from their checkpoint.
+#include <csignal>
+#include <cstdlib>
+#include <sys/resource.h>
+
+#include "sample/files/checkpoint.hpp"
+#include "sample_runs.hpp"
+
+namespace adit {
+namespace {
+
+TEST_F(SampleTest, progress_comes_and_a_stop_keeps_the_draws) {
+  forced.budget = 50;
+  SampleOptions options = few();
+  std::vector<Progress> seen;
+  options.on_progress = [&](const Progress& now) { seen.push_back(now); };
+  const Draws whole = sample(small_model(), options);
+  ASSERT_GT(seen.size(), 5u);
+  for (size_t i = 1; i < seen.size(); ++i) {
+    EXPECT_GE(seen[i].iteration, seen[i - 1].iteration);
+    EXPECT_GT(seen[i].leapfrogs, seen[i - 1].leapfrogs);
+    EXPECT_EQ(seen[i].iterations, 200);
+    EXPECT_EQ(seen[i].warmup, 120);
+  }
+  EXPECT_EQ(seen.back().iteration, 200);
+  EXPECT_EQ(seen.back().leapfrogs, whole.leapfrogs);
+
+  const Draws half = sample(small_model(), stopping(few(), 150));
+  EXPECT_FALSE(half.finished);
+  ASSERT_GE(half.draws, 30);
+  ASSERT_LT(half.draws, 80);
+  for (int64_t chain = 0; chain < 3; ++chain)
+    for (int64_t draw = 0; draw < half.draws; ++draw)
+      EXPECT_EQ(half.variables[0].values[static_cast<size_t>(chain * half.draws + draw)],
+                whole.variables[0].values[static_cast<size_t>(chain * 80 + draw)]);
+  const Draws none = sample(small_model(), stopping(few(), 10));
+  EXPECT_FALSE(none.finished);
+  EXPECT_EQ(none.draws, 0);
+}
+
+TEST_F(SampleTest, a_stopped_run_goes_on_to_the_same_draws) {
+  for (const bool warmup_rows : {false, true})
+    for (const Adapt adapt : {Adapt::chain, Adapt::pooled})
+      for (const int64_t stop : {1, 60, 95, 119, 121, 170}) {
+        SampleOptions options = few();
+        options.thin = 2;
+        options.save_warmup = warmup_rows;
+        options.adapt = adapt;
+        forced = {};
+        const Draws whole = sample(small_model(), options);
+        forced = {.budget = 11, .ring = warmup_rows ? 9 : 0, .checkpoint_seconds = 0.001};
+        options.checkpoint = checkpoint();
+        const Draws broken = sample(small_model(), stopping(options, stop));
+        EXPECT_FALSE(broken.finished) << stop;
+        options.resume = true;
+        const Draws again = sample(small_model(), stopping(options, stop + 7));
+        EXPECT_FALSE(again.finished) << stop;
+        forced = {};
+        const Draws rest = sample(small_model(), options);
+        EXPECT_TRUE(rest.finished);
+        expect_same(whole, rest);
+        EXPECT_EQ(rest.warmup_draws, warmup_rows ? 60 : 0);
+        EXPECT_TRUE(same(whole.warmup_stats.lp, rest.warmup_stats.lp));
+        expect_same(whole, sample(small_model(), options));  // a finished one is read
+      }
+}
+
+TEST_F(SampleTest, a_resumed_run_may_ask_for_more_draws) {
+  SampleOptions options = few();
+  options.checkpoint = checkpoint();
+  sample(small_model(), options);
+  options.resume = true;
+  options.draws = 130;
+  const Draws more = sample(small_model(), options);
+  SampleOptions at_once = few();
+  at_once.draws = 130;
+  expect_same(sample(small_model(), at_once), more);
+  options.draws = 20;
+  const Draws fewer = sample(small_model(), options);
+  EXPECT_EQ(fewer.draws, 20);
+  EXPECT_EQ(fewer.variables[0].values[21], more.variables[0].values[131]);
+}
+
+TEST_F(SampleTest, another_run_is_not_gone_on_with) {
+  SampleOptions options = few();
+  options.checkpoint = checkpoint();
+  sample(small_model(), stopping(options, 150));
+  options.resume = true;
+  const auto changed = [&](const std::function<void(SampleOptions&)>& change) {
+    SampleOptions other = options;
+    change(other);
+    return [other] { sample(small_model(), other); };
+  };
+  expect_error(changed([](auto& o) { o.seed = 9; }),
+               "[sample] resume: expected seed 1 as in " + checkpoint());
+  expect_error(changed([](auto& o) { o.chains = 4; }), "resume: expected ");
+  expect_error(changed([](auto& o) { o.warmup = 100; }), "resume: expected warmup 120");
+  expect_error(changed([](auto& o) { o.adapt_delta = 0.9; }), "resume: expected adapt_delta 0.8");
+  expect_error(changed([](auto& o) { o.precision = Precision::f32; }), "resume: expected ");
+  expect_error(changed([](auto& o) { o.init = {{{"mu", {1.0}}}}; }), "resume: expected init and warm_start");
+  expect_error(changed([](auto& o) { o.checkpoint += "-none"; }), "checkpoint-none");
+  expect_error(changed([](auto& o) { o.checkpoint = ""; }), "[sample] resume: expected the path");
+  expect_error([&] { sample(small_model(0.5), options); }, "resume: expected data ");
+  Model other("small");
+  other.sample("mu", normal(0, 1));
+  expect_error([&] { sample(other, options); }, "resume: expected variables ");
+  EXPECT_TRUE(sample(small_model(), options).finished);  // and none of these did it harm
+}
+
+// A process of its own, which starts this test anew: threads of a device do not survive a fork. Both must
+// mean the same file.
+class SampleProcessTest : public SampleTest {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SampleTest::SetUp();
+    ::setenv("ADIT_TEST_CHECKPOINT", checkpoint().c_str(), 0);
+    options_.checkpoint = std::getenv("ADIT_TEST_CHECKPOINT");
+    options_.draws = 400;
+  }
+  void TearDown() override {
+    ::unsetenv("ADIT_TEST_CHECKPOINT");
+    SampleTest::TearDown();
+  }
+  Draws whole() const {
+    SampleOptions options = options_;
+    options.checkpoint = "";
+    options.resume = false;
+    return sample(small_model(), options);
+  }
+  SampleOptions options_ = few();
+};
+
+// A run that is killed; and what is left cut off at other places.
+TEST_F(SampleProcessTest, a_killed_run_goes_on) {
+  const auto run = [&] {
+    forced = {.budget = 9, .checkpoint_seconds = 0};
+    options_.on_progress = [](const Progress& now) {
+      if (now.iteration > 300) ::raise(SIGKILL);
+    };
+    sample(small_model(), options_);
+  };
+  EXPECT_EXIT(run(), testing::KilledBySignal(SIGKILL), "");
+  options_.resume = true;
+  const Draws expected = whole();
+  const auto size = fs::file_size(checkpoint());
+  const fs::path copy = root_ / "copy";
+  fs::copy_file(checkpoint(), copy);
+  for (const auto cut : {size, size - 1, size - size / 5, size / 2}) {
+    fs::copy_file(copy, checkpoint(), fs::copy_options::overwrite_existing);
+    fs::resize_file(checkpoint(), cut);
+    expect_same(expected, sample(small_model(), options_));
+  }
+}
+
+TEST_F(SampleProcessTest, a_full_disk_is_named_and_the_draws_stay) {
+  const auto run = [&] {
+    sampling::forced = {.budget = 9, .checkpoint_seconds = 0};
+    options_.on_progress = [](const Progress& now) {
+      if (now.iteration < 200) return;
+      // Files of this process may not grow further.
+      ::signal(SIGXFSZ, SIG_IGN);
+      const rlimit small{1 << 17, 1 << 17};
+      ::setrlimit(RLIMIT_FSIZE, &small);
+    };
+    const std::string error = error_of([&] { sample(small_model(), options_); });
+    std::fprintf(stderr, "%s\n", error.c_str());
+    ::_exit(7);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(7),
+              "adit-sample-.*/checkpoint: expected to write it, got: File too large");
+  ASSERT_TRUE(read_checkpoint(checkpoint()).state.has_value());
+  options_.resume = true;
+  expect_same(whole(), sample(small_model(), options_));
+}
+
+TEST_F(SampleTest, a_checkpoint_that_cannot_be_written) {
+  SampleOptions options = few();
+  options.checkpoint = (root_ / "nowhere" / "checkpoint").string();
+  expect_error([&] { sample(small_model(), options); }, options.checkpoint);
+}
+
+}  // namespace
+}  // namespace adit
