@@ -53,17 +53,28 @@ std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std:
   return results;
 }
 
-void Chain::climb(int64_t first, int64_t end, const Variable& goes, const std::function<void(Value)>& f) {
-  if (in_vectors_) {
-    k_.for_(index(first), index(end), index(1), [&](Value step) { k_.if_(goes.get(), [&] { f(step); }); });
-    return;
+void Chain::climb(int64_t first, int64_t end, const std::function<Value(Value)>& goes,
+                  const std::function<void(Value)>& f, const std::function<void(Value)>& rest) {
+  if (!in_vectors_) {
+    const Variable step = k_.variable(index(first));
+    k_.while_([&] { return goes(step.get()); },
+              [&] {
+                f(step.get());
+                step = step.get() + 1;
+              });
+    return rest(step.get());
   }
-  const Variable step = k_.variable(index(first));
-  k_.while_([&] { return goes.get(); },
-            [&] {
-              f(step.get());
-              step = step.get() + 1;
-            });
+  const Variable climbs = k_.variable(k_.constant(Type::boolean, true));
+  k_.for_(index(first), index(end), index(1), [&](Value step) {
+    k_.if_(climbs.get(), [&] {
+      k_.if_(
+          goes(step), [&] { f(step); },
+          [&] {
+            rest(step);
+            climbs = k_.constant(Type::boolean, false);
+          });
+    });
+  });
 }
 
 void Chain::sync() {

@@ -171,19 +171,11 @@ void Machine::meet_single(Value leaf, const Variable& good) {
 // Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that run side by side then reach for
 // the same slot.
 void Machine::merge_more(Value leaf, Value full, const Variable& good) {
-  const Variable climbs = k_.variable(good.get());
-  chain_.climb(1, layout_.slots(), climbs, [&](Value level) {
-    const Vector slot = at(layout_.stack).from(level * layout_.slot);
-    k_.if_(((leaf >> level) & 1) != index(0),
-           [&] {
-             merge_with(slot, good);
-             climbs = good.get();
-           },
-           [&] {
-             k_.if_(!full, [&] { wait_in(slot); });
-             climbs = good.get().like(false);
-           });
-  });
+  const auto slot_of = [&](Value level) { return at(layout_.stack).from(level * layout_.slot); };
+  chain_.climb(
+      1, layout_.slots(), [&](Value level) { return good.get() && ((leaf >> level) & 1) != index(0); },
+      [&](Value level) { merge_with(slot_of(level), good); },
+      [&](Value level) { k_.if_(good.get() && !full, [&] { wait_in(slot_of(level)); }); });
 }
 
 void Machine::merge_with(const Vector& slot, const Variable& good) {

@@ -1,0 +1,141 @@
+// Loose arithmetic: what it writes instead, that numbers stay the same but for their last bits, and that the
+// math library keeps its own bounds inside of it. And that what nothing reads leaves a kernel.
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+#include <adit/kernel/math.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+using namespace kernel;
+
+// y = f(a, b, c), elementwise.
+Program program_of(Type type, bool is_loose, const std::function<Value(Value, Value, Value)>& f) {
+  Builder k("loose", Team::one());
+  const Array a = k.buffer("a", type, Access::read), b = k.buffer("b", type, Access::read),
+              c = k.buffer("c", type, Access::read), y = k.buffer("y", type, Access::write);
+  const Value i = k.team();
+  const Value x0 = a[i], x1 = b[i], x2 = c[i];
+  const Loose loose(k, is_loose);
+  y[i] = f(x0, x1, x2);
+  return k.finish();
+}
+
+// Instructions of a kind among those that a function writes.
+size_t count_of(Op op, const std::function<Value(Value, Value, Value)>& f, bool is_loose = true) {
+  const Program program = program_of(Type::f32, is_loose, f);
+  size_t count = 0;
+  for (const Instruction& it : program.instructions) count += it.op == op && it.type == Type::f32;
+  return count;
+}
+
+TEST(Loose, SumsOfProductsAreFused) {
+  const auto sum = [](Value a, Value b, Value c) { return a * b + c; };
+  EXPECT_EQ(count_of(Op::fma, sum), 1u);
+  EXPECT_EQ(count_of(Op::mul, sum), 0u);  // the product has no reader left
+  EXPECT_EQ(count_of(Op::fma, sum, false), 0u);
+  EXPECT_EQ(count_of(Op::mul, sum, false), 1u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value c) { return c - a * b; }), 1u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value c) { return a * b - c; }), 1u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value c) { return a * b + b * c; }), 1u);
+}
+
+TEST(Loose, ConstantsAreJoined) {
+  const auto twice = [](Value a, Value, Value) { return a * -0.5 + a * -0.5; };
+  EXPECT_EQ(count_of(Op::neg, twice), 1u);
+  EXPECT_EQ(count_of(Op::mul, twice) + count_of(Op::add, twice) + count_of(Op::fma, twice), 0u);
+  const auto nothing = [](Value a, Value, Value) { return (a - 0.0 + 0.0) * 1.0; };
+  EXPECT_EQ(count_of(Op::sub, nothing) + count_of(Op::add, nothing) + count_of(Op::mul, nothing), 0u);
+  EXPECT_EQ(count_of(Op::mul, [](Value a, Value, Value) { return 2.0 * (a * 3.0); }), 1u);
+  EXPECT_EQ(count_of(Op::neg, [](Value a, Value, Value) { return -(-a); }), 0u);
+}
+
+// x - x is how kernels ask whether x is finite; fused with a product it would be its rounding error.
+TEST(Loose, DifferenceFromItselfStays) {
+  EXPECT_EQ(count_of(Op::sub,
+                     [](Value a, Value b, Value) {
+                       const Value x = a * b;
+                       return x - x;
+                     }),
+            1u);
+}
+
+TEST(Loose, MathFunctionsAreTheSame) {
+  const auto functions = [](Value a, Value b, Value c) {
+    return kernel::exp(a) + kernel::log1p(b) + kernel::lgamma(c) + kernel::pow_integer(a, 7);
+  };
+  size_t exact = 0, loose = 0;
+  for (const Instruction& it : program_of(Type::f64, false, functions).instructions)
+    exact += it.op == Op::mul;
+  for (const Instruction& it : program_of(Type::f64, true, functions).instructions) loose += it.op == Op::mul;
+  EXPECT_EQ(exact, loose);
+}
+
+TEST(Loose, UnreadInstructionsAreDropped) {
+  Builder k("unread", Team::one());
+  const Array x = k.buffer("x", Type::f32, Access::read_write);
+  const Value i = k.team(), v = x[i];
+  const Value unread = kernel::exp(v * 3.0) + 1.0;
+  (void)unread;
+  const Variable total = k.variable(v);
+  k.for_(k.constant(Type::u32, 4), [&](Value j) {
+    const Value lost = x[i + j] * 2.0;
+    (void)lost;
+    total = total.get() + v;
+  });
+  x[i] = total.get();
+  const Program program = k.finish();
+  size_t products = 0, loads = 0;
+  for (const Instruction& it : program.instructions) {
+    products += it.op == Op::mul;
+    loads += it.op == Op::load;
+  }
+  EXPECT_EQ(products, 0u);
+  EXPECT_EQ(loads, 3u);  // v, and the variable twice
+  std::vector<float> numbers{1, 2, 3, 4};
+  const auto results = run_on(device("cpu"), program, 4, {Input::buffer(numbers)});
+  std::memcpy(numbers.data(), results[0].data(), sizeof(float) * numbers.size());
+  EXPECT_EQ(numbers, (std::vector<float>{5, 10, 15, 20}));
+}
+
+class LooseOn : public testing::TestWithParam<std::string> {};
+
+template <class T>
+void expect_close_numbers(Device& on, Type type) {
+  const auto f = [](Value a, Value b, Value c) {
+    const Value r = (a - b * c) * 0.25, z = divide(r, 1 + c * c);
+    return z * z * -0.5 + z * -0.5 + z * -0.5 - (a * b - 3.0) * c;
+  };
+  constexpr size_t n = 257;
+  std::mt19937_64 source(7);
+  std::uniform_real_distribution<double> uniform(-3, 3);
+  std::vector<T> x[3], want(n);
+  for (auto& list : x)
+    for (size_t i = 0; i < n; ++i) list.push_back(static_cast<T>(uniform(source)));
+  const auto results =
+      run_on(on, program_of(type, true, f), n,
+             {Input::buffer(x[0]), Input::buffer(x[1]), Input::buffer(x[2]), Input::buffer(want)});
+  std::vector<T> got(n);
+  std::memcpy(got.data(), results[3].data(), n * sizeof(T));
+  for (size_t i = 0; i < n; ++i) {
+    const double a = x[0][i], b = x[1][i], c = x[2][i], z = (a - b * c) * 0.25 / (1 + c * c);
+    const double right = -0.5 * z * z - z - (a * b - 3) * c;
+    EXPECT_NEAR(got[i], right, 64 * std::numeric_limits<T>::epsilon()) << i;
+  }
+}
+
+TEST_P(LooseOn, NumbersStay) {
+  Device& on = device(GetParam());
+  expect_close_numbers<float>(on, Type::f32);
+  if (on.limits().float64) expect_close_numbers<double>(on, Type::f64);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LooseOn, testing::ValuesIn(device_ids()), test_name);
+
+}  // namespace
+}  // namespace adit::test
