@@ -1,9 +1,10 @@
-// How long 32 leapfrog steps of the regime model take in one dispatch, for several sizes of a team. The
-// second column shares the cost of submission among 64 dispatches.
+// How long 32 leapfrog steps of a model take in one dispatch, for several sizes of a team. The second column
+// shares the cost of submission among 64 dispatches.
 //
-//   leapfrog_chain_bench [device] [model]
+//   leapfrog_chain_bench [device] [model] [points] [lanes...]
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include <adit/ops.hpp>
@@ -29,20 +30,21 @@ double microseconds(const LeapfrogKernel& kernel, const Tensor& q, const Tensor&
   return times[15];
 }
 
-void measure(const std::string& id, const std::string& name) {
+void measure(const std::string& id, const std::string& name, int64_t points,
+             const std::vector<uint32_t>& sizes) {
   const Model model = example_model(name);
   const auto device = Device::open(id);
-  const Tensor q = to_device(full({model.size()}, 0.1, DType::f32), device).eval();
-  const Tensor p = to_device(full({model.size()}, 0.2, DType::f32), device).eval();
-  fmt::print("{} on {}, 32 steps, us\n{:>12} {:>10} {:>10}\n", name, device->info().name, "lanes", "alone",
-             "of 64");
+  const Tensor q = to_device(full({points, model.size()}, 0.1, DType::f32), device).eval();
+  const Tensor p = to_device(full({points, model.size()}, 0.2, DType::f32), device).eval();
+  fmt::print("{} on {}, {} points, 32 steps, us\n{:>12} {:>10} {:>10}\n", name, device->info().name, points,
+             "lanes", "alone", "of 64");
   const auto row = [&](const std::string& label, const LeapfrogOptions& options) {
     const LeapfrogKernel kernel(model, options);
     fmt::print("{:>12} {:10.1f} {:10.1f}\n", label, microseconds(kernel, q, p, *device, 1),
                microseconds(kernel, q, p, *device, 64));
   };
   row("automatic", {.type = DType::f32, .device = id});
-  for (const uint32_t lanes : {32u, 64u, 128u, 256u})
+  for (const uint32_t lanes : sizes)
     row(std::to_string(lanes),
         {.type = DType::f32, .device = id, .placement = Placement::team, .lanes = lanes});
 }
@@ -51,7 +53,12 @@ void measure(const std::string& id, const std::string& name) {
 
 int main(int count, char** words) {
   try {
-    measure(count > 1 ? words[1] : "", count > 2 ? words[2] : "regime");
+    std::vector<uint32_t> sizes;
+    for (int i = 4; i < count; ++i)
+      sizes.push_back(static_cast<uint32_t>(std::strtoul(words[i], nullptr, 10)));
+    if (sizes.empty()) sizes = {32, 64, 128, 256};
+    measure(count > 1 ? words[1] : "", count > 2 ? words[2] : "regime",
+            count > 3 ? std::strtoll(words[3], nullptr, 10) : 1, sizes);
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

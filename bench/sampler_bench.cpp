@@ -2,10 +2,10 @@
 //
 //   sampler_bench [device] [model:chains[:draws[:warmup]]]...
 //
-// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared) and
-// POOLED=1 in the environment change the run. One line of JSON each: what a user waits for, the sampling alone, leapfrogs, and how much of what was
-// executed was of use. The effective sample size is the smallest bulk one of all unconstrained numbers; past
-// 64 chains it is that of the first 64, scaled.
+// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared, split)
+// and POOLED=1 in the environment change the run. One line of JSON each: what a user waits for, the sampling
+// alone, leapfrogs, and how much of what was executed was of use. The effective sample size is the smallest
+// bulk one of all unconstrained numbers; past 64 chains it is that of the first 64, scaled.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
@@ -76,7 +76,10 @@ void measure(const std::string& id, const Work& work) {
   if (std::getenv("POOLED")) options.adapt = Adapt::pooled;
   if (const char* lanes = std::getenv("LANES")) forced.lanes = static_cast<uint32_t>(std::stoul(lanes));
   if (const char* home = std::getenv("STATE"))
-    forced.home = home[0] == 'b' ? Home::buffer : home[0] == 'a' ? Home::array : Home::shared;
+    forced.home = home[0] == 'b'   ? Home::buffer
+                  : home[0] == 'a' ? Home::array
+                  : home[1] == 'p' ? Home::split
+                                   : Home::shared;
   const auto compiling = Clock::now();
   const Choice choice = choose(model.state(), options, *device);
   Run run(model.state(), options, choice, {DataSet{}}, device);

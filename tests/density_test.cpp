@@ -43,6 +43,24 @@ Model grid() {  // places along the second axis of a matrix of variables
   return m;
 }
 
+Model rows_of_groups() {  // a whole row at each place
+  Model m("rows_of_groups");
+  const Tensor s = m.sample("s", exponential(2));
+  const Tensor x = m.sample("x", normal(0, 2), {40, 3});
+  m.observe("y", normal(take(x, tensor(places(90, 40)), 0), s), tensor(normals(270, 8), {90, 3}));
+  return m;
+}
+
+Model nested_groups() {  // what is added up at places is read at places, and by others too
+  Model m("nested_groups");
+  const Tensor scale = m.sample("scale", half_normal(0.7)), s = m.sample("s", exponential(2));
+  const Tensor region = m.sample("region", normal(0.3, 1), {36});
+  const Tensor z = m.sample("z", normal(0, 1), {45});
+  const Tensor county = take(region, tensor(places(45, 36))) + scale * z;
+  m.observe("y", normal(take(county, tensor(places(150, 45))), s), tensor(normals(150, 10)));
+  return m;
+}
+
 Model regression(int64_t rows, int64_t columns) {
   Model m("regression");
   const Tensor b = m.sample("b", normal(0, 1.5), {columns});
@@ -102,6 +120,8 @@ const Case cases[] = {{"few_groups", [] { return groups(3, 60); }},
                       {"many_groups", [] { return groups(50, 120); }},
                       {"few_places", [] { return groups(3, 5); }},
                       {"grid", grid},
+                      {"rows_of_groups", rows_of_groups},
+                      {"nested_groups", nested_groups},
                       {"narrow_regression", [] { return regression(90, 7); }},
                       {"wide_regression", [] { return regression(40, 60); }},
                       {"correlated", correlated},
@@ -145,7 +165,7 @@ TEST_P(Density, OnATeam) {
   for (const Case& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
-  for (const Case& one : {cases[0], cases[1], cases[4], cases[9]})
+  for (const Case& one : {cases[0], cases[1], cases[5], cases[6], cases[11]})
     for (const Placement placement : {Placement::lane, Placement::team})
       compare(one, GetParam(), placement, DType::f32, 2e-4);
 }

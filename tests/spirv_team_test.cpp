@@ -92,9 +92,14 @@ Program reductions(Type type, uint32_t lanes) {
 TEST(SpirvTeam, TeamReductions) {
   for (const Type type :
        {Type::i8, Type::i16, Type::i32, Type::u32, Type::i64, Type::u64, Type::f16, Type::f32, Type::f64})
-    for (const uint32_t lanes : {1u, 5u, 64u, 256u}) {
+    for (const uint32_t lanes : {1u, 5u, 64u, 96u, 256u}) {
       expect_valid(reductions(type, lanes), everything());
       expect_valid(reductions(type, lanes), plain());
+      for (const uint32_t size : {4u, 32u, 64u}) {
+        Target whole = everything();
+        whole.subgroup_size = whole.smallest_subgroup = size;
+        expect_valid(reductions(type, lanes), whole);
+      }
     }
 }
 
@@ -112,11 +117,35 @@ TEST(SpirvTeam, BarriersStandWhereMemoryIsShared) {
   const auto fill = [](Builder& k, Array to, Value n) {
     k.each(n, [&](Value i) { to[i] = convert(i, Type::f32); });
   };
-  // One after each loop and no more.
+  const auto mirrored = [](Builder& k, Array from, Array to, Value n) {
+    k.each(n, [&](Value i) { to[i] = Value(from[63u - i]); });
+  };
+  // The same lane writes each element twice.
   EXPECT_EQ(
       barriers([&](Builder& k, Array, Array tile, Value n) { fill(k, tile, n), fill(k, tile, n); }, plain()),
-      2);
-  // A load at team level must be over before the next loop writes.
+      0);
+  // Another lane reads it, or writes what was read.
+  EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile,
+                         Value n) { fill(k, tile, n), mirrored(k, tile, out, n); },
+                     plain()),
+            1);
+  EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile,
+                         Value n) { fill(k, tile, n), mirrored(k, tile, out, n), fill(k, tile, n); },
+                     plain()),
+            2);
+  // Other offsets are other lanes.
+  EXPECT_EQ(barriers(
+                [&](Builder& k, Array, Array tile, Value n) {
+                  fill(k, tile, n);
+                  k.each(n, [&](Value i) { tile[i + 1u] = Value(tile[i + 1u]) + 1; });
+                },
+                plain()),
+            1);
+  // Loops over other arrays need not wait.
+  EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) { fill(k, tile, n), fill(k, out, n); },
+                     plain()),
+            0);
+  // A load at team level must see the loop's writes, and be over before the next loop writes.
   EXPECT_EQ(barriers(
                 [&](Builder& k, Array out, Array tile, Value n) {
                   fill(k, tile, n);
@@ -125,26 +154,73 @@ TEST(SpirvTeam, BarriersStandWhereMemoryIsShared) {
                   k.once([&] { out[0] = first; });
                 },
                 plain()),
-            4);
-  // The same where the load stands behind the loop's own writes, in the round before.
+            2);
+  // The same where the load stands behind the loop's own writes, in the round before; and in a condition.
   EXPECT_EQ(barriers(
                 [&](Builder& k, Array, Array tile, Value n) {
                   const Variable sum = k.variable(Type::f32, 0);
                   k.for_(n, [&](Value) {
                     fill(k, tile, n);
-                    sum = sum.get() + Value(tile[0]);
+                    k.if_(n < 5u, [&] { sum = sum.get() + Value(tile[0]); });
                   });
                 },
                 plain()),
             2);
-  // Two reductions: scratch memory is read before it is written again. 64 lanes: 1 + 6 levels, twice, and 1.
-  const auto two = [&](Builder& k, Array out, Array, Value n) {
-    const Value a = k.reduce(n, Reduction::add, [&](Value i) { return convert(i, Type::f32); });
-    const Value b = k.reduce(n, Reduction::add, [&](Value i) { return convert(i, Type::f32) * a; });
+  // An offset that a round computes is another one in the next: the writes of two rounds may meet.
+  EXPECT_EQ(barriers(
+                [&](Builder& k, Array, Array tile, Value n) {
+                  k.for_(n, [&](Value round) {
+                    k.each(n, [&](Value i) { tile[round + i] = 1; });
+                    k.each(n, [&](Value i) { tile[round + i] = Value(tile[round + i]) + 1; });
+                  });
+                },
+                plain()),
+            1);
+  // `once` is always the first lane's.
+  const auto twice = [](Builder& k, Array to) {
+    k.once([&] { to[0] = 1; });
+    k.once([&] { to[1] = Value(to[0]); });
+  };
+  EXPECT_EQ(barriers([&](Builder& k, Array out, Array, Value) { twice(k, out); }, plain()), 0);
+  EXPECT_EQ(barriers(
+                [&](Builder& k, Array out, Array, Value n) {
+                  twice(k, out);
+                  k.each(n, [&](Value i) { out[i] = Value(out[i]) + 1; });
+                },
+                plain()),
+            1);
+  // Two reductions take turns with their scratch memory; those by halves, of 64 lanes, wait 1 + 6 + 1 times.
+  const auto two = [&](Builder& k, Array out, Array tile, Value n) {
+    fill(k, tile, n);
+    const Value a = k.reduce(n, Reduction::add, [&](Value i) { return Value(tile[i]); });
+    const Value b = k.reduce(n, Reduction::add, [&](Value i) { return Value(tile[63u - i]) * a; });
     k.once([&] { out[0] = b; });
   };
-  EXPECT_EQ(barriers(two, plain()), 7 + 1 + 7 + 1);
-  EXPECT_EQ(barriers(two, everything()), 1 + 1 + 1 + 1);
+  EXPECT_EQ(barriers(two, plain()), 8 + 8);
+  EXPECT_EQ(barriers(two, everything()), 1 + 1);
+  // In a team that is one subgroup a reduction has no barrier, and those of shared memory are the subgroup's.
+  Target whole = everything();
+  whole.subgroup_size = 64;
+  EXPECT_EQ(barriers(two, whole), 1);
+  whole.subgroup_size = 32;
+  EXPECT_EQ(barriers(two, whole), 1 + 1);
+}
+
+// Where other teams wait for what a team wrote, every loop ends with a barrier: a fence is one lane's.
+TEST(SpirvTeam, LoopsEndWithABarrierWhereThereAreFences) {
+  Builder k("fenced", Team::many(64));
+  const Array data = k.buffer("data", Type::f32, Access::write),
+              flag = k.buffer("flag", Type::u32, Access::read_write);
+  k.each(k.constant(Type::u32, 64), [&](Value i) { data[i] = 1; });
+  k.once([&] {
+    k.fence();
+    flag.atomic_add(k.constant(Type::u32, 0), k.constant(Type::u32, 1));
+  });
+  Target target = everything();
+  target.vulkan_memory_model = true;
+  const Program program = k.finish();
+  expect_valid(program, target);
+  EXPECT_EQ(count(emit(program, target), spv::Op::OpControlBarrier), 2);
 }
 
 TEST(SpirvTeam, LanesByHand) {

@@ -82,6 +82,7 @@ LeapfrogShape shape_of(const Schedule& schedule, const Choice& choice, int64_t s
   if (choice.by_team) {
     int64_t longest = size;
     for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
+    if (is_gpu) shape.written_out = 16;  // more would be read at places that only the data know
     shape.lanes = 64;
     while (shape.lanes < 256 && shape.lanes * 2 <= longest) shape.lanes *= 2;
   }

@@ -11,7 +11,7 @@ struct LeapfrogShape {
   bool by_team = false;
   uint32_t lanes = 32;       // of a team; or points that share a workgroup
   bool is_own = false;       // a point's numbers lie in shared memory of its team, or in an array of its lane
-  int64_t written_out = 40;  // positions up to this size stay in registers of a lane
+  int64_t written_out = 40;  // positions up to this size stay in registers of a lane, or of all of a team's
   bool fuses = true;         // a multiply-add is rounded once
 };
 

@@ -1,3 +1,4 @@
+#include "kernel/fold.hpp"
 #include "sample/leapfrog.hpp"
 #include "sample/trips.hpp"
 
@@ -12,7 +13,9 @@ class LeapfrogWriter {
   LeapfrogWriter(Builder& k, Chain& chain, DensityWriter& density, int64_t size, int64_t scratch, bool dense,
                  const LeapfrogShape& shape)
       : k_(k), chain_(chain), density_(density), n_(size), is_dense_(dense), shape_(shape) {
-    in_registers_ = !chain.by_team() && n_ <= chain.written_out();
+    // Lanes of a team all keep the same numbers then, which costs less than to hand them round; but a dense
+    // metric's products are shared out.
+    in_registers_ = n_ <= chain.written_out() && !(chain.by_team() && dense);
     own_count_ = (in_registers_ ? 0 : 3 * n_) + scratch;
   }
 
@@ -71,10 +74,16 @@ class LeapfrogWriter {
       g_ = own.from(2 * n_);
       scratch_ = own.from(3 * n_);
     }
-    chain_.each(n_, [&](Value i) {
+    over_all([&](Value i) {
       q_.set(i, start_q_[point_ * n_ + i]);
       p_.set(i, start_p_[point_ * n_ + i]);
+      if (in_registers_ && chain_.by_team()) scaled_.push_back(step_ * metric_[i]);
     });
+  }
+
+  void over_all(const std::function<void(Value)>& f) {
+    if (!in_registers_) return chain_.each(n_, f);
+    for (int64_t i = 0; i < n_; ++i) f(chain_.index(i));
   }
 
   Vector registers() {
@@ -99,9 +108,11 @@ class LeapfrogWriter {
     const auto go_on = [&](Value i) {
       const Value p = fma(half_, g_.get(i), arrived(i));
       p_.set(i, p);
-      if (!is_dense_) q_.set(i, fma(step_ * metric_[i], p, q_.get(i)));
+      if (is_dense_) return;
+      const auto known = kernel::constant_bits_of(i);
+      q_.set(i, fma(scaled_.empty() ? step_ * metric_[i] : scaled_.at(known.value()), p, q_.get(i)));
     };
-    if (chain_.by_team()) {
+    if (chain_.by_team() && !in_registers_) {
       chain_.each(n_, [&](Value i) {
         k_.if_(has_arrived, [&] {
           store(i);
@@ -111,16 +122,18 @@ class LeapfrogWriter {
       });
     } else {
       k_.if_(has_arrived, [&] {
-        chain_.each(n_, store);
-        log_densities_[row] = lp;
+        chain_.once([&] {
+          over_all(store);
+          log_densities_[row] = lp;
+        });
       });
-      chain_.each(n_, go_on);
+      over_all(go_on);
     }
     if (is_dense_) move_dense();
   }
 
   void move_dense() {
-    chain_.each(n_, [&](Value i) {
+    over_all([&](Value i) {
       const Variable velocity = k_.variable(chain_.number(0));
       const auto add = [&](Value j) { velocity = fma(metric_[i * n_ + j], p_.get(j), velocity.get()); };
       if (in_registers_)
@@ -141,6 +154,7 @@ class LeapfrogWriter {
   int64_t own_count_ = 0;
   Array start_q_, start_p_, metric_, positions_, momenta_, gradients_, log_densities_, memory_;
   Value points_, steps_, step_, half_, constant_, point_;
+  std::vector<Value> scaled_;  // the step times the metric, where it is kept
   Vector q_, p_, g_, scratch_;
 };
 

@@ -41,6 +41,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
     shape.in_vectors = device_->info().kind == DeviceKind::cpu && !shape.by_team && shape.lanes > 1;
   }
   if (forced.home) shape.home = *forced.home;
+  if (forced.home && shape.by_team)
+    shape.by_hand = shape.home != Home::buffer && device_->limits().lanes_by_hand;
   teams_ = teams_of(shape, chains_);
   lanes_ = shape.lanes;
   kernel_ = std::make_shared<NutsKernel>(

@@ -226,6 +226,11 @@ Word arithmetic(Code& code, const Instruction& it, std::span<const Word> x) {
   }
 }
 
+Word multiply_add(Code& code, Type t, Word a, Word b, Word c) {
+  const Word operands[] = {a, b, c};
+  return fused(code, t, operands);
+}
+
 Word combine(Code& code, Reduction reduction, Type t, Word a, Word b) {
   const Word type = code.type(t);
   switch (reduction) {

@@ -177,10 +177,12 @@ Word Code::at_entry(spv::Op op, Word type, std::initializer_list<Word> operands)
   return all[1];
 }
 
-Word Code::local(Word pointee) {
+Word Code::local(Word pointee, Word initial) {
   const Word pointer = module.type_pointer(spv::StorageClass::Function, pointee);
   const Word id = module.fresh();
-  append(locals_, spv::Op::OpVariable, {pointer, id, static_cast<Word>(spv::StorageClass::Function)});
+  Words operands{pointer, id, static_cast<Word>(spv::StorageClass::Function)};
+  if (initial != 0) operands.push_back(initial);
+  append(locals_, spv::Op::OpVariable, operands);
   return id;
 }
 
@@ -201,8 +203,10 @@ void Code::begin(Word label) {
   current_ = label;
 }
 
-void Code::workgroup_barrier(bool with_buffers) {
-  const Word scope = u32(static_cast<uint32_t>(spv::Scope::Workgroup));
+void Code::team_barrier(bool with_buffers) {
+  if (is_one_subgroup()) module.capability(Capability::GroupNonUniform);
+  const Word scope =
+      u32(static_cast<uint32_t>(is_one_subgroup() ? spv::Scope::Subgroup : spv::Scope::Workgroup));
   plain(spv::Op::OpControlBarrier, {scope, scope, u32(barrier_semantics(true, with_buffers))});
 }
 

@@ -66,7 +66,7 @@ class Code {
 
   // The same at the function's entry, where every block sees it.
   Word at_entry(spv::Op op, Word type, std::initializer_list<Word> operands);
-  Word local(Word pointee);  // a variable in the function
+  Word local(Word pointee, Word initial = 0);  // a variable in the function; a constant in it, or 0
   Word builtin(spv::BuiltIn builtin);
 
   // Blocks
@@ -80,9 +80,13 @@ class Code {
   void selection_merge(Word merge) { plain(spv::Op::OpSelectionMerge, {merge, 0}); }
   void loop_merge(Word merge, Word next) { plain(spv::Op::OpLoopMerge, {merge, next, 0}); }
 
-  // All lanes of the workgroup arrive, and see what the others wrote to shared memory, and to buffers unless
-  // those do not matter.
-  void workgroup_barrier(bool with_buffers = true);
+  // All lanes of the team arrive, and see what the others wrote to shared memory, and to buffers unless those
+  // do not matter.
+  void team_barrier(bool with_buffers);
+  // True where the lanes of a team are one subgroup, whole.
+  bool is_one_subgroup() const {
+    return fills_subgroups(program, target) && program.team.lanes == target.subgroup_size;
+  }
   // What was written before is visible to the device before what is written after.
   void device_fence();
 

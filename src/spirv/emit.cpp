@@ -20,6 +20,11 @@ bool arguments_inline(const kernel::Program& program) {
   return true;
 }
 
+bool fills_subgroups(const kernel::Program& program, const Target& target) {
+  return program.team.kind == kernel::TeamKind::many && target.subgroup_size > 0 &&
+         program.team.lanes % target.subgroup_size == 0;
+}
+
 std::string target_key(const Target& t) {
   std::string key = std::string("spirv-") + source_stamp + "-";
   for (const bool feature : {t.float16,
@@ -46,7 +51,7 @@ std::string target_key(const Target& t) {
                              t.vulkan_memory_model,
                              t.bfloat16_matrices})
     key += feature ? '1' : '0';
-  key = fmt::format("{}-{}-{}-{}", key, t.smallest_subgroup, t.max_lanes, t.shared_bytes);
+  key = fmt::format("{}-{}-{}-{}-{}", key, t.smallest_subgroup, t.subgroup_size, t.max_lanes, t.shared_bytes);
   for (const kernel::MatrixShape& shape : t.matrices)
     key += fmt::format("-{}x{}x{}{}{}", shape.m, shape.n, shape.k, name_of(shape.operand),
                        name_of(shape.accumulator));

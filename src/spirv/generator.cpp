@@ -13,7 +13,11 @@ using spv::Op;
 using KernelOp = kernel::Op;
 
 Generator::Generator(const kernel::Program& program, const Target& target)
-    : code_(program, target), memory_(code_), program_(program), words_(program.instructions.size()) {}
+    : code_(program, target),
+      memory_(code_),
+      program_(program),
+      plan_(program, !code_.is_one_subgroup()),
+      words_(program.instructions.size()) {}
 
 // Workgroups past the end, which a grid of two dimensions has, and invocations past the end do nothing.
 Words Generator::run() {
@@ -43,7 +47,11 @@ void Generator::team_number() {
 }
 
 void Generator::block(uint32_t number) {
-  for (const Id id : program_.blocks[number]) instruction(id);
+  for (const Id id : program_.blocks[number]) {
+    wait(plan_.before(id));
+    instruction(id);
+    wait(plan_.after(id));
+  }
 }
 
 Words Generator::operands(const Instruction& it) const {
@@ -93,7 +101,6 @@ void Generator::instruction(Id id) {
     case KernelOp::fence: code_.device_fence(); return;
     default: break;
   }
-  note_access(it);
   const bool has_index = it.operand_count > 1 && program_[it.operand[0]].op != KernelOp::variable;
   if (it.op == KernelOp::load)
     words_[id] = memory_.load(it, has_index ? operand(it, 1) : 0);
@@ -112,22 +119,17 @@ void Generator::instruction(Id id) {
 void Generator::if_(const Instruction& it) {
   const bool has_else = it.block[1] != kernel::no_id;
   const Word then = code_.label(), merge = code_.label(), otherwise = has_else ? code_.label() : merge;
-  const Pending before = pending_;
   code_.selection_merge(merge);
   code_.branch_if(operand(it, 0), then, otherwise);
   code_.begin(then);
   block(it.block[0]);
   code_.branch(merge);
-  Pending after = pending_;
-  pending_ = before;
   if (has_else) {
     code_.begin(otherwise);
     block(it.block[1]);
     code_.branch(merge);
   }
   code_.begin(merge);
-  pending_.memory |= after.memory;
-  pending_.scratch |= after.scratch;
 }
 
 void Generator::counted(uint32_t number, Type t, Word begin, Word end, Word step,
@@ -161,21 +163,15 @@ void Generator::counted(uint32_t number, Type t, Word begin, Word end, Word step
 }
 
 void Generator::for_(const Instruction& it) {
-  const Pending before = pending_;
-  enter_loop({it.block[0]});
   std::vector<Carried> none;
   const Type type = program_[it.operand[0]].type;
   counted(it.block[0], type, operand(it, 0), operand(it, 1), operand(it, 2), none, [&] {
     block(it.block[0]);
     return Words();
   });
-  pending_.memory |= before.memory;
-  pending_.scratch |= before.scratch;
 }
 
 void Generator::while_(const Instruction& it) {
-  const Pending before = pending_;
-  enter_loop({it.block[0], it.block[1]});
   const Word header = code_.label(), test = code_.label(), inside = code_.label(), next = code_.label(),
              merge = code_.label();
   code_.branch(header);
@@ -186,15 +182,12 @@ void Generator::while_(const Instruction& it) {
   block(it.block[0]);
   const Instruction& yielded = program_[program_.blocks[it.block[0]].back()];
   code_.branch_if(operand(yielded, 0), inside, merge);
-  const Pending tested = pending_;
   code_.begin(inside);
   block(it.block[1]);
   code_.branch(next);
   code_.begin(next);
   code_.branch(header);
   code_.begin(merge);
-  pending_.memory |= before.memory || tested.memory;
-  pending_.scratch |= before.scratch || tested.scratch;
 }
 
 }  // namespace adit::spirv

@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "spirv/barriers.hpp"
 #include "spirv/memory.hpp"
 
 namespace adit::spirv {
@@ -18,11 +19,6 @@ class Generator {
   struct Carried {
     Type type;
     Word value;
-  };
-  // Team-level accesses since the last barrier that a later write could overtake.
-  struct Pending {
-    bool memory = false;   // shared memory or a buffer that may be written
-    bool scratch = false;  // a reduction's result was read
   };
 
   void block(uint32_t number);
@@ -45,24 +41,20 @@ class Generator {
   void once(const kernel::Instruction& it);
   void over_lanes(const kernel::Instruction& it, std::vector<Carried>& carried,
                   const std::function<Words()>& body);
+  void at_most_once(const kernel::Instruction& it, std::vector<Carried>& carried,
+                    const std::function<Words()>& body);
   Word lane();
-  bool at_team_level() const;
-  void barrier(bool with_buffers = true);
+  void barrier(bool with_buffers);
+  void wait(Wait how);
   bool buffers_matter_at(kernel::Id barrier) const;
-  void note_access(const kernel::Instruction& it);
-  bool is_shared_access(const kernel::Instruction& it) const;
-  Pending accesses_in(uint32_t block_number) const;
-  bool writes_in(uint32_t block_number) const;
-  void enter_loop(std::initializer_list<uint32_t> blocks);
 
   Code code_;
   Memory memory_;
   const kernel::Program& program_;
+  const BarrierPlan plan_;
   std::vector<Word> words_;  // the result of each kernel instruction
   std::unordered_map<kernel::Id, std::vector<Word>> reduced_;
   Word team_ = 0;
-  bool in_lanes_ = false;
-  Pending pending_;
 };
 
 }  // namespace adit::spirv

@@ -346,18 +346,41 @@ void Memory::store(const Instruction& it, Word index, Word value) {
   }
 }
 
-Word Memory::scratch(Type type, uint32_t length, uint32_t slot) {
+Word Memory::scratch(Type type, uint32_t length, uint32_t slot, uint32_t width) {
   Word& array = scratch_[{type, slot}];
   if (array == 0) {
     reserve_shared(uint64_t{length} * cell_bytes(type));
-    array = code_.module.variable(StorageClass::Workgroup, code_.module.type_array(code_.type(type), length));
+    array = code_.module.variable(StorageClass::Workgroup,
+                                  code_.module.type_array(code_.type(type, width), length / width));
   }
   return array;
 }
 
-Word Memory::scratch_element(Type type, Word array, Word index) {
+void Memory::store_scratch(Type type, Word array, Word element, uint32_t width, Word value) {
+  const Word u32 = code_.type(Type::u32);
   const Word pointer = code_.module.type_pointer(StorageClass::Workgroup, code_.type(type));
-  return code_.op(Op::OpAccessChain, pointer, {array, index});
+  Words operands{array, element};
+  if (width > 1)
+    operands = {array, code_.op(Op::OpShiftRightLogical, u32, {element, code_.u32(width == 4 ? 2 : 1)}),
+                code_.op(Op::OpBitwiseAnd, u32, {element, code_.u32(width - 1)})};
+  Words store{code_.op(Op::OpAccessChain, pointer, operands), value};
+  if (code_.vulkan_model) store.push_back(shared_access);
+  code_.plain(Op::OpStore, store);
+}
+
+Word Memory::load_scratch(Type type, Word array, Word cell, uint32_t width) {
+  const Word pointer = code_.module.type_pointer(StorageClass::Workgroup, code_.type(type, width));
+  Words load{code_.op(Op::OpAccessChain, pointer, {array, cell})};
+  if (code_.vulkan_model) load.push_back(shared_access);
+  return code_.op(Op::OpLoad, code_.type(type, width), load);
+}
+
+Word Memory::next_turn() {
+  const Word u32 = code_.type(Type::u32);
+  if (turn_ == 0) turn_ = code_.local(u32, code_.u32(0));
+  const Word turn = code_.op(Op::OpLoad, u32, {turn_});
+  code_.plain(Op::OpStore, {turn_, code_.op(Op::OpBitwiseXor, u32, {turn, code_.u32(1)})});
+  return turn;
 }
 
 }  // namespace adit::spirv

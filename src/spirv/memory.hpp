@@ -26,9 +26,13 @@ class Memory {
   Word matrix_place(const kernel::Instruction& instruction, Word index);
   Words matrix_access(kernel::Id object, bool stores);
 
-  // Shared memory of the reductions themselves: `slot` tells apart those used at once.
-  Word scratch(Type type, uint32_t length, uint32_t slot);
-  Word scratch_element(Type type, Word array, Word index);
+  // Shared memory of the reductions themselves, in cells of `width` elements: `slot` tells apart those used
+  // at once. A store is of one element of a cell, a load of a whole cell where its index counts cells.
+  Word scratch(Type type, uint32_t length, uint32_t slot, uint32_t width);
+  void store_scratch(Type type, Word array, Word element, uint32_t width, Word value);
+  Word load_scratch(Type type, Word array, Word cell, uint32_t width);
+  // 0 and 1 by turns, from one call to the next while the kernel runs.
+  Word next_turn();
 
  private:
   struct Local {
@@ -72,6 +76,7 @@ class Memory {
   std::vector<View> views_;
   std::map<std::pair<Type, uint32_t>, Word> scratch_;
   uint64_t shared_bytes_ = 0;
+  Word turn_ = 0;  // the variable of next_turn
 };
 
 // Op::atomic_add to Op::atomic_compare_exchange (atomics.cpp). Operands: object, index, [expected], value.

@@ -90,59 +90,93 @@ namespace {
 
 class TeamReduction {
  public:
-  TeamReduction(Code& code, Memory& memory, std::vector<Partial>& partials)
-      : code_(code), memory_(memory), lanes_(code.program.team.lanes) {
+  TeamReduction(Code& code, Memory& memory, std::vector<Partial>& partials, bool with_buffers)
+      : code_(code), memory_(memory), lanes_(code.program.team.lanes), with_buffers_(with_buffers) {
+    if (fills_subgroups(code.program, code.target)) subgroups_ = lanes_ / code.target.subgroup_size;
     uint32_t slot = 0;
     for (Partial& partial : partials) {
       const bool by_tree = !suits_subgroups(partial);
-      const uint32_t smallest = std::max(code.target.smallest_subgroup, 1u);
-      const uint32_t length = by_tree ? lanes_ : (lanes_ + smallest - 1) / smallest;
-      // Slots of both ways are numbered apart: their lengths differ.
-      const Word scratch = memory.scratch(partial.type, length, slot++ * 2 + (by_tree ? 1 : 0));
-      (by_tree ? by_tree_ : by_subgroup_).push_back({&partial, scratch});
+      Item item{&partial, 0, 0, 1, !by_tree};
+      if (by_tree || subgroups_ != 1) {
+        const uint32_t smallest = std::max(code.target.smallest_subgroup, 1u);
+        const uint32_t shares = subgroups_ > 0 ? subgroups_ : (lanes_ + smallest - 1) / smallest;
+        item.length = by_tree ? lanes_ : shares;
+        if (!by_tree) item.width = width_of(partial.type);
+        // Slots of both ways are numbered apart: their lengths differ.
+        const uint32_t halves = by_tree ? 1 : 2;
+        item.scratch =
+            memory.scratch(partial.type, halves * item.length, slot++ * 2 + (by_tree ? 1 : 0), item.width);
+      }
+      (by_tree ? by_tree_ : by_subgroup_).push_back(item);
     }
   }
 
   void run() {
+    for (const Item& item : by_subgroup_) {
+      Partial& p = *item.partial;
+      p.value = over_subgroup(code_, GroupOperation::Reduce, p.reduction, p.type, p.value);
+    }
+    if (subgroups_ == 1 && by_tree_.empty()) return;  // all lanes have the whole
+    const bool shares = subgroups_ != 1 && !by_subgroup_.empty();
+    if (shares) publish_subgroups();
     lane_ = code_.builtin(spv::BuiltIn::LocalInvocationIndex);
-    if (!by_subgroup_.empty()) publish_subgroups();
     for (const Item& item : by_tree_) write(item, lane_, item.partial->value);
-    code_.workgroup_barrier();
+    code_.team_barrier(with_buffers_);
     if (!by_tree_.empty()) tree();
-    for (const Item& item : by_tree_) item.partial->value = read(item, code_.u32(0));
-    if (!by_subgroup_.empty()) collect_subgroups();
+    if (!shares) return;
+    if (is_written_out())
+      for (const Item& item : by_subgroup_) item.partial->value = sum_of_all(item);
+    else
+      collect_subgroups();
   }
 
  private:
   struct Item {
     Partial* partial;
     Word scratch;
+    uint32_t length;  // of the scratch memory, or of the half of it that is this turn's
+    uint32_t width;   // of the scratch memory's cells
+    bool by_turns;
   };
 
   // Subgroup minima and maxima of floats may treat NaN and the zeros in their own way; f16 and 64-bit
   // integers are a feature of their own. A last subgroup that is not full is lost on Mesa's software device.
   bool suits_subgroups(const Partial& p) const {
     constexpr uint32_t largest_subgroup = 128;
-    const bool fills_subgroups = std::has_single_bit(lanes_) || lanes_ % largest_subgroup == 0;
-    if (!code_.target.subgroup_arithmetic || !fills_subgroups) return false;
+    const bool are_full = subgroups_ > 0 || std::has_single_bit(lanes_) || lanes_ % largest_subgroup == 0;
+    if (!code_.target.subgroup_arithmetic || !are_full) return false;
     if (is_float(p.type)) return p.type != Type::f16 && p.reduction <= Reduction::mul;
     return kernel::size_of(p.type) <= 4;
   }
 
+  // Few shares are added up without a loop.
+  bool is_written_out() const { return subgroups_ > 0 && subgroups_ <= 32; }
+
+  // Shares that one load of 16 bytes brings, where their number is known.
+  uint32_t width_of(Type type) const {
+    for (uint32_t width = 16 / cell_bytes(type); width > 1; width /= 2)
+      if (is_written_out() && subgroups_ % width == 0) return width;
+    return 1;
+  }
+
+  // Reductions take turns with the two halves of their memory: who still reads the results of one is not
+  // overtaken by the next, but by the one after it, and that one's barrier stands in between.
+  Word of_this_turn(const Item& item, Word index) {
+    if (!item.by_turns) return index;
+    const Word u32 = code_.type(Type::u32);
+    const Word first = code_.op(Op::OpIMul, u32, {turn_, code_.u32(item.length)});
+    return code_.op(Op::OpIAdd, u32, {first, index});
+  }
   void write(const Item& item, Word index, Word value) {
-    code_.plain(Op::OpStore, {memory_.scratch_element(item.partial->type, item.scratch, index), value});
+    memory_.store_scratch(item.partial->type, item.scratch, of_this_turn(item, index), item.width, value);
   }
   Word read(const Item& item, Word index) {
-    const Type t = item.partial->type;
-    return code_.op(Op::OpLoad, code_.type(t), {memory_.scratch_element(t, item.scratch, index)});
+    return memory_.load_scratch(item.partial->type, item.scratch, of_this_turn(item, index), 1);
   }
 
   // One lane of each subgroup writes the subgroup's share.
   void publish_subgroups() {
-    for (const Item& item : by_subgroup_) {
-      Partial& p = *item.partial;
-      p.value = over_subgroup(code_, GroupOperation::Reduce, p.reduction, p.type, p.value);
-    }
+    turn_ = memory_.next_turn();
     const Word number = subgroup_builtin(code_, spv::BuiltIn::SubgroupId);
     const Word elected =
         code_.op(Op::OpGroupNonUniformElect, code_.type(Type::boolean), {subgroup_scope(code_)});
@@ -156,6 +190,26 @@ class TeamReduction {
   }
 
   // Every lane adds the shares up in the same order, so all have the same bits.
+  Word sum_of_all(const Item& item) {
+    const Partial& p = *item.partial;
+    const uint32_t cells = item.length / item.width;
+    const Word u32 = code_.type(Type::u32);
+    const Word first = code_.op(Op::OpIMul, u32, {turn_, code_.u32(cells)});
+    Words shares;
+    for (uint32_t cell = 0; cell < cells; ++cell) {
+      const Word at = code_.op(Op::OpIAdd, u32, {first, code_.u32(cell)});
+      const Word loaded = memory_.load_scratch(p.type, item.scratch, at, item.width);
+      for (uint32_t k = 0; k < item.width; ++k)
+        shares.push_back(item.width == 1 ? loaded
+                                         : code_.op(Op::OpCompositeExtract, code_.type(p.type), {loaded, k}));
+    }
+    for (size_t count = shares.size(); count > 1; count = (count + 1) / 2)
+      for (size_t k = 0; k < count / 2; ++k)
+        shares[k] = combine(code_, p.reduction, p.type, shares[k], shares[k + (count + 1) / 2]);
+    return shares[0];
+  }
+
+  // The same for many, or where only the device knows how many there are.
   void collect_subgroups() {
     const Word u32 = code_.type(Type::u32), count = subgroup_builtin(code_, spv::BuiltIn::NumSubgroups);
     const Word header = code_.label(), test = code_.label(), body = code_.label(), next = code_.label(),
@@ -205,21 +259,25 @@ class TeamReduction {
       }
       code_.branch(merge);
       code_.begin(merge);
-      code_.workgroup_barrier();
+      code_.team_barrier(false);
     }
+    for (const Item& item : by_tree_) item.partial->value = read(item, code_.u32(0));
+    code_.team_barrier(false);  // the next reduction writes there
   }
 
   Code& code_;
   Memory& memory_;
   const uint32_t lanes_;
-  Word lane_ = 0;
+  const bool with_buffers_;
+  uint32_t subgroups_ = 0;  // of the team; 0: only the device knows
+  Word lane_ = 0, turn_ = 0;
   std::vector<Item> by_subgroup_, by_tree_;
 };
 
 }  // namespace
 
-void reduce_over_team(Code& code, Memory& memory, std::vector<Partial>& partials) {
-  TeamReduction(code, memory, partials).run();
+void reduce_over_team(Code& code, Memory& memory, std::vector<Partial>& partials, bool with_buffers) {
+  TeamReduction(code, memory, partials, with_buffers).run();
 }
 
 }  // namespace adit::spirv

@@ -18,8 +18,8 @@ struct Partial {
   Word value;
 };
 
-// Holds one barrier or more. What it leaves to the caller: no lane may come here again, nor write to scratch
-// memory otherwise, before all have read their results.
-void reduce_over_team(Code& code, Memory& memory, std::vector<Partial>& partials);
+// Holds one barrier or more, unless the team is one subgroup; the first is one for buffers too where the
+// caller wants that.
+void reduce_over_team(Code& code, Memory& memory, std::vector<Partial>& partials, bool with_buffers);
 
 }  // namespace adit::spirv

@@ -14,13 +14,14 @@ using kernel::Reduction;
 using spv::Op;
 using KernelOp = kernel::Op;
 
-bool Generator::at_team_level() const { return program_.team.kind == kernel::TeamKind::many && !in_lanes_; }
-
 Word Generator::lane() { return code_.builtin(spv::BuiltIn::LocalInvocationIndex); }
 
 void Generator::barrier(bool with_buffers) {
-  if (program_.team.lanes > 1) code_.workgroup_barrier(with_buffers);
-  pending_ = {};
+  if (program_.team.lanes > 1) code_.team_barrier(with_buffers);
+}
+
+void Generator::wait(Wait how) {
+  if (how != Wait::none) barrier(how == Wait::all);
 }
 
 // Whether a buffer may have been written when this barrier is reached, perhaps in an earlier round of a loop
@@ -39,91 +40,56 @@ bool Generator::buffers_matter_at(Id barrier) const {
   return false;
 }
 
-bool Generator::is_shared_access(const Instruction& it) const {
-  const bool is_matrix = it.op == KernelOp::matrix_load || it.op == KernelOp::matrix_store;
-  if (!is_matrix && (it.op < KernelOp::load || it.op > KernelOp::atomic_compare_exchange)) return false;
-  const Instruction& object = program_[it.operand[0]];
-  if (object.op == KernelOp::shared) return true;
-  return object.op == KernelOp::buffer && program_.parameters[object.constant].access != kernel::Access::read;
-}
-
-void Generator::note_access(const Instruction& it) {
-  if (at_team_level() && is_shared_access(it)) pending_.memory = true;
-}
-
-// What team-level code in a block, and in the blocks of its conditions and loops, may leave pending.
-Generator::Pending Generator::accesses_in(uint32_t number) const {
-  Pending found;
-  for (const Id id : program_.blocks[number]) {
-    const Instruction& it = program_[id];
-    if (is_shared_access(it)) found.memory = true;
-    if (it.op == KernelOp::reduce) found.scratch = true;
-    if (it.op != KernelOp::if_ && it.op != KernelOp::for_ && it.op != KernelOp::while_) continue;
-    for (const uint32_t inner : it.block) {
-      if (inner == kernel::no_id) continue;
-      const Pending more = accesses_in(inner);
-      found.memory |= more.memory;
-      found.scratch |= more.scratch;
-    }
-  }
-  return found;
-}
-
-bool Generator::writes_in(uint32_t number) const {
-  for (const Id id : program_.blocks[number]) {
-    const Instruction& it = program_[id];
-    if (it.op != KernelOp::load && it.op != KernelOp::matrix_load && is_shared_access(it)) return true;
-    for (const uint32_t inner : it.block)
-      if (inner != kernel::no_id && writes_in(inner)) return true;
-  }
-  return false;
-}
-
-// A round may begin with what the round before left pending.
-void Generator::enter_loop(std::initializer_list<uint32_t> blocks) {
-  if (!at_team_level()) return;
-  for (const uint32_t number : blocks) {
-    const Pending found = accesses_in(number);
-    pending_.memory |= found.memory;
-    pending_.scratch |= found.scratch;
-  }
-}
-
 void Generator::over_lanes(const Instruction& it, std::vector<Carried>& carried,
                            const std::function<Words()>& body) {
-  in_lanes_ = true;
-  counted(it.block[0], Type::u32, lane(), operand(it, 0), code_.u32(program_.team.lanes), carried, body);
-  in_lanes_ = false;
+  const Instruction& count = program_[it.operand[0]];
+  if (count.op == KernelOp::constant && count.constant <= program_.team.lanes)
+    at_most_once(it, carried, body);
+  else
+    counted(it.block[0], Type::u32, lane(), operand(it, 0), code_.u32(program_.team.lanes), carried, body);
+}
+
+// A loop that no lane goes through twice.
+void Generator::at_most_once(const Instruction& it, std::vector<Carried>& carried,
+                             const std::function<Words()>& body) {
+  const Word before = code_.current(), inside = code_.label(), merge = code_.label();
+  words_[program_.blocks[it.block[0]][0]] = lane();
+  const Word exists = code_.compare(Op::OpULessThan, lane(), operand(it, 0));
+  code_.selection_merge(merge);
+  code_.branch_if(exists, inside, merge);
+  code_.begin(inside);
+  const Words results = body();
+  const Word end = code_.current();
+  code_.branch(merge);
+  code_.begin(merge);
+  for (size_t k = 0; k < carried.size(); ++k) {
+    const Word id = code_.module.fresh();
+    code_.set_phi(code_.phi(id, code_.type(carried[k].type), carried[k].value, before, end), results[k]);
+    carried[k].value = id;
+  }
 }
 
 void Generator::each(const Instruction& it) {
-  if (pending_.memory) barrier();
   std::vector<Carried> none;
   over_lanes(it, none, [&] {
     block(it.block[0]);
     return Words();
   });
-  barrier();
 }
 
 void Generator::once(const Instruction& it) {
-  if (pending_.memory) barrier();
   const Word body = code_.label(), merge = code_.label();
   const Word is_first = code_.compare(Op::OpIEqual, lane(), code_.u32(0));
   code_.selection_merge(merge);
   code_.branch_if(is_first, body, merge);
   code_.begin(body);
-  in_lanes_ = true;
   block(it.block[0]);
-  in_lanes_ = false;
   code_.branch(merge);
   code_.begin(merge);
-  barrier();
 }
 
 void Generator::reduce(Id id) {
   const Instruction& it = program_[id];
-  if (pending_.memory && writes_in(it.block[0])) barrier();
   std::vector<Carried> carried;
   std::vector<Partial> partials;
   std::vector<Id> yielded;
@@ -135,20 +101,23 @@ void Generator::reduce(Id id) {
     carried.push_back({type, code_.constant(type, identity(reduction, type))});
     partials.push_back({reduction, type, 0});
   }
+  // A product that is summed is added in the same instruction, where the device has it.
+  const auto added = [&](const Partial& partial, Word before, Id id_of_part) {
+    const Instruction& what = program_[id_of_part];
+    const bool real = partial.type == Type::f32 || partial.type == Type::f64;
+    if (partial.reduction == Reduction::add && real && what.op == KernelOp::mul && code_.target.fused_fma)
+      return multiply_add(code_, partial.type, words_[what.operand[0]], words_[what.operand[1]], before);
+    return combine(code_, partial.reduction, partial.type, before, words_[id_of_part]);
+  };
   over_lanes(it, carried, [&] {
     block(it.block[0]);
     Words next;
     for (size_t k = 0; k < carried.size(); ++k)
-      next.push_back(
-          combine(code_, partials[k].reduction, partials[k].type, carried[k].value, words_[yielded[k]]));
+      next.push_back(added(partials[k], carried[k].value, yielded[k]));
     return next;
   });
   for (size_t k = 0; k < carried.size(); ++k) partials[k].value = carried[k].value;
-  if (program_.team.lanes > 1) {
-    if (pending_.scratch) barrier();
-    reduce_over_team(code_, memory_, partials);
-    pending_ = {.memory = false, .scratch = true};
-  }
+  if (program_.team.lanes > 1) reduce_over_team(code_, memory_, partials, plan_.carries_buffers(id));
   Words& results = reduced_[id];
   for (const Partial& partial : partials) results.push_back(partial.value);
 }

@@ -219,8 +219,8 @@ class Builder {
 };
 
 // While one lives, arithmetic on scalars of f32 and f64 is written for speed where only its last bits suffer:
-// sums of products become fma, constants are joined, divisions are the device's own. The functions of
-// math.hpp but `divide` keep their bounds. For devices that fuse (Limits::fused_fma).
+// sums of products become fma, constants are joined. The functions of math.hpp keep their bounds. For devices
+// that fuse (Limits::fused_fma).
 class Loose {
  public:
   explicit Loose(Builder& builder, bool is_loose = true) : builder_(builder), before_(builder.is_loose_) {

@@ -15,10 +15,20 @@ Core::Core(Physical physical) : physical_(std::move(physical)) {
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomics{};
   atomics.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
   atomics.shaderBufferFloat32AtomicAdd = VK_TRUE;
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT sizes{};
+  sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
+  sizes.subgroupSizeControl = sizes.computeFullSubgroups = VK_TRUE;
   VkPhysicalDeviceVulkan12Features v12 = physical_.features12;
   VkPhysicalDeviceVulkan11Features v11 = physical_.features11;
   v11.pNext = &v12;
-  MatrixChain matrices(physical_, physical_.atomic_float ? &atomics : nullptr);
+  void* first = nullptr;
+  const auto put_first = [&](auto& part) {
+    part.pNext = first;
+    first = &part;
+  };
+  if (physical_.atomic_float) put_first(atomics);
+  if (physical_.sizes_subgroups) put_first(sizes);
+  MatrixChain matrices(physical_, first);
   v12.pNext = matrices.first();
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -27,6 +37,7 @@ Core::Core(Physical physical) : physical_(std::move(physical)) {
 
   std::vector<const char*> extensions = matrices.extensions();
   if (physical_.atomic_float) extensions.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+  if (physical_.sizes_subgroups) extensions.push_back(VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
   VkDeviceCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   info.pNext = &features;

@@ -36,6 +36,8 @@ spirv::Target target_for(const Physical& physical, const Limits& limits) {
   target.subgroup_arithmetic = limits.subgroup_arithmetic;
   target.subgroup_shuffle = limits.subgroup_shuffle;
   target.subgroup_vote = limits.subgroup_vote;
+  // Where subgroups were measured to be other than the driver says, nothing builds on their size.
+  if (target.subgroup_size != limits.subgroup_size) target.subgroup_size = 0;
   target.int64_atomics = limits.int64_atomics;
   target.float_atomics = limits.float_atomics;
   target.max_lanes = limits.max_lanes;

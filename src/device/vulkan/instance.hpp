@@ -38,6 +38,8 @@ struct Physical {
   VkPhysicalDeviceVulkan11Features features11{};
   VkPhysicalDeviceVulkan12Features features12{};
   bool atomic_float = false;
+  bool sizes_subgroups = false;    // VK_EXT_subgroup_size_control, with full subgroups
+  uint32_t required_subgroup = 0;  // to ask for where the driver has several sizes
 
   // Names this device and this build of its driver.
   std::string driver_key() const;

@@ -15,10 +15,10 @@ constexpr uint32_t spirv_magic = 0x07230203;
 }  // namespace
 
 VulkanKernel::VulkanKernel(const kernel::Program& program, std::shared_ptr<Pipelines> pipelines,
-                           std::span<const uint32_t> words)
+                           std::span<const uint32_t> words, bool full_subgroups)
     : Kernel(program),
       pipelines_(std::move(pipelines)),
-      pipeline_(pipelines_->make(program.name, words)),
+      pipeline_(pipelines_->make(program.name, words, full_subgroups)),
       team_(program.team) {
   pipeline_->arguments_inline = spirv::arguments_inline(program);
 }
@@ -55,7 +55,8 @@ std::shared_ptr<const VulkanKernel> Kernels::get(const kernel::Program& program)
   }
   std::lock_guard lock(entry->mutex);  // of two threads with one program, the second waits for the first
   if (!entry->kernel)
-    entry->kernel = std::make_shared<VulkanKernel>(program, pipelines_, words_for(program, key));
+    entry->kernel = std::make_shared<VulkanKernel>(program, pipelines_, words_for(program, key),
+                                                   spirv::fills_subgroups(program, target_));
   return entry->kernel;
 }
 

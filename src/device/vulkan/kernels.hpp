@@ -17,7 +17,7 @@ namespace adit::vulkan {
 class VulkanKernel : public Kernel {
  public:
   VulkanKernel(const kernel::Program& program, std::shared_ptr<Pipelines> pipelines,
-               std::span<const uint32_t> words);
+               std::span<const uint32_t> words, bool full_subgroups);
   ~VulkanKernel() override;
   const Pipeline& pipeline() const { return *pipeline_; }
   const kernel::Team& team() const { return team_; }

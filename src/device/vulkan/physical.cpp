@@ -152,6 +152,35 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   }
 }
 
+// How large subgroups are: the same for all kernels, or as a pipeline asks.
+void read_subgroup_sizes(Physical& device) {
+  if (!has_extension(device.handle, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return;
+  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
+  VkPhysicalDeviceFeatures2 all_features{};
+  all_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  all_features.pNext = &features;
+  instance().calls.get_features2(device.handle, &all_features);
+  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT told{};
+  told.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  all.pNext = &told;
+  instance().calls.get_properties2(device.handle, &all);
+
+  device.target.smallest_subgroup = std::max(told.minSubgroupSize, 1u);
+  const uint32_t usual = device.limits.subgroup_size;
+  const bool is_fixed = told.minSubgroupSize == told.maxSubgroupSize;
+  // A team of a required size may have so many subgroups and no more.
+  const bool may_ask = told.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT &&
+                       told.maxComputeWorkgroupSubgroups >= device.limits.max_lanes / std::max(usual, 1u);
+  device.sizes_subgroups =
+      features.subgroupSizeControl && features.computeFullSubgroups && (is_fixed || may_ask);
+  if (!device.sizes_subgroups) return;
+  device.target.subgroup_size = usual;
+  if (!is_fixed) device.required_subgroup = usual;
+}
+
 void read_properties(Physical& device) {
   VkPhysicalDeviceVulkan12Properties v12{};
   v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
@@ -166,6 +195,7 @@ void read_properties(Physical& device) {
   device.info.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
   read_float_controls(device, v12);
   fill_limits(device, v11);
+  read_subgroup_sizes(device);
 }
 
 Physical describe(VkPhysicalDevice handle, uint32_t index) {

@@ -61,7 +61,8 @@ VkPipelineCache Pipelines::open_cache(std::span<const std::byte> data) const {
   return cache;
 }
 
-std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<const uint32_t> words) {
+std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<const uint32_t> words,
+                                          bool full_subgroups) {
   const DeviceCalls& calls = core_->calls;
   VkShaderModuleCreateInfo code{};
   code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
@@ -75,6 +76,13 @@ std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<con
   info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   info.stage.module = module;
   info.stage.pName = "main";
+  VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT size{};
+  size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT;
+  size.requiredSubgroupSize = core_->physical().required_subgroup;
+  if (full_subgroups) {
+    info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
+    if (size.requiredSubgroupSize > 0) info.stage.pNext = &size;
+  }
   info.layout = layout_;
   auto pipeline = std::make_unique<Pipeline>();
   pipeline->layout = layout_;

@@ -25,8 +25,10 @@ class Pipelines {
   Pipelines(const Pipelines&) = delete;
   Pipelines& operator=(const Pipelines&) = delete;
 
-  // Compute pipelines take one push constant: the address of the argument block. Any thread may call.
-  std::unique_ptr<Pipeline> make(const std::string& name, std::span<const uint32_t> words);
+  // Compute pipelines take one push constant: the address of the argument block. `full_subgroups`: as
+  // spirv::fills_subgroups says. Any thread may call.
+  std::unique_ptr<Pipeline> make(const std::string& name, std::span<const uint32_t> words,
+                                 bool full_subgroups);
   void destroy(const Pipeline& pipeline) const;
   // Writes the cache to disk if pipelines were made since it was read or written last.
   void save();

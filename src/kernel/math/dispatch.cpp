@@ -84,10 +84,7 @@ Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::
 
 Value pow(Value x, Value y) { return apply("pow", f32::pow, f64::pow, x, y); }
 Value hypot(Value x, Value y) { return apply("hypot", f32::hypot, f64::hypot, x, y); }
-Value divide(Value x, Value y) {
-  if (x.builder().is_loose()) return x / y;
-  return apply("divide", f32::divide, f64::divide, x, y);
-}
+Value divide(Value x, Value y) { return apply("divide", f32::divide, f64::divide, x, y); }
 Value fmod(Value x, Value y) { return apply("fmod", f32::fmod, f64::fmod, x, y); }
 Value remainder(Value x, Value y) { return apply("remainder", f32::remainder, f64::remainder, x, y); }
 

@@ -58,7 +58,10 @@ std::vector<int64_t> lists_of(const Segment& segment, const std::vector<int64_t>
   std::vector<int64_t> next(starts.begin(), starts.end() - 1);
   for (size_t i = 0; i < target.size(); ++i)
     order[static_cast<size_t>(next[static_cast<size_t>(target[i])]++)] = static_cast<int64_t>(i);
-  return order;
+  if (segment.kind == Segment::Kind::order) return order;
+  std::vector<int64_t> ranks(order.size());
+  for (size_t i = 0; i < order.size(); ++i) ranks[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return ranks;
 }
 
 class Binder {

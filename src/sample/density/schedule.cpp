@@ -26,6 +26,8 @@ namespace {
 constexpr int64_t few_operations = 64;  // of a reduction that is written out
 constexpr int64_t few_targets = 16;     // of updates that a team adds by masks
 constexpr double worth_keeping = 8;     // cost from which a value is kept rather than computed again
+constexpr double worth_sorting = 1.5;   // cost of an update that is more than a load
+constexpr double often = 4;             // reads of an element from which a team keeps what costs half as much
 
 int64_t count_of(const Node& node) { return element_count(node.shape); }
 
@@ -68,6 +70,9 @@ class Scheduler {
       if (item.kind == ItemKind::store || item.kind == ItemKind::scatter || item.kind == ItemKind::factor) {
         schedule.stored[item.node] = schedule.scratch;
         schedule.scratch += count_of(*item.node);
+      } else if (item.kind == ItemKind::sorted) {
+        schedule.sorted[item.node] = schedule.scratch;
+        schedule.scratch += item.count;
       }
     schedule.work += static_cast<int64_t>(nodes_.size());
     return schedule;
@@ -113,14 +118,32 @@ class Scheduler {
       add({ItemKind::scatter, &node, updates});
     else if (count_of(node) <= few_targets && node.operands[2].rank() == node.operands[1].rank() - 1)
       add({ItemKind::totals, &node, updates});
+    else if (is_worth_sorting(node))
+      add({ItemKind::sorted, &node, updates});
     else
       add({ItemKind::store, &node, count_of(node)});
   }
 
+  // Updates that cost something are computed once, by lanes that count them; a small result would be summed
+  // where it is read, by every lane.
+  bool is_worth_sorting(const Node& node) {
+    const Node& source = node.operands[2].node();
+    const bool is_worth = count_of(node) > small && count_of(source) > 0 && cost_of(source) >= worth_sorting;
+    costs_.clear();
+    return is_worth;
+  }
+  bool is_sorted(const Node& node) const { return sorted_.contains(&node); }
+  // The sums of sorted updates, where they are read more than once.
+  void keep_sums(const Node& node) {
+    if (kept_sums_.insert(&node).second) items_.push_back({ItemKind::store, &node, count_of(node)});
+  }
+
   void classify_factor(const Node& node) {
-    for (const Tensor& operand : node.operands)
+    for (const Tensor& operand : node.operands) {
+      if (is_sorted(operand.node())) keep_sums(operand.node());
       if (varying_.contains(&operand.node()) && !known_.contains(&operand.node()))
         add({ItemKind::store, &operand.node(), operand.size()});
+    }
     add({ItemKind::factor, &node, 1});
   }
 
@@ -137,7 +160,9 @@ class Scheduler {
   }
 
   void add(const Item& item) {
-    if (known_.insert(item.node).second) items_.push_back(item);
+    if (!known_.insert(item.node).second) return;
+    items_.push_back(item);
+    if (item.kind == ItemKind::sorted) sorted_[item.node] = 0;
   }
 
   // --- Levels ---
@@ -154,6 +179,7 @@ class Scheduler {
       open.push_back(item.node);
     else
       follow(*item.node);
+    if (item.kind == ItemKind::store && is_sorted(*item.node)) found.insert(sorted_.at(item.node));
     while (!open.empty()) {
       const Node* node = open.back();
       open.pop_back();
@@ -169,8 +195,10 @@ class Scheduler {
     std::stable_sort(items_.begin(), items_.end(),
                      [](const Item& a, const Item& b) { return a.node->number < b.node->number; });
     index_.clear();
-    for (size_t i = 0; i < items_.size(); ++i)
-      if (items_[i].kind != ItemKind::output) index_[items_[i].node] = i;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (items_[i].kind != ItemKind::output) index_[items_[i].node] = i;  // sums after what they are made of
+      if (items_[i].kind == ItemKind::sorted) sorted_[items_[i].node] = i;
+    }
     std::vector<std::vector<size_t>> needed(items_.size());
     int last = 0;
     for (size_t i = 0; i < items_.size(); ++i) {
@@ -204,6 +232,7 @@ class Scheduler {
   // --- What is worth keeping ---
   double cost_of(const Node& node) {
     if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return 0.5;
+    if (count_of(node) <= small && !reduces(node)) return 0.5;  // in registers before the pass
     if (const auto at = costs_.find(&node); at != costs_.end()) return at->second;
     const Kind kind = graph::row_of(node.op).kind;
     double cost = kind == Kind::view ? 0 : graph::row_of(node.op).cost;
@@ -217,11 +246,14 @@ class Scheduler {
   void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total) {
     std::map<uint64_t, std::pair<const Node*, double>, std::greater<>> open;
     const auto visit = [&](const Node& node, double reads) {
-      if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return;
+      if (!varying_.contains(&node) || node.operands.empty()) return;
+      if (known_.contains(&node) && !is_sorted(node)) return;
       auto& entry = open[node.number];
       entry = {&node, std::max(entry.second, reads)};
     };
     const auto follow = [&](const Node& node, double reads) {
+      if (is_sorted(node))
+        return visit(node.operands[2].node(), static_cast<double>(node.operands[2].size()));
       const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
       for (const Tensor& operand : node.operands) {
         const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis;
@@ -232,7 +264,7 @@ class Scheduler {
       }
     };
     for (const Item* item : items) {
-      if (item->kind == ItemKind::output && !known_.contains(item->node))
+      if (item->kind == ItemKind::output && (!known_.contains(item->node) || is_sorted(*item->node)))
         visit(*item->node, static_cast<double>(item->count));
       else
         follow(*item->node, static_cast<double>(count_of(*item->node)));
@@ -241,7 +273,7 @@ class Scheduler {
       const auto [node, reads] = open.begin()->second;
       open.erase(open.begin());
       total[node] += reads;
-      follow(*node, reads);
+      if (!is_sorted(*node)) follow(*node, reads);
     }
   }
 
@@ -256,9 +288,16 @@ class Scheduler {
     for (const Node* node : nodes_) {
       const auto at = reads.find(node);
       const int64_t count = count_of(*node);
-      if (at == reads.end() || count <= small || node->type != density_.type || known_.contains(node))
+      if (at == reads.end() || count <= small || node->type != density_.type) continue;
+      const double times = at->second / static_cast<double>(count);
+      if (times < 1.5) continue;
+      if (is_sorted(*node)) {
+        keep_sums(*node);
+        changed = true;
         continue;
-      if (at->second < 1.5 * static_cast<double>(count) || cost_of(*node) < worth_keeping) continue;
+      }
+      const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
+      if (known_.contains(node) || cost_of(*node) < worth) continue;
       add({ItemKind::store, node, count});
       costs_.clear();
       changed = true;
@@ -274,6 +313,8 @@ class Scheduler {
   std::vector<Item> items_;
   std::unordered_set<const Node*> known_;  // of items, outputs apart
   std::unordered_map<const Node*, size_t> index_;
+  std::unordered_map<const Node*, size_t> sorted_;  // the items that sort updates
+  std::unordered_set<const Node*> kept_sums_;
   std::unordered_map<const Node*, double> costs_;
 };
 

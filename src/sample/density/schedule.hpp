@@ -24,6 +24,7 @@ enum class ItemKind : uint8_t {
   store,    // the elements of a tensor, into the chain's memory
   output,   // the elements of a long variable's gradient
   scatter,  // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
+  sorted,   // updates, into the chain's memory, those of a target side by side (a team): readers sum
   factor    // a factorisation or a triangular system in the chain's memory
 };
 
@@ -44,6 +45,7 @@ struct Schedule {
   bool by_team = false;
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
+  std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
   int64_t scratch = 0;                              // numbers of the chain's memory
   // Reductions and updates of this kind are fixed after their pass.
   std::unordered_map<const Node*, ItemKind> kinds;

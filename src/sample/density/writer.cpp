@@ -1,5 +1,7 @@
 #include "sample/density/writer.hpp"
 
+#include <algorithm>
+
 #include "compile/partition.hpp"
 #include "compile/reduction.hpp"
 #include "graph/rows/places.hpp"
@@ -39,19 +41,21 @@ void DensityWriter::declare(Value set) {
   read_ahead();
 }
 
-// Few numbers are read before the kernel's loop: a compiler may not move a load out of it.
+// A compiler may not move a load out of the kernel's loop. Few numbers of a chain that is alone are read
+// before it; of a team's, whose lanes would wait for them in every round, those that all lanes read.
 void DensityWriter::read_ahead() {
   constexpr int64_t most = 32;
-  int64_t count = 0;
+  int64_t count = 0, taken = 0;
   for (const auto& leaf : density_.leaves)
     if (is_float(leaf.node.dtype())) count += leaf.node.size();
-  if (chain_.by_team() || count > most) return;
+  const bool all = !chain_.by_team() && count <= most;
   for (const auto& leaf : density_.leaves) {
-    if (!is_float(leaf.node.dtype())) continue;
+    const int64_t size = leaf.node.size();
+    if (!is_float(leaf.node.dtype()) || (!all && (size != 1 || taken == most / 2))) continue;
     const Node& node = leaf.node.node();
-    for (int64_t i = 0; i < leaf.node.size(); ++i)
-      ahead_[&node].push_back(
-          segment(Segment::Kind::values, node, nullptr, leaf.node.size(), chain_.index(i)));
+    for (int64_t i = 0; i < size; ++i)
+      ahead_[&node].push_back(segment(Segment::Kind::values, node, nullptr, size, chain_.index(i)));
+    taken += size;
   }
 }
 
@@ -75,11 +79,33 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   const auto set = [&] {
     for (const auto& [i, element] : elements) g.set(chain_.index(i), element);
   };
+  constexpr size_t few = 64;
   if (g.in_registers())
     set();
+  else if (chain_.by_team() && elements.size() <= few)
+    set_by_lanes(elements);
   else
     chain_.once(set);
   return value;
+}
+
+// Each by the lane that counts it in loops over all variables, so that those need not wait for another one.
+void DensityWriter::set_by_lanes(const std::vector<std::pair<int64_t, Value>>& elements) {
+  if (elements.empty()) return;
+  int64_t end = 0;
+  for (const auto& [at, element] : elements) end = std::max(end, at + 1);
+  builder().each(chain_.index(end), [&](Value i) {
+    Value value = elements[0].second, is_one = i == chain_.index(elements[0].first);
+    for (const auto& [at, element] : elements) {
+      const Value is_this = i == chain_.index(at);
+      value = select(is_this, element, value);
+      is_one = is_one || is_this;
+    }
+    if (end == std::ssize(elements))
+      g_.set(i, value);
+    else
+      builder().if_(is_one, [&] { g_.set(i, value); });
+  });
 }
 
 // --- Passes ------------------------------------------------------------------------------------------------
@@ -103,7 +129,7 @@ void DensityWriter::prepare(const Pass& pass) {
       for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
       continue;
     }
-    if (!in_memory && !totals_.contains(&node)) follow(node);
+    if (!in_memory && !totals_.contains(&node) && !schedule_.sorted.contains(&node)) follow(node);
   }
 }
 
@@ -189,6 +215,10 @@ void DensityWriter::store_elements(const Item& item, Value i) {
     }
     case ItemKind::store:
       scratch_.from(schedule_.stored.at(&node)).set(i, evaluate(node, place(node.shape, i)).re);
+      return;
+    case ItemKind::sorted:
+      scratch_.from(schedule_.sorted.at(&node))
+          .set(sorted_place(node, i), read(node.operands[2].node(), place(node.operands[2].shape(), i)).re);
       return;
     case ItemKind::scatter: {
       const Index update = place(node.operands[2].shape(), i);
@@ -286,6 +316,9 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
     std::vector<Scalar> operands;
     operands.reserve(node.operands.size());
     for (const Tensor& operand : node.operands) operands.push_back(read(operand.node(), at));
+    // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
+    // and a hundred instructions, and no density needs that.
+    if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
     return row.scalar(operands, node);
   }
   if (row.view) return row.view(*this, node, at);
@@ -351,6 +384,16 @@ Value DensityWriter::target_of(const Node& node, const Index& update) {
   return target;
 }
 
+// Where a sorted update lies: those of a target side by side.
+Value DensityWriter::sorted_place(const Node& node, Value update) {
+  const Tensor& indices = node.operands[1];
+  const int64_t count = indices.size() / indices.shape()[indices.rank() - 1];
+  const int64_t width = node.operands[2].size() / count;  // numbers of one update
+  const Value which = width == 1 ? update : update / width;
+  const Value rank = convert(segment(Segment::Kind::ranks, indices.node(), &node, count, which), Type::u32);
+  return width == 1 ? rank : rank * width + update % width;
+}
+
 // One element of the result: the sum of its updates, which lists made beforehand tell.
 Scalar DensityWriter::updates(const Node& node, const Index& at) {
   const Tensor &indices = node.operands[1], &source = node.operands[2];
@@ -377,8 +420,20 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
   const Variable sum = k.variable(chain_.number(0));
   Shape lead;
   for (int axis = 0; axis < leading; ++axis) lead.push_back(indices.shape()[axis]);
+  const auto sorted = schedule_.sorted.find(&node);
+  Value inside = chain_.index(0);  // the place in an update
+  int64_t width = 1;
+  for (int axis = 0, next = 0; axis < node.shape.size(); ++axis) {
+    if (axes.contains(axis)) continue;
+    inside = inside * node.shape[axis] + rest[static_cast<size_t>(next++)];
+    width *= node.shape[axis];
+  }
   k.for_(begin, end, chain_.index(1), [&](Value e) {
     const Scope scope(*this);
+    if (sorted != schedule_.sorted.end()) {
+      sum = sum.get() + scratch_.from(sorted->second).get(e * width + inside);
+      return;
+    }
     const Index which = place(lead, entry(Segment::Kind::order, updates_count, e));
     std::vector<Value> coordinates;
     for (int axis = 0; axis < leading; ++axis) coordinates.push_back(which.coordinate(axis));

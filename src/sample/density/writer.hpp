@@ -21,10 +21,11 @@ struct Segment {
     values,   // a leaf, row-major
     columns,  // a leaf with its first axis last: lanes that count observations then read side by side
     order,    // of updates: the numbers of those of each target, one target after the other
-    starts    // of updates: where those of a target begin in `order`; one more for the end
+    starts,   // of updates: where those of a target begin in `order`; one more for the end
+    ranks     // of updates: where each one stands in `order`
   } kind{};
   const Node* leaf = nullptr;
-  const Node* updates = nullptr;  // order, starts: the indexed_add
+  const Node* updates = nullptr;  // order, starts, ranks: the indexed_add
   int64_t offset = 0, count = 0;
 };
 struct Segments {
@@ -60,12 +61,14 @@ class DensityWriter final : public graph::Reader {
   Value segment(Segment::Kind kind, const Node& leaf, const Node* updates, int64_t count, Value place);
 
   void read_ahead();
+  void set_by_lanes(const std::vector<std::pair<int64_t, Value>>& elements);
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
   void write_factor(const Node& node);
   std::vector<Value> contributions(const Item& item, Value i);
   void store_elements(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
+  Value sorted_place(const Node& node, Value update);
 
   Index place(const Shape& shape, Value linear) { return Index(builder(), shape, linear); }
   bool is_variable(const Node& node) const { return offsets_.contains(&node); }

@@ -58,17 +58,20 @@ void Machine::open_state() {
   own_base_ = index_zero_ = index(0);
   if (options_.home != Home::buffer) {
     const bool hot = by_hand() || in_registers();  // the rest is read from the buffer now and then
-    own_begin_ = hot ? layout_.other : 0;
-    own_end_ = hot ? layout_.hot_end : layout_.count;
-    if (hot && !by_hand() && layout_.scratch_size > 0) {
+    const bool split = options_.home == Home::split;
+    own_begin_ = hot ? layout_.other : split ? layout_.current : 0;
+    own_end_ = hot ? layout_.hot_end : split ? layout_.other : layout_.count;
+    if (((hot && !by_hand()) || split) && layout_.scratch_size > 0) {
       has_scratch_ = true;
-      scratch_ = k_.array(chain_.real(), static_cast<uint32_t>(layout_.scratch_size));
+      const auto count = static_cast<uint32_t>(layout_.scratch_size);
+      scratch_ = split ? k_.shared(chain_.real(), count) : k_.array(chain_.real(), count);
     }
     const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
     if (options_.home == Home::array)
       own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_ - own_begin_));
     else
-      own_ = k_.shared(chain_.real(), static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_));
+      own_ = k_.shared(chain_.real(),
+                       static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_ - own_begin_));
     if (by_hand()) own_base_ = k_.lane() * stride;
     every_own_number([&](Value i) { own_[own_base_ + i] = state_[state_base_ + index(own_begin_) + i]; });
   }

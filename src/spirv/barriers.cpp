@@ -1,0 +1,308 @@
+#include "spirv/barriers.hpp"
+
+#include <algorithm>
+
+#include "kernel/rules.hpp"
+
+namespace adit::spirv {
+
+using kernel::Id;
+using kernel::Instruction;
+using kernel::Op;
+
+namespace {
+
+uint64_t mixed(uint64_t seed, uint64_t value) {
+  uint64_t x = (seed ^ value) + 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+bool has(const kernel::Program& program, Op op) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(),
+                     [&](const Instruction& it) { return it.op == op; });
+}
+
+}  // namespace
+
+BarrierPlan::BarrierPlan(const kernel::Program& program, bool reductions_wait)
+    : program_(program),
+      by_hand_(uses_lanes(program)),
+      reductions_wait_(reductions_wait),
+      has_fences_(has(program, Op::fence)),
+      before_(program.instructions.size()),
+      after_(program.instructions.size()),
+      carries_(program.instructions.size()),
+      in_lanes_(program.instructions.size()),
+      holds_loops_(program.instructions.size()) {
+  if (program.team.kind != kernel::TeamKind::many || program.team.lanes == 1) return;
+  look_at(0, kernel::no_id, false);
+  Touches open;
+  visit_block(0, open);
+}
+
+bool BarrierPlan::is_team_loop(Op op) const { return op == Op::each || op == Op::reduce || op == Op::once; }
+
+// True where the block holds a loop of the team, or a barrier.
+bool BarrierPlan::look_at(uint32_t block, Id owner, bool in_lanes) {
+  bool found = false;
+  for (const Id id : program_.blocks[block]) {
+    const Instruction& it = program_[id];
+    const bool is_loop = is_team_loop(it.op);
+    in_lanes_[id] = in_lanes;
+    if (it.op == Op::index) loops_[id] = owner;
+    for (const uint32_t inner : it.block)
+      if (inner != kernel::no_id && look_at(inner, id, in_lanes || is_loop)) holds_loops_[id] = true;
+    found = found || is_loop || it.op == Op::barrier || holds_loops_[id];
+  }
+  return found;
+}
+
+// --- In the order of the program ---------------------------------------------------------------------------
+
+void BarrierPlan::visit_block(uint32_t block, Touches& open) {
+  for (const Id id : program_.blocks[block]) visit(id, open);
+}
+
+void BarrierPlan::visit(Id id, Touches& open) {
+  const Instruction& it = program_[id];
+  if (it.op == Op::barrier) return open.clear();
+  // What holds no loop of the team is one piece: the lanes may part in it, and no barrier can stand inside.
+  if (!holds_loops_[id]) {
+    const Touches& coming = touches_of(id);
+    meet(id, coming, open);
+    open.insert(coming.begin(), coming.end());
+    if (it.op == Op::reduce && reductions_wait_) {
+      const bool is_needed = std::any_of(open.begin(), open.end(), [&](const Touch& touch) {
+        if (!touch.writes || !is_buffer(touch.object)) return false;
+        const kernel::Parameter& buffer = program_.parameters[program_[touch.object].constant];
+        return buffer.access == kernel::Access::read_write || touch.place.kind != Place::Kind::first_lane;
+      });
+      // A barrier that stands anyway ends what could meet with others later.
+      carries_[id] = carries_[id] || is_needed || has_fences_;
+      close(open, carries_[id] ? Wait::all : Wait::shared);
+    } else if (has_fences_ && is_team_loop(it.op)) {
+      after_[id] = Wait::all;  // other teams may wait for what any array holds
+      open.clear();
+    }
+    return;
+  }
+  switch (it.op) {
+    case Op::if_: {
+      Touches otherwise = open;
+      visit_block(it.block[0], open);
+      if (it.block[1] != kernel::no_id) visit_block(it.block[1], otherwise);
+      open.insert(otherwise.begin(), otherwise.end());
+      return;
+    }
+    case Op::for_: return visit_loop({it.block[0]}, open);
+    default: return visit_loop({it.block[0], it.block[1]}, open);
+  }
+}
+
+// A round may begin with what the round before left open; offsets that it computed are of no use then.
+void BarrierPlan::visit_loop(std::initializer_list<uint32_t> blocks, Touches& open) {
+  for (size_t known = ~size_t{0}; known != open.size();) {
+    known = open.size();
+    Touches round = open;
+    for (const uint32_t block : blocks) {
+      visit_block(block, round);
+      for (Touch touch : round) {
+        if (!touch.place.lasts)
+          touch.place = {touch.place.kind == Place::Kind::first_lane ? Place::Kind::first_lane
+                                                                     : Place::Kind::any};
+        open.insert(touch);
+      }
+    }
+  }
+}
+
+bool BarrierPlan::conflict(const Touch& open, const Touch& coming, bool reduces) const {
+  if (open.object != coming.object || (!open.writes && !coming.writes)) return false;
+  if (open.by_hand && (coming.by_hand || (reduces && !coming.writes))) return false;
+  const Place &a = open.place, &b = coming.place;
+  const bool apart = a.range.most < b.range.least || b.range.most < a.range.least;
+  if (a.base == b.base && apart) return false;
+  if (a.kind != b.kind || a.kind == Place::Kind::any) return true;
+  return a.kind == Place::Kind::counted && (a.base != b.base || a.offset != b.offset);
+}
+
+void BarrierPlan::meet(Id id, const Touches& coming, Touches& open) {
+  Wait wait = before_[id];
+  for (const Touch& one : open)
+    for (const Touch& other : coming)
+      if (conflict(one, other, program_[id].op == Op::reduce))
+        wait = std::max(wait, one.writes && is_buffer(one.object) ? Wait::all : Wait::shared);
+  before_[id] = wait;
+  close(open, wait);
+}
+
+// A barrier ends all reads before it. What was written to buffers is seen after one that names them.
+void BarrierPlan::close(Touches& open, Wait wait) const {
+  if (wait == Wait::none) return;
+  std::erase_if(open, [&](const Touch& touch) {
+    return wait == Wait::all || !touch.writes || !is_buffer(touch.object);
+  });
+}
+
+// --- What is touched ---------------------------------------------------------------------------------------
+
+const BarrierPlan::Touches& BarrierPlan::touches_of(Id id) const {
+  const auto [at, is_new] = touches_.try_emplace(id);
+  Touches& found = at->second;
+  if (!is_new) return found;
+  const Instruction& it = program_[id];
+  const Id owner = is_team_loop(it.op) ? id : kernel::no_id;
+  add_access(id, owner, found);
+  for (const uint32_t block : it.block)
+    if (block != kernel::no_id) collect(block, owner, found);
+  return found;
+}
+
+void BarrierPlan::collect(uint32_t block, Id owner, Touches& found) const {
+  for (const Id id : program_.blocks[block]) {
+    add_access(id, owner, found);
+    for (const uint32_t inner : program_[id].block)
+      if (inner != kernel::no_id) collect(inner, owner, found);
+  }
+}
+
+// Buffers that the kernel only reads are nobody's concern.
+void BarrierPlan::add_access(Id id, Id owner, Touches& found) const {
+  const Instruction& it = program_[id];
+  const bool is_matrix = it.op == Op::matrix_load || it.op == Op::matrix_store;
+  if (!is_matrix && (it.op < Op::load || it.op > Op::atomic_compare_exchange)) return;
+  const Instruction& object = program_[it.operand[0]];
+  const bool is_shared = object.op == Op::shared;
+  if (!is_shared &&
+      (object.op != Op::buffer || program_.parameters[object.constant].access == kernel::Access::read))
+    return;
+  Touch touch;
+  touch.object = it.operand[0];
+  touch.writes = it.op != Op::load && it.op != Op::matrix_load;
+  touch.by_hand = owner == kernel::no_id;
+  touch.place = place_of(it, owner);
+  found.insert(touch);
+}
+
+// The index as a sum: the counter of the loop, what is the same for all lanes, numbers, and the rest.
+BarrierPlan::Place BarrierPlan::place_of(const Instruction& access, Id owner) const {
+  Place place;
+  const bool is_loop = owner != kernel::no_id && program_[owner].op != Op::once;
+  if (owner != kernel::no_id && !is_loop) place.kind = Place::Kind::first_lane;
+  if (access.op != Op::load && access.op != Op::store) return place;
+  const Id counter = is_loop ? program_.blocks[program_[owner].block[0]][0] : kernel::no_id;
+  int counters = 0, others = 0;
+  Range range;
+  std::vector<uint64_t> terms;
+  std::vector<Id> open{access.operand[1]};
+  while (!open.empty()) {
+    const Id id = open.back();
+    open.pop_back();
+    const Instruction& it = program_[id];
+    if (it.op == Op::add) {
+      open.insert(open.end(), {it.operand[0], it.operand[1]});
+      continue;
+    }
+    if (const auto term = uniform(id); term && it.op != Op::constant) {
+      place.lasts = place.lasts && term->lasts;
+      terms.push_back(term->hash);
+      continue;
+    }
+    if (it.op == Op::constant) place.offset += range_of(id).least;
+    counters += id == counter;
+    others += id != counter && it.op != Op::constant;
+    range = sum(range, range_of(id));
+  }
+  std::sort(terms.begin(), terms.end());
+  place.base = mixed(0, access.width);
+  for (const uint64_t term : terms) place.base = mixed(place.base, term);
+  if (access.width == 1) place.range = range;
+  if (counters == 1 && others == 0) place.kind = Place::Kind::counted;
+  return place;
+}
+
+std::optional<BarrierPlan::Uniform> BarrierPlan::uniform(Id id) const {
+  if (const auto known = uniforms_.find(id); known != uniforms_.end()) return known->second;
+  return uniforms_[id] = find_uniform(id);
+}
+
+std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
+  const Instruction& it = program_[id];
+  if (it.op == Op::lane) return {};
+  if (!kernel::is_pure(it.op)) {
+    if (in_lanes_[id] || by_hand_) return {};
+    return Uniform{mixed(1, id), false};
+  }
+  Uniform all{
+      mixed(mixed(mixed(2, static_cast<uint64_t>(it.op)), static_cast<uint64_t>(it.type)), it.constant)};
+  for (int k = 0; k < it.operand_count; ++k) {
+    const auto operand = uniform(it.operand[k]);
+    if (!operand) return {};
+    all.hash = mixed(all.hash, operand->hash);
+    all.lasts = all.lasts && operand->lasts;
+  }
+  return all;
+}
+
+// --- Bounds ------------------------------------------------------------------------------------------------
+
+BarrierPlan::Range BarrierPlan::sum(Range a, Range b) {
+  Range range{a.least + b.least, a.most + b.most};
+  if (a.least <= -no_bound || b.least <= -no_bound) range.least = -no_bound;
+  if (a.most >= no_bound || b.most >= no_bound) range.most = no_bound;
+  return range;
+}
+
+BarrierPlan::Range BarrierPlan::range_of(Id id) const {
+  if (const auto known = ranges_.find(id); known != ranges_.end()) return known->second;
+  const Range found = find_range(id);
+  return ranges_[id] = {std::max(found.least, -no_bound), std::min(found.most, no_bound)};
+}
+
+BarrierPlan::Range BarrierPlan::find_range(Id id) const {
+  const Instruction& it = program_[id];
+  if (!kernel::is_integer(it.type) || kernel::size_of(it.type) < 4) return anywhere;
+  switch (it.op) {
+    case Op::constant: {
+      // Steps back are written as numbers that wrap.
+      const auto number = static_cast<int64_t>(it.constant);
+      const bool wraps = kernel::size_of(it.type) == 4 && number >= int64_t{1} << 31;
+      const int64_t meant = wraps ? number - (int64_t{1} << 32) : number;
+      return {meant, meant};
+    }
+    case Op::lane: return {0, program_.team.lanes - 1};
+    case Op::index: {
+      const Instruction& loop = program_[loops_.at(id)];
+      if (is_team_loop(loop.op)) return {0, range_of(loop.operand[0]).most - 1};
+      return {range_of(loop.operand[0]).least, range_of(loop.operand[1]).most - 1};
+    }
+    case Op::add: return sum(range_of(it.operand[0]), range_of(it.operand[1]));
+    case Op::convert: {
+      const Range from = range_of(it.operand[0]);
+      return from.least >= 0 && from.most < int64_t{1} << 31 ? from : anywhere;
+    }
+    case Op::select: return range_of_choice(it);
+    default: return anywhere;
+  }
+}
+
+// min(a, b) and max(a, b) are written as a < b ? a : b and a < b ? b : a.
+BarrierPlan::Range BarrierPlan::range_of_choice(const Instruction& select) const {
+  Range yes = range_of(select.operand[1]), no = range_of(select.operand[2]);
+  if (!kernel::is_signed_integer(select.type)) {
+    if (yes.least < 0) yes = {0, no_bound};
+    if (no.least < 0) no = {0, no_bound};
+  }
+  Range range{std::min(yes.least, no.least), std::max(yes.most, no.most)};
+  const Instruction& test = program_[select.operand[0]];
+  if (test.op != Op::less) return range;
+  if (test.operand[0] == select.operand[1] && test.operand[1] == select.operand[2])
+    range.most = std::min(yes.most, no.most);
+  if (test.operand[0] == select.operand[2] && test.operand[1] == select.operand[1])
+    range.least = std::max(yes.least, no.least);
+  return range;
+}
+
+}  // namespace adit::spirv
