@@ -87,13 +87,19 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team) {
     shape.lanes = team_lanes(schedule, size, chains, device);
-    // Shared memory holds the state while enough teams still fit on a processor; lanes then share out their
-    // loops by hand. A state that is too large for that stays in the buffer, and more lanes hide the waiting.
-    const uint64_t bytes = static_cast<uint64_t>(layout.count) * size_of(choice.type);
-    const bool in_shared = fits(layout, choice.type, 1, true, device) && (chains <= 512 || bytes <= 8192);
-    shape.home = in_shared ? Home::shared : Home::buffer;
-    shape.by_hand = in_shared && is_gpu(device) && device.limits().lanes_by_hand;
-    if (!in_shared && shape.lanes < 64) shape.lanes = std::min(64u, device.limits().max_lanes);
+    // Shared memory holds the state while enough teams still fit on a processor, or else what every leaf
+    // touches; lanes then share out their loops by hand. A dense metric, which lanes read across, stays with
+    // the rest. What is too large even so stays in the buffer, and more lanes hide the waiting.
+    const auto bytes_of = [&](int64_t numbers) { return numbers * size_of(choice.type); };
+    const int64_t part = layout.other - layout.current + schedule.scratch;
+    if (fits(layout, choice.type, 1, true, device) && (chains <= 512 || bytes_of(layout.count) <= 8192))
+      shape.home = Home::shared;
+    else if (is_gpu(device) && !layout.dense() && bytes_of(part) <= 12288)
+      shape.home = Home::split;
+    shape.by_hand = shape.home != Home::buffer && is_gpu(device) && device.limits().lanes_by_hand;
+    if (shape.home == Home::split && !shape.by_hand) shape.home = Home::buffer;
+    if (shape.home == Home::buffer && shape.lanes < 64)
+      shape.lanes = std::min(64u, device.limits().max_lanes);
   } else if (!is_gpu(device)) {
     // Chains fill the lanes of vectors, but no more than leave work for every thread. Where the tree is most
     // of the work, lanes wait for each other at every branch: that pays with many chains only.
