@@ -70,6 +70,26 @@ Model regression(int64_t rows, int64_t columns) {
   return m;
 }
 
+// A residual that costs something and more columns than a CPU sums in one loop.
+Model logistic(int64_t rows, int64_t columns) {
+  Model m("logistic");
+  const Tensor a = m.sample("a", normal(0, 3));
+  const Tensor b = m.sample("b", normal(0, 1), {columns});
+  const Tensor x = m.data("x", tensor(normals(rows * columns, 10), {rows, columns}));
+  m.observe("y", bernoulli_logit(a + dot(x, b)), tensor(places(rows, 2)));
+  return m;
+}
+
+// The same sums without a product: columns of a matrix that is never in memory.
+Model columns(int64_t rows, int64_t count) {
+  Model m("columns");
+  const Tensor b = m.sample("b", normal(0, 1), {count});
+  const Tensor x = m.data("x", tensor(normals(rows * count, 11), {rows, count}));
+  m.observe("y", poisson_log(sum(x * b, {1})), tensor(places(rows, 5)));
+  m.add_log_density("bend", sum(log1p(square(sum(x * tanh(b), {0})))));
+  return m;
+}
+
 Model correlated() {
   Model m("correlated");
   const Tensor factor = m.sample("factor", lkj_corr_cholesky(3, 2.0));
@@ -128,7 +148,10 @@ const Case cases[] = {{"few_groups", [] { return groups(3, 60); }},
                       {"covariance", covariance},
                       {"classes", classes},
                       {"two_modes", two_modes},
-                      {"walk", walk}};
+                      {"walk", walk},
+                      {"logistic", [] { return logistic(133, 25); }},
+                      {"wider_regression", [] { return regression(71, 43); }},
+                      {"columns", [] { return columns(90, 15); }}};
 
 double worst(const Tensor& got, const Tensor& want) {
   const auto a = as_type(got, DType::f64).to_vector<double>(), b = want.to_vector<double>();
@@ -165,7 +188,7 @@ TEST_P(Density, OnATeam) {
   for (const Case& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
-  for (const Case& one : {cases[0], cases[1], cases[5], cases[6], cases[11]})
+  for (const Case& one : {cases[0], cases[1], cases[5], cases[6], cases[11], cases[13]})
     for (const Placement placement : {Placement::lane, Placement::team})
       compare(one, GetParam(), placement, DType::f32, 2e-4);
 }

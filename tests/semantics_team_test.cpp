@@ -276,6 +276,38 @@ TEST_P(TeamSemantics, ReductionsOverOddTeams) {
     }
 }
 
+// Loops that are known to be long, with a body that is: a CPU widens them.
+TEST_P(TeamSemantics, LongReductions) {
+  for (const uint32_t n : {64u, 71u, 1003u}) {
+    Builder k("long_reduction", Team::many(32));
+    const Array x = k.buffer("x", Type::f32, Access::read), z = k.buffer("z", Type::f32, Access::write);
+    const Array w = k.buffer("w", Type::u32, Access::write);
+    const Value team = k.team(), count = k.constant(Type::u32, n);
+    const auto results = k.reduce(count, {Reduction::add, Reduction::add, Reduction::max}, [&](Value i) {
+      const Value v = x[i];
+      const Array kept = k.array(Type::u32, 3);
+      const Variable mixed = k.variable(i + team);
+      for (uint32_t round = 0; round < 20; ++round) {
+        mixed = Value(mixed) * 2654435761u + (Value(mixed) >> 7);
+        kept[convert(Value(mixed) % 3, Type::u32)] = Value(mixed);
+        if (round == 10) k.if_(Value(mixed) % 2 == 0, [&] { mixed = Value(mixed) ^ i; });
+      }
+      for (uint32_t j = 0; j < 3; ++j) kept[j] = Value(mixed) + j;
+      w[team * n + i] = Value(kept[Value(mixed) % 3]);
+      return std::vector<Value>{v * (v + 1), Value(mixed), Value(mixed) ^ 0x55u};
+    });
+    k.once([&] {
+      z[team * 3] = results[0];
+      for (uint32_t j = 1; j < 3; ++j) z[team * 3 + j] = convert(results[j] >> 8, Type::f32);
+    });
+    std::vector<float> a(n);
+    for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<float>((j * 37) % 101);
+    check_program(on(), k.finish(), 3,
+                  {Input::buffer(a), Input::buffer(std::vector<float>(9)),
+                   Input::buffer(std::vector<uint32_t>(3 * n))});
+  }
+}
+
 // Which invocations form a subgroup depends on their numbers alone, not on how a device shares work out.
 TEST_P(TeamSemantics, SubgroupsStayTogether) {
   if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";

@@ -41,8 +41,7 @@ void Emitter::instruction(Id id) {
       const Ref cell = accumulators_[yields_++];
       const Ref before =
           LLVMBuildLoad2(builder_, vector_of(scalar_type(program_[it.operand[0]].type)), cell, "");
-      Ref after = combine(static_cast<Reduction>(it.constant), program_[it.operand[0]].type, before,
-                          value_as(it.operand[0], true));
+      Ref after = accumulated(it, before);
       if (effective()) after = LLVMBuildSelect(builder_, effective(), after, before, "");
       LLVMBuildStore(builder_, after, cell);
       return;

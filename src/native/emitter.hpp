@@ -109,6 +109,7 @@ class Emitter {
   void lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& body, bool rest_at_once);
   void each(const Instruction& it);
   void reduce(Id id, const Instruction& it);
+  Ref accumulated(const Instruction& yield, Ref before);
   Ref horizontal(Reduction op, Type type, Ref vector);
   void loop_block(uint32_t number, Ref index, Shape shape);
 
@@ -122,7 +123,7 @@ class Emitter {
   LLVMModuleRef module_;
   LLVMBuilderRef builder_;
   const Program& program_;
-  unsigned lanes_;  // 1 while the rest of a loop is written
+  unsigned lanes_;  // 1 while the rest of a loop is written, twice as many in a long one
   Shapes shapes_;
   std::vector<Lowered> lowered_;     // by Id; of a memory object: its address
   std::vector<Ref> declared_under_;  // by Id, of a variable: the mask then

@@ -1,6 +1,7 @@
 // The function around the program, and the loops of a team over its lanes.
 #include <algorithm>
 
+#include "native/compile.hpp"
 #include "native/emitter.hpp"
 
 namespace adit::native {
@@ -150,6 +151,16 @@ LLVMValueRef Emitter::horizontal(Reduction op, Type type, Ref vector) {
   return lane_of(vector, 0);
 }
 
+// A product that is summed is added in the same instruction, where the CPU has it.
+LLVMValueRef Emitter::accumulated(const Instruction& yield, Ref before) {
+  const Instruction& what = program_[yield.operand[0]];
+  const auto op = static_cast<Reduction>(yield.constant);
+  if (op == Reduction::add && what.op == Op::mul && (what.type == Type::f32 || what.type == Type::f64))
+    return intrinsic("llvm.fmuladd", {LLVMTypeOf(before)},
+                     {value_as(what.operand[0], true), value_as(what.operand[1], true), before});
+  return combine(op, what.type, before, value_as(yield.operand[0], true));
+}
+
 void Emitter::reduce(Id id, const Instruction& it) {
   struct Result {
     Reduction op;
@@ -161,10 +172,19 @@ void Emitter::reduce(Id id, const Instruction& it) {
       results.push_back(
           {static_cast<Reduction>(program_[member].constant), program_[program_[member].operand[0]].type});
   // Several partial results side by side hide the latency of one addition; their number is fixed, so is the
-  // result.
-  const unsigned unroll = body_is_short(program_, it.block[0], 24)   ? 8
-                          : body_is_short(program_, it.block[0], 80) ? 4
-                                                                     : 1;
+  // result. They stay in registers, and leave some for what is added to them.
+  unsigned registers = 0;
+  for (const Result& r : results) registers += std::max(1u, lanes_ * bits_of(r.type) / host().vector_bits);
+  const unsigned most = host().many_registers ? 24 : 12;
+  const bool is_short = body_is_short(program_, it.block[0], 80);
+  unsigned unroll = body_is_short(program_, it.block[0], 24) ? 8 : is_short ? 4 : 1;
+  while (unroll > 1 && unroll * registers > most) unroll /= 2;
+  // A long body is operations that wait for each other, and a CPU does not look as far ahead as the next
+  // round: twice the lanes are two such rows side by side.
+  const unsigned lanes = lanes_;
+  const Instruction& steps = program_[it.operand[0]];
+  const bool has_many = steps.op == Op::constant && steps.constant >= 16 * lanes_;
+  if (has_many && !is_short && host().many_registers && registers <= most) lanes_ *= 2;
   std::vector<std::vector<Ref>> cells(unroll);
   for (auto& copy : cells)
     for (const Result& r : results) {
@@ -195,6 +215,7 @@ void Emitter::reduce(Id id, const Instruction& it) {
           program_[reader].constant == k)
         set(reader, total, Shape::uniform);
   }
+  lanes_ = lanes;
 }
 
 }  // namespace adit::native

@@ -130,7 +130,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   shape_options.placement = options.placement;
   const Choice choice = choose(model, shape_options, *state.device);
   const Density density = make_density(model, options.type);
-  const Schedule schedule = make_schedule(density, choice.by_team);
+  const Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
   const LeapfrogShape shape = shape_of(schedule, choice, model.size, options.lanes, *state.device);
   const bool dense =
       options.inverse_metric.size() > 1 && std::ssize(options.inverse_metric) == model.size * model.size;

@@ -34,7 +34,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       data_sets_(sets),
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
-  const Schedule schedule = make_schedule(*density_, choice.by_team);
+  const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
   KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
   if (forced.lanes) {
     shape.lanes = forced.lanes;

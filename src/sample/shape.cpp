@@ -58,6 +58,7 @@ bool adds_at_places(const Schedule& schedule) {
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
   Choice choice;
   const bool gpu = is_gpu(device);
+  choice.on_cpu = !gpu;
   if (options.precision == Precision::automatic)
     choice.type = gpu ? DType::f32 : DType::f64;
   else
@@ -70,7 +71,7 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
     case Placement::lane: choice.by_team = false; break;
     case Placement::team: choice.by_team = true; break;
     case Placement::automatic: {
-      const Schedule schedule = make_schedule(make_density(model, choice.type), false);
+      const Schedule schedule = make_schedule(make_density(model, choice.type), false, choice.on_cpu);
       const bool is_long = schedule.work > light_work || model.size > KernelOptions().written_out;
       choice.by_team = gpu ? is_long : schedule.work > heavy_work && !adds_at_places(schedule);
     }

@@ -7,7 +7,7 @@ namespace adit::sampling {
 
 struct Choice {
   DType type = DType::f64;
-  bool by_team = false;
+  bool by_team = false, on_cpu = false;
 };
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 

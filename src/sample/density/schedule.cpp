@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "compile/reduction.hpp"
 #include "graph/row.hpp"
@@ -33,7 +34,8 @@ int64_t count_of(const Node& node) { return element_count(node.shape); }
 
 class Scheduler {
  public:
-  Scheduler(const Density& density, bool by_team) : density_(density), by_team_(by_team) {
+  Scheduler(const Density& density, bool by_team, bool on_cpu)
+      : density_(density), by_team_(by_team), on_cpu_(on_cpu) {
     std::vector<Tensor> inputs, roots{density.value};
     for (const auto& variable : density.variables) {
       inputs.push_back(variable.node);
@@ -54,13 +56,15 @@ class Scheduler {
     if (keep_costly()) arrange();
     Schedule schedule;
     schedule.by_team = by_team_;
-    std::map<std::pair<int, int64_t>, Pass> passes;
+    schedule.on_cpu = on_cpu_;
+    std::map<std::tuple<int, bool, int64_t>, Pass> passes;
     for (const Item& item : items_) {
       // A factorisation is a pass of its own.
       const int64_t key =
           item.kind == ItemKind::factor ? -static_cast<int64_t>(item.node->number) : item.count;
-      Pass& pass = passes[{item.level, key}];
+      Pass& pass = passes[{item.level, item.is_wide, key}];
       pass.count = item.count;
+      if (item.is_wide) pass.totals_a_loop = few_totals;
       pass.items.push_back(item);
       if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
       schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
@@ -106,10 +110,20 @@ class Scheduler {
     const int64_t m = count_of(node), n = length_of(node);
     if (m * n <= few_operations || (n <= small && m > small)) return;  // written out where it is read
     const bool any_order = node.op == Op::dot || compile::combines_in_any_order(node);
-    if (m <= small && n > small && any_order)
-      add({ItemKind::totals, &node, n});
+    const bool are_totals = m <= small && n > small && any_order, is_wide = on_cpu_ && m > few_totals;
+    if (are_totals && is_wide) keep_operands(node);
+    if (are_totals)
+      add({.kind = ItemKind::totals, .node = &node, .count = n, .is_wide = is_wide});
     else
       add({ItemKind::store, &node, m});
+  }
+
+  // What all of the loops of a wide item read is computed before them.
+  void keep_operands(const Node& node) {
+    for (const Tensor& operand : node.operands)
+      if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
+          operand.dtype() == density_.type && cost_of(operand.node()) > 1)
+        keep(operand.node());
   }
 
   void classify_updates(const Node& node) {
@@ -159,6 +173,11 @@ class Scheduler {
     items_.push_back({ItemKind::output, &node, count_of(node), variable});
   }
 
+  void keep(const Node& node) {
+    add({.kind = ItemKind::store, .node = &node, .count = count_of(node), .is_kept = on_cpu_});
+    costs_.clear();
+  }
+
   void add(const Item& item) {
     if (!known_.insert(item.node).second) return;
     items_.push_back(item);
@@ -166,27 +185,36 @@ class Scheduler {
   }
 
   // --- Levels ---
-  // The items that an item needs, through what is computed where it is read.
+  // Whether element i is made of the operands' elements i.
+  static bool is_elementwise(const Node& node) {
+    return graph::row_of(node.op).scalar || node.op == Op::reshape;
+  }
+
+  // The items that an item needs, through what is computed where it is read. What is kept and read at the
+  // item's own step alone is none of them: both may be in one pass.
   std::vector<size_t> needs(const Item& item) const {
     std::set<size_t> found;
-    std::set<const Node*> seen;
-    std::vector<const Node*> open;
-    const auto follow = [&](const Node& node) {
-      for (const Tensor& operand : node.operands)
-        if (seen.insert(&operand.node()).second) open.push_back(&operand.node());
+    std::set<std::pair<const Node*, bool>> seen;
+    std::vector<std::pair<const Node*, bool>> open;  // and whether it is read at the item's step
+    const auto follow = [&](const Node& node, bool at_step) {
+      for (const Tensor& operand : node.operands) {
+        const std::pair next{&operand.node(), at_step && operand.size() == item.count};
+        if (seen.insert(next).second) open.push_back(next);
+      }
     };
     if (item.kind == ItemKind::output && known_.contains(item.node))
-      open.push_back(item.node);
+      open.emplace_back(item.node, false);
     else
-      follow(*item.node);
+      follow(*item.node, !item.is_wide && (item.kind == ItemKind::totals || is_elementwise(*item.node)));
     if (item.kind == ItemKind::store && is_sorted(*item.node)) found.insert(sorted_.at(item.node));
     while (!open.empty()) {
-      const Node* node = open.back();
+      const auto [node, at_step] = open.back();
       open.pop_back();
-      if (const auto at = index_.find(node); at != index_.end())
+      const auto at = index_.find(node);
+      if (at != index_.end() && !(at_step && items_[at->second].is_kept))
         found.insert(at->second);
       else
-        follow(*node);
+        follow(*node, at_step && is_elementwise(*node));
     }
     return {found.begin(), found.end()};
   }
@@ -212,7 +240,7 @@ class Scheduler {
     std::vector<int> latest(items_.size(), last);
     for (size_t i = items_.size(); i-- > 0;) {
       for (int level = latest[i]; level > items_[i].level; --level)
-        if (has_pass(level, items_[i].count, i)) {
+        if (has_pass(level, i)) {
           items_[i].level = level;
           break;
         }
@@ -220,11 +248,12 @@ class Scheduler {
     }
   }
 
-  bool has_pass(int level, int64_t count, size_t except) const {
-    if (items_[except].kind == ItemKind::factor) return false;
+  // Whether another item makes a pass at this level that this one fits into.
+  bool has_pass(int level, size_t of) const {
+    if (items_[of].kind == ItemKind::factor) return false;
     for (size_t i = 0; i < items_.size(); ++i)
-      if (i != except && items_[i].level == level && items_[i].count == count &&
-          items_[i].kind != ItemKind::factor)
+      if (i != of && items_[i].level == level && items_[i].count == items_[of].count &&
+          items_[i].is_wide == items_[of].is_wide && items_[i].kind != ItemKind::factor)
         return true;
     return false;
   }
@@ -244,6 +273,12 @@ class Scheduler {
   // How often an element of each node is computed in a pass: the evaluations of its users, with those that
   // are shared counted once.
   void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total) {
+    double loops = 1;
+    if (items[0]->is_wide) {
+      int64_t totals = 0;
+      for (const Item* item : items) totals += count_of(*item->node);
+      loops = static_cast<double>(loops_of(totals, few_totals));
+    }
     std::map<uint64_t, std::pair<const Node*, double>, std::greater<>> open;
     const auto visit = [&](const Node& node, double reads) {
       if (!varying_.contains(&node) || node.operands.empty()) return;
@@ -251,15 +286,17 @@ class Scheduler {
       auto& entry = open[node.number];
       entry = {&node, std::max(entry.second, reads)};
     };
-    const auto follow = [&](const Node& node, double reads) {
+    const auto follow = [&](const Node& node, double reads, bool is_total = false) {
       if (is_sorted(node))
         return visit(node.operands[2].node(), static_cast<double>(node.operands[2].size()));
       const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
       for (const Tensor& operand : node.operands) {
-        const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis;
+        // A reduction inside a step reads all of its operand at every one.
+        const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis ||
+                               (on_cpu_ && reduces(node) && !is_total);
         const double all = reads * length;
         const double distinct =
-            std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
+            loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
         visit(operand.node(), scattered ? all : std::min(all, distinct));
       }
     };
@@ -267,7 +304,7 @@ class Scheduler {
       if (item->kind == ItemKind::output && (!known_.contains(item->node) || is_sorted(*item->node)))
         visit(*item->node, static_cast<double>(item->count));
       else
-        follow(*item->node, static_cast<double>(count_of(*item->node)));
+        follow(*item->node, static_cast<double>(count_of(*item->node)), item->kind == ItemKind::totals);
     }
     while (!open.empty()) {
       const auto [node, reads] = open.begin()->second;
@@ -278,9 +315,9 @@ class Scheduler {
   }
 
   bool keep_costly() {
-    std::map<std::pair<int, int64_t>, std::vector<const Item*>> passes;
+    std::map<std::tuple<int, bool, int64_t>, std::vector<const Item*>> passes;
     for (const Item& item : items_)
-      if (item.kind != ItemKind::factor) passes[{item.level, item.count}].push_back(&item);
+      if (item.kind != ItemKind::factor) passes[{item.level, item.is_wide, item.count}].push_back(&item);
     std::unordered_map<const Node*, double> reads;
     for (const auto& [key, items] : passes) count_reads(items, reads);
     bool changed = false;
@@ -298,15 +335,14 @@ class Scheduler {
       }
       const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
       if (known_.contains(node) || cost_of(*node) < worth) continue;
-      add({ItemKind::store, node, count});
-      costs_.clear();
+      keep(*node);
       changed = true;
     }
     return changed;
   }
 
   const Density& density_;
-  const bool by_team_;
+  const bool by_team_, on_cpu_;
   std::unordered_set<const Node*> varying_;
   std::vector<const Node*> nodes_;  // that depend on a variable, operands first
   std::unordered_map<const Node*, std::vector<const Node*>> users_;
@@ -320,6 +356,8 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Density& density, bool by_team) { return Scheduler(density, by_team).make(); }
+Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
+  return Scheduler(density, by_team, on_cpu).make();
+}
 
 }  // namespace adit::sampling

@@ -64,8 +64,12 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   g_ = g;
   scratch_ = scratch;
   totals_.clear();
+  ready_.clear();
   memo_.assign(1, {});
-  for (const Pass& pass : schedule_.passes) write_pass(pass);
+  for (const Pass& pass : schedule_.passes) {
+    write_pass(pass);
+    for (const Item& item : pass.items) ready_.insert(item.node);
+  }
   const Value value = read(density_.value.node(), place({}, chain_.index(0))).re;
   // All are computed before one is written: they read q, and g may be read as q is.
   std::vector<std::pair<int64_t, Value>> elements;
@@ -123,7 +127,7 @@ void DensityWriter::prepare(const Pass& pass) {
     const Node& node = *open.back();
     open.pop_back();
     const int64_t count = element_count(node.shape);
-    const bool in_memory = leaves_.contains(&node) || schedule_.stored.contains(&node);
+    const bool in_memory = leaves_.contains(&node) || is_stored(node);
     if (count <= (in_memory ? 1 : small) && node.op != Op::iota && node.op != Op::constant &&
         node.op != Op::broadcast) {
       for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
@@ -137,8 +141,7 @@ void DensityWriter::write_pass(const Pass& pass) {
   Builder& k = builder();
   if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
   prepare(pass);
-  std::vector<Reduction> reductions;
-  std::vector<Type> types;
+  std::vector<Total> totals;
   for (const Item& item : pass.items) {
     if (item.kind == ItemKind::scatter) {
       const Vector target = scratch_.from(schedule_.stored.at(item.node));
@@ -146,28 +149,40 @@ void DensityWriter::write_pass(const Pass& pass) {
              [&](Value i) { target.set(i, chain_.number(0)); });
     }
     if (item.kind != ItemKind::totals) continue;
-    for (int64_t j = 0; j < element_count(item.node->shape); ++j) {
-      const auto of_one = total_reductions(*item.node);
-      reductions.insert(reductions.end(), of_one.begin(), of_one.end());
-      const auto kinds = total_types(*item.node);
-      types.insert(types.end(), kinds.begin(), kinds.end());
-    }
+    for (int64_t j = 0; j < element_count(item.node->shape); ++j) totals.push_back({item.node, j});
+  }
+  if (pass.totals_a_loop == 0) return write_loop(pass, totals);
+  // Loops of about the same number.
+  const int64_t count = std::ssize(totals), loops = loops_of(count, pass.totals_a_loop);
+  for (int64_t loop = 0; loop < loops; ++loop)
+    write_loop(pass, {totals.begin() + loop * count / loops, totals.begin() + (loop + 1) * count / loops});
+}
+
+void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& totals) {
+  Builder& k = builder();
+  std::vector<Reduction> reductions;
+  std::vector<Type> types;
+  for (const Total& total : totals) {
+    const auto of_one = total_reductions(*total.node);
+    reductions.insert(reductions.end(), of_one.begin(), of_one.end());
+    const auto kinds = total_types(*total.node);
+    types.insert(types.end(), kinds.begin(), kinds.end());
   }
   const auto body = [&](Value i) {
     const Scope scope(*this);
     step_ = i;
     step_count_ = pass.count;
     std::vector<Value> parts;
+    auto next = totals.begin();
     for (const Item& item : pass.items) {
-      if (item.kind == ItemKind::totals)
-        for (const Value part : contributions(item, i)) parts.push_back(part);
-      else
-        store_elements(item, i);
+      if (item.kind != ItemKind::totals) store_elements(item, i);
+      for (; next != totals.end() && next->node == item.node; ++next)
+        for (const Value part : contributions(*next, i)) parts.push_back(part);
     }
     step_ = Value();
     return parts;
   };
-  std::vector<Value> totals;
+  std::vector<Value> results;
   const Value count = chain_.index(pass.count);
   if (reductions.empty()) {
     if (chain_.by_team())
@@ -175,32 +190,25 @@ void DensityWriter::write_pass(const Pass& pass) {
     else
       k.for_(count, body);
   } else {
-    totals = chain_.by_team() ? k.reduce(count, reductions, body)
-                              : compile::loop_totals(k, count, reductions, types, body);
+    results = chain_.by_team() ? k.reduce(count, reductions, body)
+                               : compile::loop_totals(k, count, reductions, types, body);
   }
-  auto next = totals.begin();
-  for (const Item& item : pass.items) {
-    if (item.kind != ItemKind::totals) continue;
-    const auto width = static_cast<long>(total_reductions(*item.node).size());
-    for (int64_t j = 0; j < element_count(item.node->shape); ++j, next += width)
-      totals_[item.node].push_back(finished_total(*item.node, {next, next + width}));
+  auto next = results.begin();
+  for (const Total& total : totals) {
+    const auto width = static_cast<long>(total_reductions(*total.node).size());
+    totals_[total.node].push_back(finished_total(*total.node, {next, next + width}));
+    next += width;
   }
 }
 
-std::vector<Value> DensityWriter::contributions(const Item& item, Value i) {
-  const Node& node = *item.node;
-  std::vector<Value> parts;
-  for (int64_t j = 0; j < element_count(node.shape); ++j) {
-    if (node.op == Op::indexed_add) {  // few targets: a mask for each
-      const Index update = place(node.operands[2].shape(), i);
-      const Value value = read(node.operands[2].node(), update).re;
-      parts.push_back(select(target_of(node, update) == chain_.index(j), value, value.like(0)));
-      continue;
-    }
-    for (const Value part : element_contributions(*this, node, place(node.shape, chain_.index(j)), i))
-      parts.push_back(part);
-  }
-  return parts;
+std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
+  const Node& node = *total.node;
+  const Value j = chain_.index(total.element);
+  if (node.op != Op::indexed_add) return element_contributions(*this, node, place(node.shape, j), i);
+  // Few targets: a mask for each.
+  const Index update = place(node.operands[2].shape(), i);
+  const Value value = read(node.operands[2].node(), update).re;
+  return {select(target_of(node, update) == j, value, value.like(0))};
 }
 
 void DensityWriter::store_elements(const Item& item, Value i) {
@@ -275,8 +283,8 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
       value.re = value.re + read(node.operands[0].node(), at).re;
     return value;
   }
-  if (const auto kept = schedule_.stored.find(&node); kept != schedule_.stored.end()) {
-    Value value = scratch_.from(kept->second).get(linear);
+  if (is_stored(node)) {
+    Value value = scratch_.from(schedule_.stored.at(&node)).get(linear);
     if (schedule_.kinds.at(&node) == ItemKind::scatter && !compile::starts_from_zero(node))
       value = value + read(node.operands[0].node(), at).re;
     return {value, {}, false};
@@ -330,6 +338,13 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
 
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
+  if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type)) {
+    const auto in_scope = [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    };
+    return {fused_dot(*this, node, at, small, in_scope), {}, false};
+  }
   const auto types = total_types(node);
   const auto reductions = total_reductions(node);
   if (count <= small) {

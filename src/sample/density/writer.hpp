@@ -62,16 +62,25 @@ class DensityWriter final : public graph::Reader {
 
   void read_ahead();
   void set_by_lanes(const std::vector<std::pair<int64_t, Value>>& elements);
+  // One result of a reduction, or of updates.
+  struct Total {
+    const Node* node = nullptr;
+    int64_t element = 0;
+  };
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
+  void write_loop(const Pass& pass, const std::vector<Total>& totals);
   void write_factor(const Node& node);
-  std::vector<Value> contributions(const Item& item, Value i);
+  std::vector<Value> contributions(const Total& total, Value i);
   void store_elements(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
   Value sorted_place(const Node& node, Value update);
 
   Index place(const Shape& shape, Value linear) { return Index(builder(), shape, linear); }
   bool is_variable(const Node& node) const { return offsets_.contains(&node); }
+  bool is_stored(const Node& node) const {
+    return schedule_.stored.contains(&node) && ready_.contains(&node);
+  }
 
   class Scope {
    public:
@@ -97,6 +106,7 @@ class DensityWriter final : public graph::Reader {
   // While a density is written
   Vector q_, g_, scratch_;
   std::unordered_map<const Node*, std::vector<Value>> totals_;
+  std::unordered_set<const Node*> ready_;  // items of passes that are written
   std::vector<std::map<std::pair<const Node*, kernel::Id>, Scalar>> memo_;
   Value step_;  // of the pass that is written; where there is one
   int64_t step_count_ = 0;
