@@ -53,6 +53,15 @@ TEST(Loose, ConstantsAreJoined) {
   EXPECT_EQ(count_of(Op::sub, nothing) + count_of(Op::add, nothing) + count_of(Op::mul, nothing), 0u);
   EXPECT_EQ(count_of(Op::mul, [](Value a, Value, Value) { return 2.0 * (a * 3.0); }), 1u);
   EXPECT_EQ(count_of(Op::neg, [](Value a, Value, Value) { return -(-a); }), 0u);
+  // exp(-|x|) serves both signs of a product.
+  const auto both = [](Value a, Value b, Value) {
+    return kernel::sigmoid(a * b) + kernel::softplus(-(a * b));
+  };
+  const auto once = [](Value a, Value b, Value) { return kernel::sigmoid(a * b) + kernel::softplus(a * b); };
+  const auto length = [](const std::function<Value(Value, Value, Value)>& f) {
+    return program_of(Type::f64, true, f).instructions.size();
+  };
+  EXPECT_LE(length(both), length(once) + 4);
 }
 
 // x - x is how kernels ask whether x is finite; fused with a product it would be its rounding error.
@@ -67,7 +76,7 @@ TEST(Loose, DifferenceFromItselfStays) {
 
 TEST(Loose, MathFunctionsAreTheSame) {
   const auto functions = [](Value a, Value b, Value c) {
-    return kernel::exp(a) + kernel::log1p(b) + kernel::lgamma(c) + kernel::pow_integer(a, 7);
+    return max(max(kernel::exp(a), kernel::log1p(b)), max(kernel::lgamma(c), kernel::pow_integer(a, 7)));
   };
   size_t exact = 0, loose = 0;
   for (const Instruction& it : program_of(Type::f64, false, functions).instructions)

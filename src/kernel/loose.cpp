@@ -30,6 +30,15 @@ std::optional<std::pair<Value, Value>> operands_of(Value a, Op op) {
   return std::pair{first, it.operand_count > 1 ? Value(&k, it.operand[1], a.type()) : first};
 }
 
+// The factors of a product, or of the negative of one.
+std::optional<std::pair<Value, Value>> factors_of(Value a) {
+  if (const auto factors = operands_of(a, Op::mul)) return factors;
+  if (const auto inner = operands_of(a, Op::neg))
+    if (const auto factors = operands_of(inner->first, Op::mul))
+      return std::pair{-factors->first, factors->second};
+  return std::nullopt;
+}
+
 // A factor that is known, and the other one.
 std::optional<std::pair<double, Value>> scaled(Value a) {
   const auto factors = operands_of(a, Op::mul);
@@ -49,8 +58,8 @@ std::optional<Value> loose_sum(Value a, Value b) {
     if (const auto parts = scaled(a)) return a.like(2 * parts->first) * parts->second;
     return std::nullopt;
   }
-  if (const auto factors = operands_of(b, Op::mul)) return fma(factors->first, factors->second, a);
-  if (const auto factors = operands_of(a, Op::mul)) return fma(factors->first, factors->second, b);
+  if (const auto factors = factors_of(b)) return fma(factors->first, factors->second, a);
+  if (const auto factors = factors_of(a)) return fma(factors->first, factors->second, b);
   return std::nullopt;
 }
 
@@ -58,8 +67,8 @@ std::optional<Value> loose_difference(Value a, Value b) {
   // x - x asks whether x is finite: it stays.
   if (!applies(a, b) || a.id() == b.id()) return std::nullopt;
   if (number_of(b) == 0.0) return a;
-  if (const auto factors = operands_of(b, Op::mul)) return fma(-factors->first, factors->second, a);
-  if (const auto factors = operands_of(a, Op::mul)) return fma(factors->first, factors->second, -b);
+  if (const auto factors = factors_of(b)) return fma(-factors->first, factors->second, a);
+  if (const auto factors = factors_of(a)) return fma(factors->first, factors->second, -b);
   return std::nullopt;
 }
 
@@ -76,12 +85,11 @@ std::optional<Value> loose_product(Value a, Value b) {
   return std::nullopt;
 }
 
+// The negative of a product stays one: functions of both signs of a number then still see what they share.
 std::optional<Value> loose_negative(Value a) {
   if (!applies(a)) return std::nullopt;
   if (const auto known = number_of(a)) return a.like(-*known);
   if (const auto inner = operands_of(a, Op::neg)) return inner->first;
-  if (const auto parts = scaled(a)) return a.like(-parts->first) * parts->second;
-  if (const auto factors = operands_of(a, Op::mul)) return -factors->first * factors->second;
   return std::nullopt;
 }
 

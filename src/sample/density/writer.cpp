@@ -86,7 +86,7 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   constexpr size_t few = 64;
   if (g.in_registers())
     set();
-  else if (chain_.by_team() && elements.size() <= few)
+  else if (chain_.by_team() && !schedule_.on_cpu && elements.size() <= few)  // a CPU's lanes never wait
     set_by_lanes(elements);
   else
     chain_.once(set);
