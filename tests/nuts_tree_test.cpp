@@ -186,6 +186,19 @@ TEST(Tree, ComparisonNoticesOtherTrees) {
 
 class TreeOn : public OnDevice {};
 
+// Teams whose state lies in shared memory and in the buffer, by halves; and wholly in each of them.
+TEST_P(TreeOn, HomesOfATeam) {
+  if (!on().limits().float64 || on().info().kind == DeviceKind::cpu) GTEST_SKIP() << "no GPU with f64";
+  SampleOptions options = options_for(16, 60);
+  options.placement = Placement::team;
+  for (const sampling::Home home : {sampling::Home::split, sampling::Home::buffer, sampling::Home::shared}) {
+    sampling::forced.home = home;
+    sampling::forced.lanes = 32;
+    check(eight_schools(), options, GetParam());
+    sampling::forced = {};
+  }
+}
+
 // Ten thousand in double precision on every device that has it. Software devices compile slowly: they take
 // one kernel.
 TEST_P(TreeOn, DoublePrecision) {
