@@ -219,8 +219,8 @@ Texts large_half() {
   return {named("128x64:64x64:s1:p8:g4"),          named("128x64:64x64:s1:p8:g4") + "l",
           named("128x64:64x64:s1:p8:g4") + "el",   named("128x32:64x64:s2:p8:g4") + "el",
           named("128x32:64x64:s2:p8:g4") + "ael",  named("256x32:64x64:s1:p8:g4") + "ael",
-          named("256x32:64x64:s1:p8:g16") + "ael", named("256x16:64x64:s2:p8:g4") + "aelu",
-          named("256x16:64x64:s2:p8:g16") + "aelu"};
+          named("256x32:64x64:s1:p8:g16") + "ael", named("256x16:64x64:s2:p8:g4") + "ael",
+          named("256x16:64x64:s2:p8:g16") + "ael"};
 }
 
 Texts with_splits(std::initializer_list<const char*> tilings, std::initializer_list<int> splits) {

@@ -319,10 +319,7 @@ TEST(MatmulArguments, AreChecked) {
   EXPECT_THROW(ops::tiling_from_text(to_text(small_tiling()) + "b"), Error);
   t = small_tiling(), t.stages = 1, t.early = true;
   refused("early");
-  t.method = MatmulMethod::matrices, t.part_m = t.part_n = 16, t.block_k = 16, t.pad = 8;
-  s.type = Type::f16, t.unrolled = true;
-  refused("unrolled");
-  t = small_tiling(), t.interleaved = false, t.ahead = t.early = t.linear = t.unrolled = true;
+  t = small_tiling(), t.interleaved = false, t.ahead = t.early = t.linear = true;
   EXPECT_EQ(to_text(ops::tiling_from_text(to_text(t))), to_text(t));
   EXPECT_NE(to_text(t), to_text(small_tiling()));
 }
@@ -359,7 +356,7 @@ TEST_P(Matmul, ByMatrices) {
         t.block_k = 32, t.part_m = t.part_n = 32, t.pad = 8, t.matrix = matrix;
         t.subgroup = limits.subgroup_size;
         t.ahead = form & 2, t.stages = form & 1 ? 1 : 2, t.early = form & 4;
-        t.linear = (form & 1) == (form >> 2 & 1), t.unrolled = t.stages == 2 && form & 2;
+        t.linear = (form & 1) == (form >> 2 & 1);
         s.m = 128, s.n = 64, s.k = 96;
         check_product(on(), problem(s), t);
         s.m = 72, s.n = 40, s.k = 40;

@@ -101,7 +101,7 @@ std::string to_text(const MatmulTiling& t) {
     text += fmt::format(":f{}x{}x{}", t.matrix.m, t.matrix.n, t.matrix.k);
   else
     text += fmt::format(":{}{}", t.interleaved ? 'z' : 'w', t.across);
-  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "") + (t.linear ? "l" : "") + (t.unrolled ? "u" : "");
+  return text + (t.ahead ? "a" : "") + (t.early ? "e" : "") + (t.linear ? "l" : "");
 }
 
 namespace {
@@ -117,7 +117,7 @@ bool read_rest(const char* text, MatmulTiling& t) {
   }
   t.interleaved = layout == 'z';
   const auto has = [&](char letter) { return text[read] == letter && ++read; };
-  t.ahead = has('a'), t.early = has('e'), t.linear = has('l'), t.unrolled = has('u');
+  t.ahead = has('a'), t.early = has('e'), t.linear = has('l');
   return (layout == 'z' || layout == 'w') && text[read] == 0;
 }
 

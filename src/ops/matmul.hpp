@@ -49,7 +49,6 @@ struct MatmulTiling {
   bool ahead = false;       // operands of a step are read from shared memory during the step before
   bool early = false;       // tiles wait in registers for a step before they are put (tiled: two stages)
   bool linear = false;      // matrices: a lane reads its part of a tile at constants past one address
-  bool unrolled = false;    // matrices, two stages: a round of the loop does both, at constant places
   kernel::MatrixShape matrix{16, 16, 16, kernel::Type::f16, kernel::Type::f32};  // matrices: one product
 };
 
@@ -81,7 +80,7 @@ uint64_t matmul_sum_teams(const MatmulShape& shape);
 uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& tiling);  // 0: none is needed
 
 // "tiled:128x128x16:8x8:s2:p4:g8:k1:z8", and back; parse throws bad_argument. z is w where lanes are not
-// interleaved; an a at the end is for `ahead`, an e for `early`, an l for `linear`, a u for `unrolled`.
+// interleaved; an a at the end is for `ahead`, an e for `early`, an l for `linear`.
 std::string to_text(const MatmulTiling& tiling);
 MatmulTiling tiling_from_text(const std::string& text);
 

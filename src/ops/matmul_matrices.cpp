@@ -209,12 +209,6 @@ class ByMatrices {
     return all;
   }
 
-  // Whether every split has an even number of tiles.
-  bool unrolls() const {
-    const Grid grid(shape_, t_);
-    return t_.unrolled && grid.tiles_k_each % 2 == 0 && grid.tiles_k % grid.tiles_k_each % 2 == 0;
-  }
-
   void sum(const Place& place) {
     const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch, t_.linear),
         stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch, t_.linear);
@@ -249,11 +243,6 @@ class ByMatrices {
         multiply(stage, other, [&] { place_tiles(other, next); });
       }
     };
-    if (unrolls())
-      return k_.for_(first, place.end_k, first.like(2), [&](Value tile) {
-        work(tile, zero, zero.like(1));
-        work(tile + 1, zero.like(1), zero);
-      });
     k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
       const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
       work(tile, stage, t_.stages == 1 ? zero : 1 - stage);
@@ -327,7 +316,6 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
     reject_matmul("tiling: expected blocks, matrices and padding of a multiple of 8");
   if ((t.matrix.m * t.matrix.n / 4) % t.subgroup != 0)
     reject_matmul("tiling: expected matrices that divide evenly among the lanes of a subgroup");
-  if (t.unrolled && t.stages != 2) reject_matmul("tiling: expected two stages where the loop is unrolled");
 }
 
 }  // namespace
