@@ -3,7 +3,10 @@
 #include <cstdlib>
 #include <sys/resource.h>
 
+#include "device/vulkan/vulkan.hpp"
+#include "devices.hpp"
 #include "sample/files/checkpoint.hpp"
+#include "sample/so_far.hpp"
 #include "sample_runs.hpp"
 
 namespace adit {
@@ -36,6 +39,42 @@ TEST_F(SampleTest, progress_comes_and_a_stop_keeps_the_draws) {
   const Draws none = sample(small_model(), stopping(few(), 10));
   EXPECT_FALSE(none.finished);
   EXPECT_EQ(none.draws, 0);
+}
+
+// The error says what happened; the draws so far can be read, and the run goes on to the same draws on the
+// device as it opens again.
+TEST_F(SampleTest, a_device_lost_in_mid_run_leaves_its_draws) {
+  std::string id;
+  for (const std::string& one : test::device_ids())
+    if (one != "cpu") id = one;
+  if (id.empty()) GTEST_SKIP() << "no device that can be lost";
+  SampleOptions options = few();
+  options.device = id;
+  const Draws whole = sample(small_model(), options);
+  options.checkpoint = checkpoint();
+  forced = {.budget = 40, .checkpoint_seconds = 0.001};
+  std::shared_ptr<Device> device = Device::open(id);
+  SampleOptions losing = options;
+  losing.on_progress = [&](const Progress& now) {
+    if (now.iteration >= 150 && device) vulkan::lose_next_submission(*device), device.reset();
+  };
+  try {
+    sample(small_model(), losing);
+    FAIL() << "the device was not lost";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device_lost) << error.what();
+  }
+  device.reset();
+  const Draws found = sampling::draws_so_far(read_checkpoint(checkpoint()), checkpoint(),
+                                             small_model().state(), Device::open("cpu"));
+  ASSERT_GE(found.draws, 10);
+  ASSERT_LT(found.draws, 80);
+  for (int64_t chain = 0; chain < 3; ++chain)
+    for (int64_t draw = 0; draw < found.draws; ++draw)
+      EXPECT_EQ(found.stats.lp[static_cast<size_t>(chain * found.draws + draw)],
+                whole.stats.lp[static_cast<size_t>(chain * 80 + draw)]);
+  options.resume = true;
+  expect_same(sample(small_model(), options), whole);
 }
 
 TEST_F(SampleTest, a_stopped_run_goes_on_to_the_same_draws) {

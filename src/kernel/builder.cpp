@@ -71,7 +71,8 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
 
 namespace {
 
-// What nothing reads leaves the program: operands come before their readers, so one look from the end will do.
+// What nothing reads leaves the program: operands come before their readers, so one look from the end will
+// do.
 void drop_unread(Program& program) {
   std::vector<uint32_t> readers(program.instructions.size(), 0);
   for (const Instruction& it : program.instructions)

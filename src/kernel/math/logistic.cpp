@@ -14,14 +14,14 @@ Value logistic(Value x) {
   return select(below == 1, above, quotient(above, below));  // far out `above` may be subnormal
 }
 
-// log(1 + e) for e from 0 to 1 in f64, which needs no reduction: with s = e / (2 + e) it is 2 atanh(s), summed
-// as e - e^2/2 + s (e^2/2 + R(s^2)). R for s^2 <= 1/9 with an error of 2^-58.3 relative to s.
+// log(1 + e) for e from 0 to 1 in f64, which needs no reduction: with s = e / (2 + e) it is 2 atanh(s),
+// summed as e - e^2/2 + s (e^2/2 + R(s^2)). R for s^2 <= 1/9 with an error of 2^-58.3 relative to s.
 Value log_one_plus_part(Value e) {
   Value s = e / (2.0 + e), z = s * s;
-  Value r = z * polynomial(z, {0x1.555555555553cp-1, 0x1.999999999f821p-2, 0x1.24924920ebc7ep-2,
-                               0x1.c71c73f58ae37p-3, 0x1.745cb8a74d173p-3, 0x1.3b1d83398fc95p-3,
-                               0x1.106bde39fbfdp-3, 0x1.ef9cc4fd6c9afp-4, 0x1.56a2695021aa4p-4,
-                               0x1.5ba78923926fp-3});
+  Value r = z * polynomial(
+                    z, {0x1.555555555553cp-1, 0x1.999999999f821p-2, 0x1.24924920ebc7ep-2,
+                        0x1.c71c73f58ae37p-3, 0x1.745cb8a74d173p-3, 0x1.3b1d83398fc95p-3, 0x1.106bde39fbfdp-3,
+                        0x1.ef9cc4fd6c9afp-4, 0x1.56a2695021aa4p-4, 0x1.5ba78923926fp-3});
   Value half_square = 0.5 * e * e;
   return e + fma(s, half_square + r, -half_square);
 }
