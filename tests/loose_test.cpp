@@ -64,6 +64,19 @@ TEST(Loose, ConstantsAreJoined) {
   EXPECT_LE(length(both), length(once) + 4);
 }
 
+// x * 1e30 * 1e30 may be small.
+TEST(Loose, JoinedConstantsStayInRange) {
+  EXPECT_EQ(count_of(Op::mul, [](Value a, Value, Value) { return (a * 1e30) * 1e30; }), 2u);
+  EXPECT_EQ(count_of(Op::mul, [](Value a, Value, Value) { return (a * 1e-30) * 1e-30; }), 2u);
+}
+
+// Equal products leave nothing: sqrt(a a - b b) is 0 where a is b.
+TEST(Loose, DifferencesOfProductsAreRoundedAlike) {
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return a * a - b * b; }), 0u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return a * b + -(b * a); }), 0u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return -(a * b) + b * a; }), 0u);
+}
+
 // x - x is how kernels ask whether x is finite; fused with a product it would be its rounding error.
 TEST(Loose, DifferenceFromItselfStays) {
   EXPECT_EQ(count_of(Op::sub,

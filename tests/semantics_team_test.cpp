@@ -276,6 +276,14 @@ TEST_P(TeamSemantics, ReductionsOverOddTeams) {
     }
 }
 
+// The team's number is one for all lanes, wherever it is asked for.
+TEST_P(TeamSemantics, TeamNumberInsideOfALoop) {
+  Builder k("number_inside", Team::many(16));
+  const Array out = k.buffer("out", Type::u32, Access::write);
+  k.each(k.constant(Type::u32, 37), [&](Value i) { out[k.team() * 37u + i] = i + k.team() * 100u; });
+  check_program(on(), k.finish(), 3, {Input::buffer(std::vector<uint32_t>(111))});
+}
+
 // Loops that are known to be long, with a body that is: a CPU widens them.
 TEST_P(TeamSemantics, LongReductions) {
   for (const uint32_t n : {64u, 71u, 1003u}) {

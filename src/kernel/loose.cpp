@@ -1,6 +1,7 @@
 #include "kernel/loose.hpp"
 
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "kernel/fold.hpp"
@@ -48,6 +49,20 @@ std::optional<std::pair<double, Value>> scaled(Value a) {
   return std::nullopt;
 }
 
+// The product of two constants, where it stays in the range of the type: x * 1e30 * 1e30 may be small.
+std::optional<Value> joined(Value like, double a, double b) {
+  const double both = a * b;
+  const bool fits = like.type() == Type::f32 ? std::isnormal(static_cast<float>(both)) : std::isnormal(both);
+  if (!fits) return std::nullopt;
+  return like.like(both);
+}
+
+// Two products of which one is taken from the other: equal ones must leave nothing, but the rounding error of
+// one of them would stay if the other were fused.
+bool cancels(Value a, Value b) {
+  return factors_of(a) && factors_of(b) && (operands_of(a, Op::neg) || operands_of(b, Op::neg));
+}
+
 }  // namespace
 
 std::optional<Value> loose_sum(Value a, Value b) {
@@ -55,9 +70,11 @@ std::optional<Value> loose_sum(Value a, Value b) {
   if (number_of(a) == 0.0) return b;
   if (number_of(b) == 0.0) return a;
   if (a.id() == b.id()) {
-    if (const auto parts = scaled(a)) return a.like(2 * parts->first) * parts->second;
+    if (const auto parts = scaled(a))
+      if (const auto twice = joined(a, 2, parts->first)) return *twice * parts->second;
     return std::nullopt;
   }
+  if (cancels(a, b)) return std::nullopt;
   if (const auto factors = factors_of(b)) return fma(factors->first, factors->second, a);
   if (const auto factors = factors_of(a)) return fma(factors->first, factors->second, b);
   return std::nullopt;
@@ -67,6 +84,7 @@ std::optional<Value> loose_difference(Value a, Value b) {
   // x - x asks whether x is finite: it stays.
   if (!applies(a, b) || a.id() == b.id()) return std::nullopt;
   if (number_of(b) == 0.0) return a;
+  if (factors_of(a) && factors_of(b)) return std::nullopt;
   if (const auto factors = factors_of(b)) return fma(-factors->first, factors->second, a);
   if (const auto factors = factors_of(a)) return fma(factors->first, factors->second, -b);
   return std::nullopt;
@@ -80,7 +98,8 @@ std::optional<Value> loose_product(Value a, Value b) {
   if (const auto other = number_of(b)) return a.like(*known * *other);
   if (*known == 1.0) return b;
   if (*known == -1.0) return -b;
-  if (const auto parts = scaled(b)) return a.like(*known * parts->first) * parts->second;
+  if (const auto parts = scaled(b))
+    if (const auto both = joined(a, *known, parts->first)) return *both * parts->second;
   if (const auto inner = operands_of(b, Op::neg)) return a.like(-*known) * inner->first;
   return std::nullopt;
 }

@@ -57,8 +57,8 @@ class Analysis {
 
   void instruction(Id id, const Instruction& it, bool lanes, bool diverged) {
     switch (it.op) {
-      case Op::team:
-        if (lanes) raise(id, Shape::linear);
+      case Op::team:  // lanes of a loop inside a team share its number
+        if (program_.team.kind == TeamKind::one) raise(id, Shape::linear);
         return;
       case Op::variable:
       case Op::array: shapes_.per_lane[id] = lanes; return;

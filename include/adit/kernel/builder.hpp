@@ -137,7 +137,7 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  // Parameters, in the order of the argument block.
+  // Parameters, in the order of the argument block. Where buffers overlap, a lane may meet its own elements.
   Array buffer(const std::string& name, Type type, Access access);
   Value scalar(const std::string& name, Type type);
 
@@ -170,7 +170,7 @@ class Builder {
                             const std::function<std::vector<Value>(Value)>& body);
   void once(const std::function<void()>& body);
 
-  // Lanes by hand (Team::many, GPU only).
+  // Lanes by hand (Team::many, GPU only): what they write, others may read after `barrier` alone.
   Value lane();
   void barrier();
 

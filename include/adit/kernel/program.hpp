@@ -83,10 +83,10 @@ enum class Op : uint8_t {
   if_,      // operand condition; blocks then, else
   for_,     // operands begin, end, step; block body
   while_,   // blocks condition (its last instruction is a yield), body
-  each,     // operand count; block body: the team's lanes share the indices, a barrier is implied at the end
+  each,     // operand count; block body: lanes share the indices; later loops may read what it wrote
   reduce,   // operand count; block body with one yield a result; `reduced` reads a result
   reduced,  // operand the reduce; constant: which
-  once,     // block: one lane of the team does it, a barrier is implied at the end
+  once,     // block: one lane of the team does it; afterwards all may read what it wrote
   yield,    // operand a value; constant: a Reduction, in a reduce
   // Lanes by hand: for kernels that are written for a GPU only
   lane,

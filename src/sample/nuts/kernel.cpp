@@ -242,6 +242,7 @@ void Machine::leap() {
                  [&](Value i) { p_.set(i, arrived(i)); })[0] *
              0.5;
   }
+  chain_.sync();  // lanes read positions across; the next step writes them
   const Value h = energy - lp;
   now_h() = select(is_nan(h), infinity(), h);
   word(word_leapfrogs) = word(word_leapfrogs).get() + 1;
