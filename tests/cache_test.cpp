@@ -13,6 +13,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "own_folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,15 +54,12 @@ int status_of(pid_t child) {
   return status;
 }
 
-class CacheTest : public testing::Test {
+class CacheTest : public adit::test::InOwnFolder {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "adit-cache-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-    ::setenv("ADIT_CACHE", name.c_str(), 1);
+    InOwnFolder::SetUp();
+    ::setenv("ADIT_CACHE", root_.c_str(), 1);
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   std::vector<fs::path> files() const {
     std::vector<fs::path> found;
@@ -79,8 +78,6 @@ class CacheTest : public testing::Test {
     EXPECT_FALSE(fs::exists(path)) << what;
     EXPECT_NE(said.find("key.adit"), std::string::npos) << what << ": " << said;
   }
-
-  fs::path root_;
 };
 
 TEST_F(CacheTest, what_is_saved_comes_back) {

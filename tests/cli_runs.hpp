@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "own_folder.hpp"
+
 namespace adit::test {
 
 namespace fs = std::filesystem;
@@ -31,15 +33,8 @@ inline bool contains(const std::string& text, const std::string& part) {
 inline const std::string model = "eight_schools_noncentered";
 inline const std::string small = " --device cpu --chains 4 --warmup 200 --draws 200 ";
 
-class CliSampleTest : public testing::Test {
+class CliSampleTest : public adit::test::InOwnFolder {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "adit-cli-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   // In a folder of the test's own; one cache for all tests of this program.
   std::string command(const std::string& words) const {
     return "cd " + root_.string() + " && exec env -u ADIT_DEVICE -u ADIT_LOG " ADIT_PROGRAM " " + words +
@@ -61,8 +56,6 @@ class CliSampleTest : public testing::Test {
   }
 
   void put(const std::string& name, const std::string& text) const { std::ofstream(root_ / name) << text; }
-
-  fs::path root_;
 };
 
 // As CmdStan writes it, shortened: a chain that walks through four values again and again.

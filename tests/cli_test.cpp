@@ -12,6 +12,7 @@
 
 #include "graph/row.hpp"
 #include "native/compile.hpp"
+#include "own_folder.hpp"
 
 namespace {
 
@@ -24,15 +25,8 @@ struct Outcome {
   std::string output, errors;
 };
 
-class CliTest : public testing::Test {
+class CliTest : public adit::test::InOwnFolder {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "adit-cli-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   // `environment` is what a shell takes before a command: "ADIT_DEVICE=cpu".
   Outcome adit(const std::string& words, const std::string& environment = "") const {
     const std::string errors = (root_ / "errors").string();
@@ -57,8 +51,6 @@ class CliTest : public testing::Test {
     EXPECT_FALSE(document.is_discarded()) << words << ": " << outcome.output;
     return document;
   }
-
-  fs::path root_;
 };
 
 bool contains(const std::string& text, const std::string& part) {

@@ -11,6 +11,7 @@
 #include "device/doctor/speed.hpp"
 #include "devices.hpp"
 #include "native/compile.hpp"
+#include "own_folder.hpp"
 #include "support/cache.hpp"
 
 namespace {
@@ -20,16 +21,12 @@ namespace fs = std::filesystem;
 
 const int log_is_on = ::setenv("ADIT_LOG", "debug", 1);
 
-class ProfileTest : public testing::Test {
+class ProfileTest : public adit::test::InOwnFolder {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "adit-profile-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-    ::setenv("ADIT_CACHE", name.c_str(), 1);
+    InOwnFolder::SetUp();
+    ::setenv("ADIT_CACHE", root_.c_str(), 1);
   }
-  void TearDown() override { fs::remove_all(root_); }
-  fs::path root_;
   DeviceInfo info_{
       .id = "vulkan:0", .name = "A card", .kind = DeviceKind::discrete, .driver = "maker 1.2", .reason = {}};
 };

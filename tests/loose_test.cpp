@@ -75,6 +75,7 @@ TEST(Loose, DifferencesOfProductsAreRoundedAlike) {
   EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return a * a - b * b; }), 0u);
   EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return a * b + -(b * a); }), 0u);
   EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value) { return -(a * b) + b * a; }), 0u);
+  EXPECT_EQ(count_of(Op::fma, [](Value a, Value b, Value c) { return -(a * b) + -(b * c); }), 1u);  // add up
 }
 
 // x - x is how kernels ask whether x is finite; fused with a product it would be its rounding error.

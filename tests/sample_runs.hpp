@@ -12,6 +12,7 @@
 #include <adit/ops.hpp>
 #include <adit/sample.hpp>
 
+#include "own_folder.hpp"
 #include "sample/run.hpp"
 
 namespace adit {
@@ -90,19 +91,13 @@ inline SampleOptions stopping(SampleOptions options, int64_t iteration) {
   return options;
 }
 
-class SampleTest : public testing::Test {
+class SampleTest : public adit::test::InOwnFolder {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "adit-sample-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-  }
   void TearDown() override {
     forced = {};
-    fs::remove_all(root_);
+    InOwnFolder::TearDown();
   }
   std::string checkpoint() const { return (root_ / "checkpoint").string(); }
-  fs::path root_;
 };
 
 }  // namespace adit

@@ -60,7 +60,8 @@ std::optional<Value> joined(Value like, double a, double b) {
 // Two products of which one is taken from the other: equal ones must leave nothing, but the rounding error of
 // one of them would stay if the other were fused.
 bool cancels(Value a, Value b) {
-  return factors_of(a) && factors_of(b) && (operands_of(a, Op::neg) || operands_of(b, Op::neg));
+  const bool is_mixed = operands_of(a, Op::neg).has_value() != operands_of(b, Op::neg).has_value();
+  return is_mixed && factors_of(a) && factors_of(b);
 }
 
 }  // namespace

@@ -21,20 +21,16 @@ class Chain {
   // a GPU's registers. A CPU has few, and code that is short compiles sooner.
   // `lanes`: of a team whose loops are shared out by hand, which saves the barriers between them; 0: not by
   // hand.
-  // `fuses`: the device rounds a multiply-add once, so that densities and trees may be written with them.
   // `in_vectors`: chains lie in the lanes of a CPU's vectors.
-  Chain(Builder& k, bool by_team, Type real, int64_t written_out, bool fuses, bool in_vectors,
-        uint32_t lanes = 0)
+  Chain(Builder& k, bool by_team, Type real, int64_t written_out, bool in_vectors, uint32_t lanes = 0)
       : k_(k),
         by_team_(by_team),
         real_(real),
         written_out_(written_out),
-        fuses_(fuses),
         in_vectors_(in_vectors),
         lanes_(lanes) {}
   Builder& builder() { return k_; }
   bool by_team() const { return by_team_; }
-  bool fuses() const { return fuses_; }
   Type real() const { return real_; }
   Value number(double value) { return k_.constant(real_, value); }
   Value index(int64_t value) { return k_.constant(Type::u32, value); }
@@ -65,7 +61,7 @@ class Chain {
   const bool by_team_;
   const Type real_;
   const int64_t written_out_;
-  const bool fuses_, in_vectors_;
+  const bool in_vectors_;
   const uint32_t lanes_;
 };
 

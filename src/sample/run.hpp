@@ -20,7 +20,7 @@ namespace adit::sampling {
 struct Forced {
   uint32_t budget = 0;
   uint32_t lanes = 0;
-  std::optional<Home> home;
+  std::optional<Home> home{};
   int64_t ring = 0;
   double checkpoint_seconds = -1;
 };

@@ -298,7 +298,7 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
   const kernel::Loose loose(k, options.fuses);
-  Chain chain(k, options.by_team, real, options.written_out, options.fuses, options.in_vectors,
+  Chain chain(k, options.by_team, real, options.written_out, options.in_vectors,
               options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, writer, result.layout, options);
