@@ -2,8 +2,8 @@
 //
 //   sampler_bench [device] [model:chains[:draws[:warmup]]]...
 //
-// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared, split)
-// and POOLED=1 in the environment change the run. One line of JSON each: what a user waits for, the sampling
+// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared, split),
+// SLOTS, BEAT, DEPTH (the most) and POOLED=1 in the environment change the run. One line of JSON each: what a user waits for, the sampling
 // alone, leapfrogs, and how much of what was executed was of use. The effective sample size is the smallest
 // bulk one of all unconstrained numbers; past 64 chains it is that of the first 64, scaled.
 #include <algorithm>
@@ -73,8 +73,11 @@ void measure(const std::string& id, const Work& work) {
     options.placement = place[0] == 't' ? Placement::team : Placement::lane;
   if (const char* kind = std::getenv("PRECISION"))
     options.precision = std::string(kind) == "f32" ? Precision::f32 : Precision::f64;
+  if (const char* depth = std::getenv("DEPTH")) options.max_depth = std::stoi(depth);
   if (std::getenv("POOLED")) options.adapt = Adapt::pooled;
   if (const char* lanes = std::getenv("LANES")) forced.lanes = static_cast<uint32_t>(std::stoul(lanes));
+  if (const char* beat = std::getenv("BEAT")) forced.beat = static_cast<uint32_t>(std::stoul(beat));
+  if (const char* slots = std::getenv("SLOTS")) forced.slots = std::stol(slots);
   if (const char* home = std::getenv("STATE"))
     forced.home = home[0] == 'b'   ? Home::buffer
                   : home[0] == 'a' ? Home::array

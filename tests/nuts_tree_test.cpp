@@ -199,6 +199,23 @@ TEST_P(TreeOn, HomesOfATeam) {
   }
 }
 
+// Chains that share workgroups, in step: with the larger subtrees in the buffer, with none there, in arrays.
+TEST_P(TreeOn, LanesInStep) {
+  if (!on().limits().float64) GTEST_SKIP() << "no f64";
+  SampleOptions options = options_for(32, 40);
+  options.placement = Placement::lane;
+  for (const int64_t slots : {0, 1, 20, -1}) {
+    sampling::forced = {.beat = slots == 0 ? 2u : 8u, .lanes = 8};
+    if (slots < 0)
+      sampling::forced.home = sampling::Home::array;
+    else
+      sampling::forced.slots = slots, sampling::forced.home = sampling::Home::shared;
+    if (on().info().kind == DeviceKind::cpu) sampling::forced.home = sampling::Home::array;
+    EXPECT_GT(check(funnel(), options, GetParam()).deepest, 4);
+    sampling::forced = {};
+  }
+}
+
 // Ten thousand in double precision on every device that has it. Software devices compile slowly: they take
 // one kernel.
 TEST_P(TreeOn, DoublePrecision) {

@@ -53,10 +53,10 @@ std::vector<Value> Chain::sums(int64_t n, size_t count, const std::function<std:
   return results;
 }
 
-void Chain::climb(int64_t first, int64_t end, const std::function<Value(Value)>& goes,
+void Chain::climb(Value first, int64_t end, const std::function<Value(Value)>& goes,
                   const std::function<void(Value)>& f, const std::function<void(Value)>& rest) {
   if (!in_vectors_) {
-    const Variable step = k_.variable(index(first));
+    const Variable step = k_.variable(first);
     k_.while_([&] { return goes(step.get()); },
               [&] {
                 f(step.get());
@@ -65,7 +65,7 @@ void Chain::climb(int64_t first, int64_t end, const std::function<Value(Value)>&
     return rest(step.get());
   }
   const Variable climbs = k_.variable(k_.constant(Type::boolean, true));
-  k_.for_(index(first), index(end), index(1), [&](Value step) {
+  k_.for_(first, index(end), index(1), [&](Value step) {
     k_.if_(climbs.get(), [&] {
       k_.if_(
           goes(step), [&] { f(step); },

@@ -49,7 +49,7 @@ class Chain {
   // f(step) for steps from `first` on while `goes(step)`, then `rest` of the first that does not, which comes
   // before `end` where it matters. Lanes of a vector take steps together, so that what they reach for lies
   // side by side.
-  void climb(int64_t first, int64_t end, const std::function<Value(Value)>& goes,
+  void climb(Value first, int64_t end, const std::function<Value(Value)>& goes,
              const std::function<void(Value)>& f, const std::function<void(Value)>& rest);
   // One lane of a team does it; what it writes the others may read afterwards.
   void once(const std::function<void()>& f);

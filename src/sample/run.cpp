@@ -1,6 +1,7 @@
 #include "sample/run.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -19,6 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
+constexpr uint32_t longest_beat = 8;    // rounds
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait no longer than this
 
 }  // namespace
@@ -35,14 +37,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
-  KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
-  if (forced.lanes) {
-    shape.lanes = forced.lanes;
-    shape.in_vectors = device_->info().kind == DeviceKind::cpu && !shape.by_team && shape.lanes > 1;
-  }
-  if (forced.home) shape.home = *forced.home;
-  if (forced.home && shape.by_team)
-    shape.by_hand = shape.home != Home::buffer && device_->limits().lanes_by_hand;
+  const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
   teams_ = teams_of(shape, chains_);
   lanes_ = shape.lanes;
   kernel_ = std::make_shared<NutsKernel>(
@@ -141,6 +136,7 @@ std::vector<Argument> Run::arguments(int64_t limit) const {
   list.push_back(whole(options_.warmup));
   list.push_back(whole(limit));
   list.push_back(Argument(budget_));
+  list.push_back(Argument(beat_));
   list.push_back(whole(ring_));
   list.push_back(whole(options_.thin));
   list.push_back(whole(save_from_));
@@ -199,7 +195,17 @@ void Run::set_budget(double seconds) {
   else if (seconds > slice_seconds * 2)
     budget_ = std::max<uint32_t>(1, static_cast<uint32_t>(budget_ * slice_seconds / seconds));
   budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
+  if (budget_ > longest_beat) budget_ -= budget_ % longest_beat;
   if (forced.budget) budget_ = forced.budget;
+}
+
+// Chains that wait for the beat are idle meanwhile; those that go by it save more, unless trees are much
+// smaller than the beat is long.
+void Run::set_beat(uint64_t leaves, uint64_t transitions) {
+  if (transitions == 0) return;
+  const double mean = static_cast<double>(leaves) / static_cast<double>(transitions);
+  beat_ = std::bit_floor(static_cast<uint32_t>(std::min<double>(longest_beat, 1.25 * (mean + 1))));
+  if (forced.beat) beat_ = forced.beat;
 }
 
 void Run::slice(int64_t limit) {
@@ -212,6 +218,8 @@ void Run::slice(int64_t limit) {
 void Run::look() {
   const std::vector<uint32_t> before = seen_;
   device_->read(words_, seen_.data(), seen_.size() * 4);
+  const uint64_t leapfrogs = leapfrogs_;
+  uint64_t transitions = 0;
   leapfrogs_ = divergences_ = warmup_divergences_ = 0;
   slowest_ = std::numeric_limits<int64_t>::max();
   const int64_t together = choice_.by_team ? 1 : lanes_;
@@ -221,12 +229,14 @@ void Run::look() {
     divergences_ += words[word_divergences];
     warmup_divergences_ += words[word_warmup_divergences];
     slowest_ = std::min<int64_t>(slowest_, words[word_iteration]);
+    transitions += words[word_iteration] - before[static_cast<size_t>(c) * word_count + word_iteration];
   }
+  set_beat(leapfrogs_ - leapfrogs, transitions);
   for (int64_t c = 0; c < chains_; c += together) {
     uint32_t longest = 0;
     const int64_t end = std::min(chains_, c + together);
     for (int64_t i = c; i < end; ++i) {
-      const size_t at = static_cast<size_t>(i) * word_count + word_leapfrogs;
+      const size_t at = static_cast<size_t>(i) * word_count + word_rounds;
       longest = std::max(longest, seen_[at] - before[at]);
     }
     executed_ += uint64_t{longest} * static_cast<uint64_t>(end - c);

@@ -15,17 +15,6 @@
 
 namespace adit::sampling {
 
-// For tests and benchmarks: rounds of each dispatch, rows of the ring, lanes and home, where they are not 0;
-// how often a checkpoint is written, where it is not negative.
-struct Forced {
-  uint32_t budget = 0;
-  uint32_t lanes = 0;
-  std::optional<Home> home{};
-  int64_t ring = 0;
-  double checkpoint_seconds = -1;
-};
-inline Forced forced;
-
 class Run {
  public:
   Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,
@@ -77,6 +66,7 @@ class Run {
   void check_failures();
   std::vector<Argument> arguments(int64_t limit) const;
   void set_budget(double seconds);
+  void set_beat(uint64_t leaves, uint64_t transitions);
   int64_t rows_until(int64_t iteration) const;
   // Rows from `first` on, counts[c] of chain c.
   std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);
@@ -105,7 +95,7 @@ class Run {
   bool adapts_metric_ = true;
   std::vector<int64_t> pauses_;  // iterations at which pooled adaptation joins the chains
   std::vector<uint32_t> seen_;   // the words of all chains
-  uint32_t budget_ = 0;
+  uint32_t budget_ = 0, beat_ = 1;
   uint64_t leapfrogs_ = 0, executed_ = 0, divergences_ = 0, warmup_divergences_ = 0;
   int64_t slowest_ = 0;
   std::function<bool()> should_stop_;

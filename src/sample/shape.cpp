@@ -20,10 +20,9 @@ bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu
 // Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
 // other; up to a whole subgroup when there are many.
 uint32_t lanes_for(int64_t chains, const Device& device) {
-  constexpr int64_t processors = 1024;
+  constexpr int64_t processors = 512;
   uint32_t lanes = 1;
-  if (chains <= processors) return lanes;
-  while (lanes < device.limits().subgroup_size && lanes * processors / 2 < chains) lanes *= 2;
+  while (lanes < device.limits().subgroup_size && lanes * processors < chains) lanes *= 2;
   return lanes;
 }
 
@@ -38,10 +37,14 @@ uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, cons
   return std::min(lanes, device.limits().max_lanes);
 }
 
-// What shared memory of a workgroup may hold, so that several still fit on a processor.
-bool fits(const Layout& layout, DType type, uint32_t chains, bool whole, const Device& device) {
-  const int64_t numbers = whole ? layout.count : (layout.hot_end - layout.other) | 1;
-  return numbers * chains * size_of(type) + 1024 <= device.limits().shared_bytes;
+// Slots of the stack that fit into half the shared memory of a workgroup, beside what else its chains keep
+// there; so that four workgroups still fit on a processor. Negative: not even that fits.
+int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const Device& device) {
+  const int64_t bytes = chains * size_of(type);
+  const bool registers = layout.proposal_fits_registers(size_of(type));
+  const int64_t room = static_cast<int64_t>(device.limits().shared_bytes) / 2 / bytes - 1 -
+                       (layout.stack - (registers ? layout.other : layout.proposal));
+  return room < 0 ? -1 : std::min(layout.slots(), room / layout.slot);
 }
 
 bool adds_at_places(const Schedule& schedule) {
@@ -79,6 +82,62 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
   return choice;
 }
 
+namespace {
+
+// Shared memory holds the state while enough teams still fit on a processor, or else what every leaf touches;
+// lanes then share out their loops by hand. A dense metric, which lanes read across, stays with the rest. What
+// is too large even so stays in the buffer, and more lanes hide the waiting.
+void shape_team(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
+                DType type, const Device& device) {
+  shape.lanes = forced.lanes ? forced.lanes : team_lanes(schedule, layout.size, chains, device);
+  const auto bytes_of = [&](int64_t numbers) { return numbers * size_of(type); };
+  const int64_t part = layout.proposal - layout.current + schedule.scratch;
+  const bool by_hand = is_gpu(device) && device.limits().lanes_by_hand;
+  if (bytes_of(layout.count) + 1024 <= device.limits().shared_bytes &&
+      (chains <= 512 || bytes_of(layout.count) <= 8192))
+    shape.home = Home::shared;
+  else if (by_hand && !layout.dense() && bytes_of(part) <= 12288)
+    shape.home = Home::split;
+  if (forced.home) shape.home = *forced.home;
+  shape.by_hand = shape.home != Home::buffer && by_hand;
+  if (shape.home == Home::buffer && shape.lanes < 64 && !forced.lanes)
+    shape.lanes = std::min(64u, device.limits().max_lanes);
+}
+
+// Chains fill the lanes of a CPU's vectors, but no more than leave work for every thread. Where the tree is
+// most of the work, lanes wait for each other at every branch: that pays with many chains only.
+void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
+                   DType type) {
+  const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  const bool is_light = schedule.work <= light_work;
+  const uint32_t most = is_light ? 8 : 64;
+  shape.lanes = 1;
+  while (shape.lanes < most && shape.lanes * threads < (is_light ? chains / 4 : chains)) shape.lanes *= 2;
+  if (is_light && shape.lanes < most) shape.lanes = 1;
+  if (forced.lanes) shape.lanes = forced.lanes;
+  shape.written_out = 2;
+  shape.in_vectors = shape.lanes > 1;
+  // Arrays lie on the stack of the thread.
+  const int64_t bytes = layout.count * size_of(type) * shape.lanes;
+  shape.home = bytes <= most_array_bytes ? Home::array : Home::buffer;
+  if (forced.home) shape.home = *forced.home;
+}
+
+// Chains in lanes of a GPU. What a doubling touches lies in shared memory, with the subtrees that wait most
+// often, or else in arrays.
+void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, DType type,
+                 const Device& device) {
+  shape.lanes = forced.lanes ? forced.lanes : lanes_for(chains, device);
+  const int64_t slots = forced.slots ? *forced.slots : slots_that_fit(layout, type, shape.lanes, device);
+  const bool shares = device.limits().lanes_by_hand && slots >= std::min<int64_t>(2, layout.slots());
+  const bool small_enough = layout.count * size_of(type) <= most_array_bytes / 64;
+  shape.home = shares ? Home::shared : small_enough ? Home::array : Home::buffer;
+  if (forced.home) shape.home = *forced.home;
+  shape.slots = shape.home == Home::shared ? std::max<int64_t>(0, slots) : layout.slots();
+}
+
+}  // namespace
+
 KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
                            int64_t chains, int64_t sets, const Choice& choice, const Device& device) {
   KernelOptions shape;
@@ -86,44 +145,13 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   shape.fuses = device.limits().fused_fma;
   shape.sets = sets;
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
-  if (choice.by_team) {
-    shape.lanes = team_lanes(schedule, size, chains, device);
-    // Shared memory holds the state while enough teams still fit on a processor, or else what every leaf
-    // touches; lanes then share out their loops by hand. A dense metric, which lanes read across, stays with
-    // the rest. What is too large even so stays in the buffer, and more lanes hide the waiting.
-    const auto bytes_of = [&](int64_t numbers) { return numbers * size_of(choice.type); };
-    const int64_t part = layout.other - layout.current + schedule.scratch;
-    if (fits(layout, choice.type, 1, true, device) && (chains <= 512 || bytes_of(layout.count) <= 8192))
-      shape.home = Home::shared;
-    else if (is_gpu(device) && !layout.dense() && bytes_of(part) <= 12288)
-      shape.home = Home::split;
-    shape.by_hand = shape.home != Home::buffer && is_gpu(device) && device.limits().lanes_by_hand;
-    if (shape.home == Home::split && !shape.by_hand) shape.home = Home::buffer;
-    if (shape.home == Home::buffer && shape.lanes < 64)
-      shape.lanes = std::min(64u, device.limits().max_lanes);
-  } else if (!is_gpu(device)) {
-    // Chains fill the lanes of vectors, but no more than leave work for every thread. Where the tree is most
-    // of the work, lanes wait for each other at every branch: that pays with many chains only.
-    const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
-    const bool is_light = schedule.work <= light_work;
-    const uint32_t most = is_light ? 8 : 64;
-    shape.lanes = 1;
-    while (shape.lanes < most && shape.lanes * threads < (is_light ? chains / 4 : chains)) shape.lanes *= 2;
-    if (is_light && shape.lanes < most) shape.lanes = 1;
-    shape.written_out = 2;
-    shape.in_vectors = shape.lanes > 1;
-    // Arrays lie on the stack of the thread.
-    const int64_t bytes = layout.count * size_of(choice.type) * shape.lanes;
-    shape.home = bytes <= most_array_bytes ? Home::array : Home::buffer;
-  } else {
-    shape.lanes = lanes_for(chains, device);
-    // What every leaf touches lies in shared memory where a workgroup has few chains. Arrays of the lanes lie
-    // interleaved, which suits whole subgroups.
-    const bool shares = shape.lanes <= 4 && device.limits().lanes_by_hand &&
-                        fits(layout, choice.type, shape.lanes, false, device);
-    const bool small_enough = layout.count * size_of(choice.type) <= most_array_bytes / 64;
-    shape.home = shares ? Home::shared : small_enough ? Home::array : Home::buffer;
-  }
+  if (choice.by_team)
+    shape_team(shape, layout, schedule, chains, choice.type, device);
+  else if (is_gpu(device))
+    shape_lanes(shape, layout, chains, choice.type, device);
+  else
+    shape_vectors(shape, layout, schedule, chains, choice.type);
+  shape.in_step = !choice.by_team && shape.lanes > 1;
   return shape;
 }
 

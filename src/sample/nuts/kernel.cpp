@@ -28,6 +28,7 @@ void Machine::declare() {
   warmup_ = whole("warmup");
   limit_ = whole("limit");
   budget_ = whole("budget");
+  beat_ = whole("beat");
   ring_ = whole("ring");
   thin_ = whole("thin");
   save_from_ = whole("save_from");
@@ -56,34 +57,47 @@ void Machine::open_state() {
   state_base_ = chain * layout_.count;
   const Value words = chain * int64_t{word_count};
   own_base_ = index_zero_ = index(0);
-  if (options_.home != Home::buffer) {
-    const bool hot = by_hand() || in_registers();  // the rest is read from the buffer now and then
-    const bool split = options_.home == Home::split;
-    own_begin_ = hot ? layout_.other : split ? layout_.current : 0;
-    own_end_ = hot ? layout_.hot_end : split ? layout_.other : layout_.count;
-    if (((hot && !by_hand()) || split) && layout_.scratch_size > 0) {
-      has_scratch_ = true;
-      const auto count = static_cast<uint32_t>(layout_.scratch_size);
-      scratch_ = split ? k_.shared(chain_.real(), count) : k_.array(chain_.real(), count);
-    }
-    const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
-    if (options_.home == Home::array)
-      own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_ - own_begin_));
-    else
-      own_ = k_.shared(chain_.real(),
-                       static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_ - own_begin_));
-    if (by_hand()) own_base_ = k_.lane() * stride;
-    every_own_number([&](Value i) { own_[own_base_ + i] = state_[state_base_ + index(own_begin_) + i]; });
-  }
+  own_slots_ = layout_.slots();
+  if (options_.home != Home::buffer) open_memory();
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
   for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
   for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
   open_vectors();
 }
 
+void Machine::open_memory() {
+  const bool hot = by_hand() || in_registers();  // the rest is read from the buffer now and then
+  const bool split = options_.home == Home::split;
+  if (hot) {
+    own_slots_ = std::min(own_slots_, options_.slots);
+    own_begin_ = proposal_in_registers() ? layout_.other : layout_.proposal;
+    own_end_ = layout_.stack + own_slots_ * layout_.slot;
+  } else {
+    own_begin_ = split ? layout_.current : 0;
+    own_end_ = split ? layout_.proposal : layout_.count;
+  }
+  if (((hot && !by_hand()) || split) && layout_.scratch_size > 0) {
+    has_scratch_ = true;
+    const auto count = static_cast<uint32_t>(layout_.scratch_size);
+    scratch_ = split ? k_.shared(chain_.real(), count) : k_.array(chain_.real(), count);
+  }
+  const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
+  if (options_.home == Home::array)
+    own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_ - own_begin_));
+  else
+    own_ = k_.shared(chain_.real(),
+                     static_cast<uint32_t>(by_hand() ? stride * options_.lanes : own_end_ - own_begin_));
+  if (by_hand()) own_base_ = k_.lane() * stride;
+  every_own_number([&](Value i) { own_[own_base_ + i] = state_[state_base_ + index(own_begin_) + i]; });
+}
+
 // A product with a matrix reads at places that are not known: its momentum lies in memory.
 bool Machine::in_registers() const {
   return !chain_.by_team() && !layout_.dense() && n_ <= chain_.written_out();
+}
+
+bool Machine::proposal_in_registers() const {
+  return in_registers() && layout_.proposal_fits_registers(static_cast<int64_t>(size_of(chain_.real())));
 }
 
 // What every leaf touches lies in registers, what a doubling touches in memory: with all of it in registers a
@@ -98,8 +112,7 @@ void Machine::open_vectors() {
     if (keeps) kept_.emplace_back(vector, offset);
     return vector;
   };
-  constexpr int64_t words = 144;  // of the 255 registers that a GPU's lane has
-  const bool some = in_registers(), most = some && 8 * n_ * size_of(chain_.real()) <= 4 * words;
+  const bool some = in_registers(), most = proposal_in_registers();
   q_ = place(some, layout_.current);
   p_ = place(some, layout_.current + n_);
   g_ = place(some, layout_.current + 2 * n_);
@@ -169,9 +182,12 @@ void Machine::write() {
         return rounds.get() != index(0) && !waits && !is_phase(Phase::failed);
       },
       [&] {
-        rounds = rounds.get() - 1;
-        round();
+        const Value left = rounds.get();
+        rounds = left - 1;
+        if (!options_.in_step) return round();
+        k_.if_(!is_phase(Phase::transition) || (left & (beat_ - 1)) == index(0), [&] { round(); });
       });
+  word(word_rounds) = word(word_rounds).get() + (budget_ - rounds.get());
   if (by_hand())
     k_.if_(exists_, [&] { save_state(); });
   else

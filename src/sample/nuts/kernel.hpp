@@ -28,6 +28,8 @@ struct KernelOptions {
   bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
   bool fuses = true;         // a multiply-add is rounded once
   bool in_vectors = false;   // chains lie in the lanes of a CPU's vectors
+  bool in_step = false;      // transitions begin in the rounds of a beat, so that chains do alike together
+  int64_t slots = 1 << 20;   // of the stack, in a lane's own memory; the rest are in the buffer
   int64_t sets = 1;          // data sets
   int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };
@@ -51,6 +53,7 @@ struct RunNumbers {
   uint32_t warmup = 0, limit = 0;  // iterations of warm-up; where this dispatch stops
   uint32_t budget = 0;             // rounds
   uint32_t ring = 1, thin = 1, save_from = 0;
+  uint32_t beat = 1;  // rounds, a power of two
   uint32_t max_depth = 10, init_buffer = 75, term_buffer = 50, window = 25, adapt = 1;
   double delta = 0.8, gamma = 0.05, kappa = 0.75, t0 = 10, radius = 2;
 };

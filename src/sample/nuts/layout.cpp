@@ -17,14 +17,14 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
   const bool dense = layout.dense();
   layout.current = take(3 * size + (dense ? size : 0));  // dense: the sharp momentum too
   layout.growing = take((dense ? 3 : 2) * size);
+  layout.proposal = take(2 * size);
   layout.other = take((dense ? 4 : 3) * size);
   layout.inner = take((dense ? 2 : 1) * size);
   layout.sample = take(2 * size);
-  layout.proposal = take(2 * size);
   layout.rho = take(size);
+  layout.single = take((dense ? 2 : 1) * size + 3);  // drawn momenta, which pass here, come in fours
   layout.slot = (dense ? 5 : 3) * size;
-  layout.stack = take(layout.slots() * layout.slot + 3);  // drawn momenta come in fours
-  layout.hot_end = end;
+  layout.stack = take(layout.slots() * layout.slot);
   layout.inverse_metric = take(dense ? size * size : size);
   layout.factor = take(dense ? size * size : 0);
   layout.mean = take(size);

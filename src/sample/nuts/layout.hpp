@@ -35,6 +35,7 @@ enum Word : uint32_t {
   word_collected,  // draws in the estimate of the metric
   word_failure,
   word_leapfrogs,  // of all transitions so far, and of searches
+  word_rounds,     // the same, with those in which the chain waited
   word_divergences,
   word_warmup_divergences,
   word_count = 20
@@ -68,23 +69,24 @@ struct Layout {
 
   // Offsets among the numbers
   int64_t current = 0;   // position, momentum, gradient: of the end that grows
-  int64_t other = 0;     // the same of the other end
+  int64_t growing = 0;   // begin and sum of the growing subtree; dense: also sharp ones
+  int64_t proposal = 0;  // position, gradient
+  int64_t other = 0;     // position, momentum, gradient of the other end
   int64_t inner = 0;     // momentum of the end before it grew
   int64_t sample = 0;    // position, gradient
-  int64_t proposal = 0;  // position, gradient
   int64_t rho = 0;
+  int64_t single = 0;           // momentum of a leaf that waits
+  int64_t stack = 0, slot = 0;  // subtrees that wait: a slot for each size, 2, 4, 8 ... leaves
   int64_t inverse_metric = 0, factor = 0;  // diagonal or matrix; dense: its Cholesky factor
   int64_t mean = 0, squares = 0;           // of the draws in the window
-  int64_t growing = 0;                     // begin and sum of the growing subtree; dense: also sharp ones
-  int64_t stack = 0, slot = 0;
   int64_t scratch = 0;
   int64_t count = 0;  // in all
-  // What every leaf touches: from `other` to the stack's end.
-  int64_t hot_end = 0;
 
+  // Beside the current point, the growing subtree and the metric, of numbers of so many bytes: in 144 of the
+  // 255 registers that a GPU's lane has.
+  bool proposal_fits_registers(int64_t bytes) const { return !dense() && 8 * size * bytes <= 4 * 144; }
   bool dense() const { return metric == Metric::dense; }
-  // A slot for each size of subtree that can wait: 1, 2, 4 ... leaves.
-  int64_t slots() const { return max_depth > 1 ? max_depth - 1 : 1; }
+  int64_t slots() const { return max_depth > 2 ? max_depth - 2 : 0; }
 };
 Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch);
 

@@ -25,9 +25,11 @@ class Machine {
   void save_state();
   void every_own_number(const std::function<void(Value)>& body);
   bool in_registers() const;
+  bool proposal_in_registers() const;
+  void open_memory();
   void open_vectors();
   // Memory for n numbers until the next leaf: no subtree waits.
-  Vector passing() const { return at(layout_.stack); }
+  Vector passing() const { return at(layout_.single); }
   // Chains that are alone in their lanes but share the memory of a workgroup.
   bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
@@ -44,6 +46,7 @@ class Machine {
   void meet_single(Value leaf, const Variable& good);
   Value merge(Value full);
   void merge_more(Value leaf, Value full, const Variable& good);
+  Vector slot_of(Value level, bool own) const;
   void merge_with(const Vector& slot, const Variable& good);
   void wait_in(const Vector& slot);
   Value all_positive(const std::vector<Value>& numbers);
@@ -97,7 +100,7 @@ class Machine {
 
   // Parameters
   Array state_, words_, rows_;
-  Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, ring_, thin_,
+  Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, beat_, ring_, thin_,
       save_from_, max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_,
       radius_;
   Value chains_;
@@ -110,6 +113,7 @@ class Machine {
   bool has_scratch_ = false;  // the density's scratch is an array of its own
   Value state_base_, own_base_, index_zero_;
   int64_t own_begin_ = 0, own_end_ = 0;
+  int64_t own_slots_ = 0;  // of the stack: there, or all where all numbers lie in one place
   Vector q_, p_, g_, sharp_;                          // the current point: the end that grows
   Vector other_q_, other_p_, other_g_, other_sharp_;  // the other end
   Vector inner_, inner_sharp_;                        // momentum of this end before it grew

@@ -125,7 +125,7 @@ Value Machine::merge(Value full) {
 // An even leaf waits in the first slot, an odd one meets it there. A single leaf's begin is all there is of
 // it, and two leaves' three checks are one.
 void Machine::meet_single(Value leaf, const Variable& good) {
-  const Vector single = at(layout_.stack), single_sharp = single.from(3 * n_);
+  const Vector single = at(layout_.single), single_sharp = single.from(n_);
   const Value odd = (leaf & 1) != index(0);
   const auto check = [&](const std::function<void(Value)>& after) {
     return all_positive(chain_.sums(
@@ -136,7 +136,7 @@ void Machine::meet_single(Value leaf, const Variable& good) {
         },
         after));
   };
-  if (p_.in_registers()) {  // both ways at once: cheaper than a branch
+  if (p_.in_registers() && !options_.in_step) {  // both ways at once: cheaper than a branch
     good = !odd || check([&](Value i) {
       const Value b = single.get(i), p = p_.get(i);
       cb_.set(i, select(odd, b, p));
@@ -171,11 +171,31 @@ void Machine::meet_single(Value leaf, const Variable& good) {
 // Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that run side by side then reach for
 // the same slot.
 void Machine::merge_more(Value leaf, Value full, const Variable& good) {
-  const auto slot_of = [&](Value level) { return at(layout_.stack).from(level * layout_.slot); };
+  const auto goes = [&](Value level) { return good.get() && ((leaf >> level) & 1) != index(0); };
+  const auto merges = [&](bool own) {
+    return [this, &good, own](Value level) { merge_with(slot_of(level, own), good); };
+  };
+  const auto waits = [&](bool own) {
+    return [this, &good, full, own](Value level) {
+      k_.if_(good.get() && !full, [&] { wait_in(slot_of(level, own)); });
+    };
+  };
+  const Value end = index(own_slots_ + 1);
+  if (own_slots_ == layout_.slots())
+    return chain_.climb(index(1), layout_.slots() + 1, goes, merges(true), waits(true));
+  // The larger subtrees wait in the buffer: few get there.
   chain_.climb(
-      1, layout_.slots(), [&](Value level) { return good.get() && ((leaf >> level) & 1) != index(0); },
-      [&](Value level) { merge_with(slot_of(level), good); },
-      [&](Value level) { k_.if_(good.get() && !full, [&] { wait_in(slot_of(level)); }); });
+      index(1), own_slots_ + 1, [&](Value level) { return level < end && goes(level); }, merges(true),
+      [&](Value reached) {
+        k_.if_(
+            reached < end, [&] { waits(true)(reached); },
+            [&] { chain_.climb(reached, layout_.slots() + 1, goes, merges(false), waits(false)); });
+      });
+}
+
+Vector Machine::slot_of(Value level, bool own) const {
+  const Vector stack = own ? at(layout_.stack) : Vector(state_, state_base_).from(layout_.stack);
+  return stack.from((level - 1) * layout_.slot);
 }
 
 void Machine::merge_with(const Vector& slot, const Variable& good) {

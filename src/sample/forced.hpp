@@ -1,0 +1,21 @@
+// What tests and benchmarks decide instead of the sampler.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sample/nuts/kernel.hpp"
+
+namespace adit::sampling {
+
+struct Forced {
+  uint32_t budget = 0, beat = 0;  // rounds of each dispatch, and of the beat, where they are not 0
+  uint32_t lanes = 0;
+  std::optional<Home> home{};
+  std::optional<int64_t> slots{};
+  int64_t ring = 0;                // rows, where it is not 0
+  double checkpoint_seconds = -1;  // how often a checkpoint is written, where it is not negative
+};
+inline Forced forced;
+
+}  // namespace adit::sampling
