@@ -39,7 +39,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
   const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
   teams_ = teams_of(shape, chains_);
-  lanes_ = shape.lanes;
+  packing_.emplace(chains_, shape.by_team ? 1 : shape.lanes);
+  in_vectors_ = shape.in_vectors;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
   compiled_ = device_->compile(kernel_->program);
@@ -47,7 +48,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   if (!std::isfinite(data_.constant)) throw_bad_constant(model);
   allocate();
   initialise();
-  set_budget(0);
+  set_budget(0, 0);
 }
 
 void Run::allocate() {
@@ -66,6 +67,7 @@ void Run::allocate() {
   if (forced.ring) ring_ = std::min(ring_, forced.ring);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
+  if (in_vectors_) places_ = device_->allocate(chains * 4);
   rows_ = device_->allocate(chains * static_cast<uint64_t>(ring_) * row);
 }
 
@@ -123,19 +125,21 @@ void Run::initialise() {
   device_->write(words_, seen_.data(), seen_.size() * 4);
 }
 
-std::vector<Argument> Run::arguments(int64_t limit) const {
+std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds) const {
   const auto whole = [](int64_t number) { return Argument(static_cast<uint32_t>(number)); };
   const auto real = [&](double number) {
     return choice_.type == DType::f64 ? Argument(number) : Argument(static_cast<float>(number));
   };
-  std::vector<Argument> list{state_, words_, rows_, static_cast<uint32_t>(chains_)};
+  std::vector<Argument> list{state_, words_, rows_};
+  if (in_vectors_) list.emplace_back(places_);
+  list.push_back(Argument(static_cast<uint32_t>(chains_)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed >> 32)));
   list.push_back(whole(0));
   list.push_back(whole(options_.chains));
   list.push_back(whole(options_.warmup));
   list.push_back(whole(limit));
-  list.push_back(Argument(budget_));
+  list.push_back(Argument(rounds));
   list.push_back(Argument(beat_));
   list.push_back(whole(ring_));
   list.push_back(whole(options_.thin));
@@ -173,7 +177,7 @@ void Run::step(int64_t limit) {
   if (joins) limit = *pause;
   const auto begin = Clock::now();
   slice(limit);
-  set_budget(std::chrono::duration<double>(Clock::now() - begin).count());
+  set_budget(std::chrono::duration<double>(Clock::now() - begin).count(), packing_->longest_run());
   if (!joins || slowest_ != limit) return;
   if (limit == options_.warmup)
     pool_steps();
@@ -181,19 +185,17 @@ void Run::step(int64_t limit) {
     pool_adaptation();
 }
 
-// Rounds of the next dispatch, from the time that the last one took; 0: there was none.
-void Run::set_budget(double seconds) {
+// Rounds of the next dispatch, from the time that those of the last one took; 0: there was none.
+void Run::set_budget(double seconds, uint32_t rounds) {
   const uint64_t trips = device_->limits().max_loop_trips;
   const uint64_t most =
       trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
             : uint64_t{1} << 24;
   if (budget_ == 0)
     budget_ = 16;
-  else if (seconds < slice_seconds / 2)
+  else
     budget_ = static_cast<uint32_t>(
-        std::min<double>(budget_ * std::min(8.0, slice_seconds / std::max(seconds, 1e-6)), 1 << 24));
-  else if (seconds > slice_seconds * 2)
-    budget_ = std::max<uint32_t>(1, static_cast<uint32_t>(budget_ * slice_seconds / seconds));
+        std::clamp(rounds * slice_seconds / std::max(seconds, 1e-6), 1.0, std::min(8.0 * budget_, 0x1p24)));
   budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
   if (budget_ > longest_beat) budget_ -= budget_ % longest_beat;
   if (forced.budget) budget_ = forced.budget;
@@ -208,8 +210,27 @@ void Run::set_beat(uint64_t leaves, uint64_t transitions) {
   if (forced.beat) beat_ = forced.beat;
 }
 
+// Chains that go on get their places. The busiest chains should not be done in it,
+// so that they can be placed again when others are.
+Run::Dispatch Run::place(int64_t limit) {
+  constexpr uint32_t fewest = 256;  // rounds, from which something can be learnt
+  const bool begins = !sampling_ && slowest_ >= options_.warmup;
+  if (begins) {
+    sampling_ = true;
+    packing_->forget();
+  }
+  packing_->arrange(seen_, limit);
+  const std::vector<uint32_t>& places = packing_->places();
+  device_->write(places_, places.data(), places.size() * 4);
+  const auto part = static_cast<uint32_t>(std::min(0.7 * packing_->longest(), 1e9));
+  const uint32_t rounds = begins ? fewest : std::max(fewest, part - part % longest_beat);
+  return {places.size(), std::min(budget_, rounds)};
+}
+
 void Run::slice(int64_t limit) {
-  device_->run(*compiled_, teams_, arguments(limit));
+  Dispatch dispatch{teams_, budget_};
+  if (in_vectors_) dispatch = place(limit);
+  device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
   look();
   check_failures();
 }
@@ -222,7 +243,6 @@ void Run::look() {
   uint64_t transitions = 0;
   leapfrogs_ = divergences_ = warmup_divergences_ = 0;
   slowest_ = std::numeric_limits<int64_t>::max();
-  const int64_t together = choice_.by_team ? 1 : lanes_;
   for (int64_t c = 0; c < chains_; ++c) {
     const uint32_t* words = &seen_[static_cast<size_t>(c) * word_count];
     leapfrogs_ += words[word_leapfrogs];
@@ -232,15 +252,7 @@ void Run::look() {
     transitions += words[word_iteration] - before[static_cast<size_t>(c) * word_count + word_iteration];
   }
   set_beat(leapfrogs_ - leapfrogs, transitions);
-  for (int64_t c = 0; c < chains_; c += together) {
-    uint32_t longest = 0;
-    const int64_t end = std::min(chains_, c + together);
-    for (int64_t i = c; i < end; ++i) {
-      const size_t at = static_cast<size_t>(i) * word_count + word_rounds;
-      longest = std::max(longest, seen_[at] - before[at]);
-    }
-    executed_ += uint64_t{longest} * static_cast<uint64_t>(end - c);
-  }
+  packing_->learn(before, seen_);
 }
 
 void Run::check_failures() {

@@ -11,6 +11,7 @@
 
 #include "sample/density/bind.hpp"
 #include "sample/nuts/kernel.hpp"
+#include "sample/packing.hpp"
 #include "sample/shape.hpp"
 
 namespace adit::sampling {
@@ -52,7 +53,8 @@ class Run {
   void set_metric(const WarmStart& warm);
 
   uint64_t leapfrogs() const { return leapfrogs_; }
-  uint64_t executed() const { return executed_; }  // rounds of workgroups times the chains in them
+  // Rounds of workgroups times the chains in them.
+  uint64_t executed() const { return packing_->executed(); }
   uint64_t divergences() const { return divergences_; }
   uint64_t warmup_divergences() const { return warmup_divergences_; }
   int64_t slowest() const { return slowest_; }
@@ -64,9 +66,14 @@ class Run {
   void slice(int64_t limit);
   void look();
   void check_failures();
-  std::vector<Argument> arguments(int64_t limit) const;
-  void set_budget(double seconds);
+  std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
+  void set_budget(double seconds, uint32_t rounds);
   void set_beat(uint64_t leaves, uint64_t transitions);
+  struct Dispatch {
+    uint64_t teams = 0;
+    uint32_t rounds = 0;
+  };
+  Dispatch place(int64_t limit);
   int64_t rows_until(int64_t iteration) const;
   // Rows from `first` on, counts[c] of chain c.
   std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);
@@ -86,17 +93,19 @@ class Run {
   std::shared_ptr<Density> density_;
   std::shared_ptr<NutsKernel> kernel_;
   std::shared_ptr<const Kernel> compiled_;
-  uint32_t lanes_ = 1;
-  uint64_t teams_ = 0;  // of a dispatch
+  std::optional<Packing> packing_;
+  uint64_t teams_ = 0;       // of a dispatch of all chains
+  bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
+  bool sampling_ = false;    // some dispatch began after warm-up
   BoundData data_;
-  Buffer state_, words_, rows_;
+  Buffer state_, words_, rows_, places_;
   int64_t ring_ = 1, save_from_ = 0;
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;
   bool adapts_metric_ = true;
   std::vector<int64_t> pauses_;  // iterations at which pooled adaptation joins the chains
   std::vector<uint32_t> seen_;   // the words of all chains
   uint32_t budget_ = 0, beat_ = 1;
-  uint64_t leapfrogs_ = 0, executed_ = 0, divergences_ = 0, warmup_divergences_ = 0;
+  uint64_t leapfrogs_ = 0, divergences_ = 0, warmup_divergences_ = 0;
   int64_t slowest_ = 0;
   std::function<bool()> should_stop_;
 };

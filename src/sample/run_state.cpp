@@ -192,8 +192,8 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   for (size_t c = 0; c < chains; ++c) std::memcpy(&all[c * stride], &bytes[16 + c * kept], kept);
   device_->write(state_, all.data(), all.size());
   device_->write(words_, &bytes[16 + kept * chains], words);
+  std::memcpy(seen_.data(), &bytes[16 + kept * chains], words);
   look();
-  executed_ = 0;
   auto rows = bytes.subspan(16 + kept * chains + words);
   const auto width = static_cast<size_t>(stats_count + model_.size) * element;
   Bytes ring(rows_.bytes());

@@ -20,7 +20,7 @@ bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu
 // Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
 // other; up to a whole subgroup when there are many.
 uint32_t lanes_for(int64_t chains, const Device& device) {
-  constexpr int64_t processors = 512;
+  constexpr int64_t processors = 512;  // of a large GPU: each runs a subgroup at a time at full speed
   uint32_t lanes = 1;
   while (lanes < device.limits().subgroup_size && lanes * processors < chains) lanes *= 2;
   return lanes;

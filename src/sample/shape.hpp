@@ -15,7 +15,7 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
 // `chains` in all, of all data sets.
 KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
                            int64_t chains, int64_t sets, const Choice& choice, const Device& device);
-// Teams of a dispatch.
+// Teams of a dispatch of all chains.
 uint64_t teams_of(const KernelOptions& shape, int64_t chains);
 
 }  // namespace adit::sampling

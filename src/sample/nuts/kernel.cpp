@@ -16,10 +16,9 @@ void Machine::declare() {
   state_ = k_.buffer("state", chain_.real(), Access::read_write);
   words_ = k_.buffer("words", Type::u32, Access::read_write);
   rows_ = k_.buffer("rows", chain_.real(), Access::write);
+  if (options_.in_vectors) places_ = k_.buffer("places", Type::u32, Access::read);
   chains_ = k_.scalar("chains", Type::u32);
-  team_ = k_.team();
-  if (by_hand()) team_ = team_ * options_.lanes + k_.lane();
-  exists_ = team_ < chains_;
+  find_chain();
   const auto whole = [&](const char* name) { return k_.scalar(name, Type::u32); };
   seed_low_ = whole("seed_low");
   seed_high_ = whole("seed_high");
@@ -49,13 +48,21 @@ void Machine::declare() {
   density_.declare(set);
 }
 
+void Machine::find_chain() {
+  team_ = k_.team();
+  if (options_.in_vectors) team_ = places_[team_];
+  if (!by_hand()) return;
+  // A lane too many reads what the last chain has, and does nothing.
+  const Value place = team_ * options_.lanes + k_.lane();
+  exists_ = place < chains_;
+  team_ = min(place, chains_ - 1);
+}
+
 // Where the chain's numbers lie while it runs; and those that every round needs in registers where a chain
 // has a lane of its own.
 void Machine::open_state() {
-  // A lane too many reads what the last chain has, and does nothing.
-  const Value chain = by_hand() ? min(team_, chains_ - 1) : team_;
-  state_base_ = chain * layout_.count;
-  const Value words = chain * int64_t{word_count};
+  state_base_ = team_ * layout_.count;
+  const Value words = team_ * int64_t{word_count};
   own_base_ = index_zero_ = index(0);
   own_slots_ = layout_.slots();
   if (options_.home != Home::buffer) open_memory();

@@ -43,7 +43,7 @@ struct NutsKernel {
 
 // Parameters of the program, in order.
 //   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
-//   reals, places; then the numbers of RunNumbers.
+//   in vectors: the chains by place; reals, places; then the numbers of RunNumbers.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
 

@@ -21,6 +21,7 @@ class Machine {
  private:
   // --- kernel.cpp: memory and the loop
   void declare();
+  void find_chain();
   void open_state();
   void save_state();
   void every_own_number(const std::function<void(Value)>& body);
@@ -99,7 +100,7 @@ class Machine {
   const int64_t n_;
 
   // Parameters
-  Array state_, words_, rows_;
+  Array state_, words_, rows_, places_;
   Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, beat_, ring_, thin_,
       save_from_, max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_,
       radius_;
