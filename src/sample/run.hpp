@@ -9,6 +9,7 @@
 
 #include <adit/sample.hpp>
 
+#include "sample/chain_numbers.hpp"
 #include "sample/density/bind.hpp"
 #include "sample/nuts/kernel.hpp"
 #include "sample/packing.hpp"
@@ -77,8 +78,11 @@ class Run {
   int64_t rows_until(int64_t iteration) const;
   // Rows from `first` on, counts[c] of chain c.
   std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);
-  using Edit = std::function<void(int64_t chain, std::span<double> numbers, std::span<uint32_t> words)>;
-  void edit(const Edit& change);
+  // Reads the numbers of all chains, lets `change` change them and the words, and writes both back.
+  void edit(const std::function<void(ChainNumbers&)>& change);
+  std::span<uint32_t> words_of(int64_t chain) {
+    return std::span(seen_).subspan(static_cast<size_t>(chain) * word_count, word_count);
+  }
   // The estimates of a data set's chains become one metric for all of them; the search for step sizes starts
   // at their geometric mean.
   void pool_adaptation();

@@ -25,14 +25,6 @@ std::vector<double> widened(std::span<const std::byte> bytes) {
   return numbers;
 }
 
-template <class T>
-void narrow(std::span<const double> numbers, std::byte* to) {
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const T number = static_cast<T>(numbers[i]);
-    std::memcpy(to + i * sizeof(T), &number, sizeof(T));
-  }
-}
-
 // Lower Cholesky factor of a row-major matrix; false where it is not positive definite.
 bool factorise(std::span<const double> matrix, std::span<double> factor, size_t n) {
   std::fill(factor.begin(), factor.end(), 0.0);
@@ -47,12 +39,14 @@ bool factorise(std::span<const double> matrix, std::span<double> factor, size_t 
 }
 
 // A metric into a chain's numbers; false where it is not positive definite.
-bool put_metric(const Layout& layout, std::span<const double> metric, std::span<double> numbers) {
-  const auto n = static_cast<size_t>(layout.size);
-  const auto to = numbers.subspan(static_cast<size_t>(layout.inverse_metric), metric.size());
-  std::copy(metric.begin(), metric.end(), to.begin());
-  if (layout.dense()) return factorise(metric, numbers.subspan(static_cast<size_t>(layout.factor), n * n), n);
-  return std::all_of(metric.begin(), metric.end(), [](double x) { return x > 0 && std::isfinite(x); });
+bool put_metric(const Layout& layout, std::span<const double> metric, int64_t chain, ChainNumbers& numbers) {
+  numbers.put(chain, layout.inverse_metric, metric);
+  if (!layout.dense())
+    return std::all_of(metric.begin(), metric.end(), [](double x) { return x > 0 && std::isfinite(x); });
+  std::vector<double> factor(metric.size());
+  const bool is_good = factorise(metric, factor, static_cast<size_t>(layout.size));
+  numbers.put(chain, layout.factor, factor);
+  return is_good;
 }
 
 // Draws of several chains as one estimate: their number, mean and sums of squares (or products) around it.
@@ -61,11 +55,12 @@ struct Moments {
   std::vector<double> mean, squares;
 
   // Two groups of draws: the squares gain what the distance of the means adds.
-  void add(const Layout& layout, std::span<const double> numbers, double more) {
+  void add(const Layout& layout, int64_t chain, const ChainNumbers& numbers, double more) {
     const auto n = static_cast<size_t>(layout.size);
     const bool dense = layout.dense();
-    const auto other = numbers.subspan(static_cast<size_t>(layout.mean), n);
-    const auto products = numbers.subspan(static_cast<size_t>(layout.squares), dense ? n * n : n);
+    const std::vector<double> other = numbers.get(chain, layout.mean, layout.size);
+    const std::vector<double> products =
+        numbers.get(chain, layout.squares, dense ? layout.size * layout.size : layout.size);
     if (mean.empty()) mean.assign(n, 0), squares.assign(products.size(), 0);
     const double total = count + more, weight = count * more / std::max(total, 1.0);
     std::vector<double> apart(n);
@@ -74,7 +69,7 @@ struct Moments {
       squares[i] += products[i] + weight * (dense ? apart[i / n] * apart[i % n] : apart[i] * apart[i]);
     for (size_t i = 0; i < n; ++i) mean[i] += apart[i] * more / std::max(total, 1.0);
     count = total;
-    log_steps += std::log(numbers[real_step]);
+    log_steps += std::log(numbers.get(chain, real_step));
     chains += 1;
   }
 
@@ -212,17 +207,11 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   return taken;
 }
 
-void Run::edit(const Edit& change) {
-  const size_t element = size_of(choice_.type);
-  const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
+void Run::edit(const std::function<void(ChainNumbers&)>& change) {
   Bytes all(state_.bytes());
   device_->read(state_, all.data(), all.size());
-  for (int64_t c = 0; c < chains_; ++c) {
-    const std::span<std::byte> part(&all[static_cast<size_t>(c) * stride], stride);
-    std::vector<double> own = numbers(part);
-    change(c, own, std::span(seen_).subspan(static_cast<size_t>(c) * word_count, word_count));
-    choice_.type == DType::f64 ? narrow<double>(own, part.data()) : narrow<float>(own, part.data());
-  }
+  ChainNumbers numbers(all, kernel_->layout.count, choice_.type);
+  change(numbers);
   device_->write(state_, all.data(), all.size());
   device_->write(words_, seen_.data(), seen_.size() * 4);
 }
@@ -231,61 +220,70 @@ void Run::edit(const Edit& change) {
 
 void Run::start_at(const std::vector<std::vector<double>>& points) {
   if (points.empty()) return;
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
-    const std::vector<double>& point = one_of(points, chain, options_.chains);
-    if (point.empty()) return;
-    std::copy(point.begin(), point.end(), numbers.begin() + kernel_->layout.sample);
-    words[word_given] = 1;
+  edit([&](ChainNumbers& numbers) {
+    for (int64_t chain = 0; chain < chains_; ++chain) {
+      const std::vector<double>& point = one_of(points, chain, options_.chains);
+      if (point.empty()) continue;
+      numbers.put(chain, kernel_->layout.sample, point);
+      words_of(chain)[word_given] = 1;
+    }
   });
 }
 
 void Run::set_metric(const WarmStart& warm) {
   if (warm.step_sizes.empty() && warm.inverse_metrics.empty()) return;
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
-    if (!warm.step_sizes.empty()) {
-      numbers[real_step] = one_of(warm.step_sizes, chain, options_.chains);
-      numbers[real_mu] = std::log(10 * numbers[real_step]);
+  const bool has_metric = !warm.inverse_metrics.empty() && options_.metric != Metric::unit;
+  edit([&](ChainNumbers& numbers) {
+    for (int64_t chain = 0; chain < chains_; ++chain) {
+      if (!warm.step_sizes.empty()) {
+        const double step = one_of(warm.step_sizes, chain, options_.chains);
+        numbers.set(chain, real_step, step);
+        numbers.set(chain, real_mu, std::log(10 * step));
+      }
+      if (has_metric &&
+          !put_metric(kernel_->layout, one_of(warm.inverse_metrics, chain, options_.chains), chain, numbers))
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("[sample] warm_start.inverse_metrics: expected a positive definite one, got "
+                                "another for chain {}",
+                                chain + 1));
     }
-    if (warm.inverse_metrics.empty() || options_.metric == Metric::unit) return;
-    if (!put_metric(kernel_->layout, one_of(warm.inverse_metrics, chain, options_.chains), numbers))
-      throw Error(ErrorKind::bad_argument,
-                  fmt::format("[sample] warm_start.inverse_metrics: expected a positive definite one, got "
-                              "another for chain {}",
-                              chain + 1));
   });
 }
 
 void Run::pool_adaptation() {
   const Layout& layout = kernel_->layout;
-  std::vector<Moments> sets(static_cast<size_t>(sets_));
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
-    sets[static_cast<size_t>(chain / options_.chains)].add(layout, numbers, words[word_collected]);
-  });
-  std::vector<std::vector<double>> metrics;
-  for (const Moments& set : sets) metrics.push_back(set.metric(static_cast<size_t>(layout.size)));
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t> words) {
-    const auto set = static_cast<size_t>(chain / options_.chains);
-    if (!put_metric(layout, metrics[set], numbers))
-      throw_failure(Failure::bad_metric, model_, {}, chain, options_);
-    numbers[real_step] = std::exp(sets[set].log_steps / sets[set].chains);
-    const auto clear = [&](int64_t at, int64_t count) { std::fill_n(numbers.begin() + at, count, 0.0); };
-    clear(layout.mean, layout.size);
-    clear(layout.squares, static_cast<int64_t>(metrics[set].size()));
-    words[word_collected] = words[word_attempt] = words[word_search_direction] = 0;
-    words[word_phase] = static_cast<uint32_t>(Phase::search);
+  const auto set_of = [&](int64_t chain) { return static_cast<size_t>(chain / options_.chains); };
+  edit([&](ChainNumbers& numbers) {
+    std::vector<Moments> sets(static_cast<size_t>(sets_));
+    for (int64_t chain = 0; chain < chains_; ++chain)
+      sets[set_of(chain)].add(layout, chain, numbers, words_of(chain)[word_collected]);
+    std::vector<std::vector<double>> metrics;
+    for (const Moments& set : sets) metrics.push_back(set.metric(static_cast<size_t>(layout.size)));
+    for (int64_t chain = 0; chain < chains_; ++chain) {
+      const Moments& set = sets[set_of(chain)];
+      const std::vector<double>& metric = metrics[set_of(chain)];
+      if (!put_metric(layout, metric, chain, numbers))
+        throw_failure(Failure::bad_metric, model_, {}, chain, options_);
+      numbers.set(chain, real_step, std::exp(set.log_steps / set.chains));
+      numbers.clear(chain, layout.mean, layout.size);
+      numbers.clear(chain, layout.squares, static_cast<int64_t>(metric.size()));
+      const auto words = words_of(chain);
+      words[word_collected] = words[word_attempt] = words[word_search_direction] = 0;
+      words[word_phase] = static_cast<uint32_t>(Phase::search);
+    }
   });
 }
 
 // At the end of warm-up all chains take the geometric mean of their step sizes: their trajectories then are
 // about equally long, and none keeps the others waiting.
 void Run::pool_steps() {
-  std::vector<double> logs(static_cast<size_t>(sets_), 0);
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
-    logs[static_cast<size_t>(chain / options_.chains)] += std::log(numbers[real_step]);
-  });
-  edit([&](int64_t chain, std::span<double> numbers, std::span<uint32_t>) {
-    const auto set = static_cast<size_t>(chain / options_.chains);
-    numbers[real_step] = std::exp(logs[set] / static_cast<double>(options_.chains));
+  edit([&](ChainNumbers& numbers) {
+    std::vector<double> logs(static_cast<size_t>(sets_), 0);
+    const auto set_of = [&](int64_t chain) { return static_cast<size_t>(chain / options_.chains); };
+    for (int64_t chain = 0; chain < chains_; ++chain)
+      logs[set_of(chain)] += std::log(numbers.get(chain, real_step));
+    for (double& log : logs) log = std::exp(log / static_cast<double>(options_.chains));
+    for (int64_t chain = 0; chain < chains_; ++chain) numbers.set(chain, real_step, logs[set_of(chain)]);
   });
 }
 

@@ -19,8 +19,10 @@ bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu
 
 // Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
 // other; up to a whole subgroup when there are many.
-uint32_t lanes_for(int64_t chains, const Device& device) {
-  constexpr int64_t processors = 512;  // of a large GPU: each runs a subgroup at a time at full speed
+uint32_t lanes_for(int64_t chains, Adapt adapt, const Device& device) {
+  // A large GPU has some 500 processors, each of which runs two subgroups a little faster than one. Chains that
+  // adapt by themselves differ: the slowest of few is what takes time, and is fastest alone.
+  const int64_t processors = adapt == Adapt::chain && chains <= 1024 ? 1024 : 512;
   uint32_t lanes = 1;
   while (lanes < device.limits().subgroup_size && lanes * processors < chains) lanes *= 2;
   return lanes;
@@ -125,9 +127,9 @@ void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& s
 
 // Chains in lanes of a GPU. What a doubling touches lies in shared memory, with the subtrees that wait most
 // often, or else in arrays.
-void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, DType type,
+void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, Adapt adapt, DType type,
                  const Device& device) {
-  shape.lanes = forced.lanes ? forced.lanes : lanes_for(chains, device);
+  shape.lanes = forced.lanes ? forced.lanes : lanes_for(chains, adapt, device);
   const int64_t slots = forced.slots ? *forced.slots : slots_that_fit(layout, type, shape.lanes, device);
   const bool shares = device.limits().lanes_by_hand && slots >= std::min<int64_t>(2, layout.slots());
   const bool small_enough = layout.count * size_of(type) <= most_array_bytes / 64;
@@ -148,7 +150,7 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   if (choice.by_team)
     shape_team(shape, layout, schedule, chains, choice.type, device);
   else if (is_gpu(device))
-    shape_lanes(shape, layout, chains, choice.type, device);
+    shape_lanes(shape, layout, chains, options.adapt, choice.type, device);
   else
     shape_vectors(shape, layout, schedule, chains, choice.type);
   shape.in_step = !choice.by_team && shape.lanes > 1;

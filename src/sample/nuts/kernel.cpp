@@ -69,6 +69,7 @@ void Machine::open_state() {
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
   for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
   for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
+  good_.push_back(k_.variable(k_.constant(Type::boolean, true)));
   open_vectors();
 }
 
@@ -182,28 +183,31 @@ void Machine::fail(Failure failure) {
 void Machine::write() {
   declare();
   open_state();
-  const Variable rounds = k_.variable(by_hand() ? select(exists_, budget_, index(0)) : budget_);
+  rounds_.push_back(k_.variable(by_hand() ? select(exists_, budget_, index(0)) : budget_));
   k_.while_(
       [&] {
         const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
-        return rounds.get() != index(0) && !waits && !is_phase(Phase::failed);
+        return rounds_left().get() != index(0) && !waits && !is_phase(Phase::failed);
       },
-      [&] {
-        const Value left = rounds.get();
-        rounds = left - 1;
-        if (!options_.in_step) return round();
-        k_.if_(!is_phase(Phase::transition) || (left & (beat_ - 1)) == index(0), [&] { round(); });
-      });
-  word(word_rounds) = word(word_rounds).get() + (budget_ - rounds.get());
+      [&] { options_.in_step ? round_in_step() : round(); });
+  word(word_rounds) = word(word_rounds).get() + (budget_ - rounds_left().get());
   if (by_hand())
     k_.if_(exists_, [&] { save_state(); });
   else
     save_state();
 }
 
-// One evaluation of the density, with what leads to it and what follows from it.
+// A chain waits for the beat before a transition.
+void Machine::round_in_step() {
+  const Value left = rounds_left().get();
+  k_.if_(
+      !is_phase(Phase::transition) || (left & (beat_ - 1)) == index(0), [&] { round(); },
+      [&] { rounds_left() = left - 1; });
+}
+
+// Evaluations of the density, with what leads to the first and what follows from the last: all leaves of a
+// subtree, or one of them where other chains, which may be elsewhere, go along.
 void Machine::round() {
-  // One branch on the way of most rounds: a lane that runs alone waits at each.
   k_.if_(!is_phase(Phase::tree) || word(word_leaf).get() == index(0), [&] {
     k_.if_(is_phase(Phase::start_point), [&] { begin_start(); });
     k_.if_(is_phase(Phase::search) || is_phase(Phase::transition), [&] {
@@ -213,13 +217,32 @@ void Machine::round() {
     });
     k_.if_(is_phase(Phase::tree), [&] { begin_subtree(); });
   });
-  leap();
-  k_.if_(
-      is_phase(Phase::tree), [&] { end_leaf(); },
-      [&] {
-        k_.if_(
-            is_phase(Phase::start_point), [&] { end_start(); }, [&] { end_search(); });
-      });
+  const Value goes = leaves();
+  k_.if_(!goes, [&] {
+    k_.if_(
+        is_phase(Phase::tree), [&] { end_leaves(); },
+        [&] {
+          word(word_leaf) = index(0);
+          k_.if_(
+              is_phase(Phase::start_point), [&] { end_start(); }, [&] { end_search(); });
+        });
+  });
+}
+
+// The way of most leaves is this loop alone, with one branch in it: a lane that runs alone waits at each. What
+// is not a leaf goes through it once, and what is noted of it is not read. (Lanes that vote whether all of
+// them go on were slower in step than lanes that go round once.) True where the subtree goes on.
+Value Machine::leaves() {
+  const auto once = [&] {
+    const Value left = rounds_left().get() - 1;
+    rounds_left() = left;
+    leap();
+    return add_leaf() && is_phase(Phase::tree) && left != index(0);
+  };
+  if (options_.in_step) return once();
+  const Variable goes = k_.variable(k_.constant(Type::boolean, true));
+  k_.while_([&] { return goes.get(); }, [&] { goes = once(); });
+  return goes.get();
 }
 
 // A leapfrog step; a start point is a step of length 0.
@@ -245,7 +268,8 @@ void Machine::leap() {
     });
   }
   chain_.sync();
-  // Drawn here, among the density's arithmetic, they cost no time of their own.
+  // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at a
+  // time, made elsewhere, cost more.)
   toss(word(word_leaps).get() + 1);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;

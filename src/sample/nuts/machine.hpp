@@ -34,6 +34,8 @@ class Machine {
   // Chains that are alone in their lanes but share the memory of a workgroup.
   bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
+  void round_in_step();
+  Value leaves();
   void begin_start();
   void end_start();
   void leap();
@@ -42,13 +44,17 @@ class Machine {
   void begin_transition();
   void begin_subtree();
   void toss(Value place);
-  void weigh(Value change, const Variable& weight, const Variable& acceptance);
-  void end_leaf();
-  void meet_single(Value leaf, const Variable& good);
-  Value merge(Value full);
-  void merge_more(Value leaf, Value full, const Variable& good);
+  Value add_leaf();
+  void take_leaf(Value takes);
+  void weigh();
+  void end_leaves();
+  Value is_ordinary();
+  Value is_full() { return word(word_leaf).get() == (index(1) << word(word_depth).get()); }
+  void wait_single();
+  void meet_single();
+  void merge_more(Value leaf, Value full);
   Vector slot_of(Value level, bool own) const;
-  void merge_with(const Vector& slot, const Variable& good);
+  void merge_with(const Vector& slot);
   void wait_in(const Vector& slot);
   Value all_positive(const std::vector<Value>& numbers);
   void join_subtree(const Variable& going);
@@ -128,6 +134,11 @@ class Machine {
   const Variable& now_lp() const { return now_[0]; }
   const Variable& now_h() const { return now_[1]; }
   const Variable& now_uniform() const { return now_[2]; }
+  std::vector<Variable> good_;    // no pair of subtrees has turned
+  const Variable& good() const { return good_[0]; }
+  std::vector<Variable> rounds_;  // of this dispatch, that are left
+  const Variable& rounds_left() const { return rounds_[0]; }
+  Value change() { return real(real_h0).get() - now_h().get(); }  // the leaf's log weight
 };
 
 }  // namespace adit::sampling

@@ -65,119 +65,118 @@ void Machine::begin_subtree() {
   real(real_sub_weight) = number(0);
 }
 
-// The leaf's weight where it is not simply exp(change). Weights are kept relative to exp(shift), which
-// changes only where one would overflow.
-void Machine::weigh(Value change, const Variable& weight, const Variable& acceptance) {
-  const Variable& shift = real(real_shift);
-  k_.if_(change > shift.get() + 60, [&] {
-    const Value shrink = kernel::exp(shift.get() - change);
-    real(real_weight) = real(real_weight).get() * shrink;
-    real(real_sub_weight) = real(real_sub_weight).get() * shrink;
-    shift = change;
-  });
-  weight = kernel::exp(change - shift.get());
-  acceptance = kernel::exp(min(change, number(0)));
-  k_.if_(!(change >= number(-1000)), [&] {
-    const Value warming = word(word_iteration).get() < warmup_;
-    word(word_divergences) = word(word_divergences).get() + select(warming, index(0), index(1));
-    word(word_warmup_divergences) = word(word_warmup_divergences).get() + select(warming, index(1), index(0));
-  });
+// A leaf whose weight is simply exp(change).
+Value Machine::is_ordinary() {
+  return change() >= number(-1000) && change() <= number(60) && real(real_shift).get() == number(0);
 }
 
-void Machine::end_leaf() {
-  const Value change = real(real_h0).get() - now_h().get();  // the leaf's log weight
+// A leaf, and the subtrees that it completes with those that wait for them; what came of it then waits itself.
+// True while the subtree goes on.
+Value Machine::add_leaf() {
+  const Value ordinary = is_ordinary(), weight = kernel::exp(change());
   word(word_leaps) = word(word_leaps).get() + 1;
-  const Value shift = real(real_shift).get();
-  const Variable weight = k_.variable(kernel::exp(change)), acceptance = k_.variable(number(0));
-  acceptance = min(weight.get(), number(1));
-  const Value ordinary = change >= number(-1000) && change <= number(60) && shift == number(0);
-  k_.if_(!ordinary, [&] { weigh(change, weight, acceptance); });
-  real(real_acceptance) = real(real_acceptance).get() + acceptance.get();
-  const Value total = real(real_sub_weight).get() + weight.get();
+  const auto or_nothing = [&](Value value) { return select(ordinary, value, number(0)); };
+  real(real_acceptance) = real(real_acceptance).get() + or_nothing(min(weight, number(1)));
+  const Value total = real(real_sub_weight).get() + or_nothing(weight);
   real(real_sub_weight) = total;
-  const Value takes = now_uniform().get() * total < weight.get();  // a divergent leaf weighs nothing
+  take_leaf(ordinary && now_uniform().get() * total < weight);
+  const Value leaf = word(word_leaf).get();
+  word(word_leaf) = leaf + 1;
+  const Value full = is_full();
+  good() = full.like(true);
+  k_.if_(
+      (leaf & 1) != index(0),
+      [&] {
+        meet_single();
+        merge_more(leaf, full);
+      },
+      [&] { wait_single(); });
+  return ordinary && good().get() && !full;
+}
+
+void Machine::take_leaf(Value takes) {
   copy_if(takes, q_, proposal_q_);
   copy_if(takes, g_, proposal_g_);
   const auto keep = [&](Real to, Value value) { real(to) = select(takes, value, real(to).get()); };
   keep(real_proposal_lp, now_lp().get());
   keep(real_proposal_energy, now_h().get());
-  const Value next = word(word_leaf).get() + 1;
-  const Value full = next == (index(1) << word(word_depth).get());
-  const Value valid = merge(full) && change >= number(-1000);
-  word(word_leaf) = next;
-  k_.if_(full || !valid, [&] {
+}
+
+// The weight of a leaf that is not ordinary. Weights are kept relative to exp(shift), which changes only where
+// one would overflow.
+void Machine::weigh() {
+  const Variable& shift = real(real_shift);
+  k_.if_(change() > shift.get() + 60, [&] {
+    const Value shrink = kernel::exp(shift.get() - change());
+    real(real_weight) = real(real_weight).get() * shrink;
+    real(real_sub_weight) = real(real_sub_weight).get() * shrink;
+    shift = change();
+  });
+  const Value weight = kernel::exp(change() - shift.get());
+  real(real_acceptance) = real(real_acceptance).get() + kernel::exp(min(change(), number(0)));
+  const Value total = real(real_sub_weight).get() + weight;
+  real(real_sub_weight) = total;
+  take_leaf(now_uniform().get() * total < weight);  // a divergent leaf weighs nothing
+  k_.if_(!(change() >= number(-1000)), [&] {
+    const Value warming = word(word_iteration).get() < warmup_;
+    word(word_divergences) = word(word_divergences).get() + select(warming, index(0), index(1));
+    word(word_warmup_divergences) = word(word_warmup_divergences).get() + select(warming, index(1), index(0));
+    good() = warming.like(false);
+  });
+}
+
+// The last leaf for now: the subtree is complete or at its end, or there is something about the leaf.
+void Machine::end_leaves() {
+  k_.if_(!is_ordinary(), [&] { weigh(); });
+  const Value valid = good().get();
+  k_.if_(is_full() || !valid, [&] {
     const Variable going = k_.variable(valid);  // the transition is not over
     k_.if_(valid, [&] { join_subtree(going); });
     k_.if_(!going.get(), [&] { end_transition(); });
   });
 }
 
-// The leaf, and the subtrees that it completes, with those that wait for them; what came of it then waits
-// itself. True while no pair has turned.
-Value Machine::merge(Value full) {
-  const Value leaf = word(word_leaf).get();
-  const Variable good = k_.variable(full.like(true));
-  meet_single(leaf, good);
-  k_.if_((leaf & 1) != index(0) && good.get(), [&] { merge_more(leaf, full, good); });
-  return good.get();
+// An even leaf waits, an odd one meets it. A single leaf's begin is all there is of it, and two leaves' three
+// checks are one.
+void Machine::wait_single() {
+  const Vector single = at(layout_.single), single_sharp = single.from(n_);
+  chain_.each(n_, [&](Value i) {
+    const Value p = p_.get(i);
+    single.set(i, p);
+    cb_.set(i, p);
+    cr_.set(i, p);
+    if (!layout_.dense()) return;
+    single_sharp.set(i, sharp_.get(i));
+    cb_sharp_.set(i, sharp_.get(i));
+  });
 }
 
-// An even leaf waits in the first slot, an odd one meets it there. A single leaf's begin is all there is of
-// it, and two leaves' three checks are one.
-void Machine::meet_single(Value leaf, const Variable& good) {
+void Machine::meet_single() {
   const Vector single = at(layout_.single), single_sharp = single.from(n_);
-  const Value odd = (leaf & 1) != index(0);
-  const auto check = [&](const std::function<void(Value)>& after) {
-    return all_positive(chain_.sums(
-        n_, 2,
-        [&](Value i) {
-          const Value b = single.get(i), p = p_.get(i), both = b + p;
-          return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
-        },
-        after));
-  };
-  if (p_.in_registers() && !options_.in_step) {  // both ways at once: cheaper than a branch
-    good = !odd || check([&](Value i) {
-      const Value b = single.get(i), p = p_.get(i);
-      cb_.set(i, select(odd, b, p));
-      cr_.set(i, select(odd, b + p, p));
-      single.set(i, p);
-    });
-    return;
-  }
-  k_.if_(
-      odd,
-      [&] {
-        good = check([&](Value i) {
-          const Value b = single.get(i);
-          cb_.set(i, b);
-          cr_.set(i, p_.get(i) + b);
-          if (layout_.dense()) cb_sharp_.set(i, single_sharp.get(i));
-        });
+  good() = all_positive(chain_.sums(
+      n_, 2,
+      [&](Value i) {
+        const Value b = single.get(i), p = p_.get(i), both = b + p;
+        return std::vector{sharp(i, b, single_sharp) * both, sharp(i, p, sharp_) * both};
       },
-      [&] {
-        chain_.each(n_, [&](Value i) {
-          const Value p = p_.get(i);
-          single.set(i, p);
-          cb_.set(i, p);
-          cr_.set(i, p);
-          if (!layout_.dense()) return;
-          single_sharp.set(i, sharp_.get(i));
-          cb_sharp_.set(i, sharp_.get(i));
-        });
-      });
+      [&](Value i) {
+        const Value b = single.get(i);
+        cb_.set(i, b);
+        cr_.set(i, p_.get(i) + b);
+        if (layout_.dense()) cb_sharp_.set(i, single_sharp.get(i));
+      }));
 }
 
 // Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that run side by side then reach for
-// the same slot.
-void Machine::merge_more(Value leaf, Value full, const Variable& good) {
-  const auto goes = [&](Value level) { return good.get() && ((leaf >> level) & 1) != index(0); };
+// the same slot. The way does not depend on what the checks say, so that nothing waits for their sums.
+void Machine::merge_more(Value leaf, Value full) {
+  const auto goes = [&](Value level) { return ((leaf >> level) & 1) != index(0); };
   const auto merges = [&](bool own) {
-    return [this, &good, own](Value level) { merge_with(slot_of(level, own), good); };
+    return [this, own](Value level) { merge_with(slot_of(level, own)); };
   };
   const auto waits = [&](bool own) {
-    return [this, &good, full, own](Value level) {
-      k_.if_(good.get() && !full, [&] { wait_in(slot_of(level, own)); });
+    return [this, full, own](Value level) {
+      k_.if_(!full, [&] { wait_in(slot_of(level, own)); });
     };
   };
   const Value end = index(own_slots_ + 1);
@@ -198,11 +197,11 @@ Vector Machine::slot_of(Value level, bool own) const {
   return stack.from((level - 1) * layout_.slot);
 }
 
-void Machine::merge_with(const Vector& slot, const Variable& good) {
+void Machine::merge_with(const Vector& slot) {
   const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
   const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
   // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
-  good = all_positive(chain_.sums(
+  good() = good().get() && all_positive(chain_.sums(
       n_, 6,
       [&](Value i) {
         const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
@@ -240,8 +239,10 @@ Value Machine::all_positive(const std::vector<Value>& numbers) {
 void Machine::join_subtree(const Variable& going) {
   const Value old = real(real_weight).get(), added = real(real_sub_weight).get();
   const Value takes = real(real_choice).get() * old < added;
-  copy_if(takes, proposal_q_, sample_q_);
-  copy_if(takes, proposal_g_, sample_g_);
+  k_.if_(takes, [&] {
+    copy(proposal_q_, sample_q_);
+    copy(proposal_g_, sample_g_);
+  });
   real(real_lp) = select(takes, real(real_proposal_lp).get(), real(real_lp).get());
   real(real_energy) = select(takes, real(real_proposal_energy).get(), real(real_energy).get());
   real(real_weight) = old + added;
