@@ -73,6 +73,26 @@ TEST_P(Repeats, SameBitsWhateverTheSlices) {
   }
 }
 
+// Whatever chains share a vector or a workgroup with, and whatever beat they go by.
+TEST_P(Repeats, SameBitsWhateverTheCompany) {
+  const bool slow = on().info().kind == DeviceKind::software;
+  SampleOptions options = options_for(slow ? 5 : 21, 30, 20);
+  options.precision = Precision::automatic;
+  options.placement = Placement::lane;
+  const Model model = example_model(slow ? "simple" : "eight_schools_noncentered");
+  const auto values = [&](const sampling::Forced& forced) {
+    sampling::forced = forced;
+    const Outcome outcome = run_model(model, options, GetParam());
+    sampling::forced = {};
+    return outcome.values;
+  };
+  const auto whole = values({.lanes = 4});
+  for (const uint32_t budget : {1u, 13u, 64u})
+    for (const uint32_t beat : {1u, 2u, 8u})
+      EXPECT_EQ(values({.budget = budget, .beat = beat, .lanes = 4}), whole)
+          << "rounds " << budget << ", beat " << beat;
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Repeats, testing::ValuesIn(device_ids()), test_name);
 
 TEST(Reference, ChainsDifferFromEachOther) {

@@ -18,6 +18,7 @@ Json to_json(const Limits& limits) {
           {"max_lanes", limits.max_lanes},
           {"shared_bytes", limits.shared_bytes},
           {"subgroup_size", limits.subgroup_size},
+          {"processors", limits.processors},
           {"float16", limits.float16},
           {"float64", limits.float64},
           {"int8", limits.int8},

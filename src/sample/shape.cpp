@@ -17,13 +17,12 @@ constexpr int64_t heavy_work =
 
 bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
 
-// Chains of a workgroup: one while the device has a processor for each, since lanes that part wait for each
-// other; up to a whole subgroup when there are many.
+// Chains of a workgroup: as many as give each of the device's processors one. Chains that adapt by themselves
+// differ, and the slowest of few takes the time: it is fastest alone.
 uint32_t lanes_for(int64_t chains, Adapt adapt, const Device& device) {
-  // A large GPU has some 500 processors, each of which runs two subgroups a little faster than one. Chains that
-  // adapt by themselves differ: the slowest of few is what takes time, and is fastest alone.
-  const int64_t processors = adapt == Adapt::chain && chains <= 1024 ? 1024 : 512;
+  const auto processors = static_cast<int64_t>(device.limits().processors);
   uint32_t lanes = 1;
+  if (adapt == Adapt::chain && chains <= 2 * processors) return lanes;
   while (lanes < device.limits().subgroup_size && lanes * processors < chains) lanes *= 2;
   return lanes;
 }
@@ -31,7 +30,7 @@ uint32_t lanes_for(int64_t chains, Adapt adapt, const Device& device) {
 // Lanes of a team: as many as the longest loop can use while the chains leave processors idle, fewer when
 // they do not, since sums over lanes cost more the more lanes there are.
 uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, const Device& device) {
-  constexpr int64_t invocations = 32768;  // that keep a large GPU busy
+  const int64_t invocations = int64_t{64} * device.limits().processors;  // that keep it busy
   int64_t longest = size;
   for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
   uint32_t lanes = 32;

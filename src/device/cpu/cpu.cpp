@@ -128,6 +128,7 @@ class CpuDevice final : public Device {
     limits_.max_buffer_bytes = physical_memory();
     limits_.max_lanes = 1024;
     limits_.shared_bytes = 256 * 1024;  // on the stack of the thread that runs the team
+    limits_.processors = static_cast<uint32_t>(thread_count());
     limits_.subgroup_size =
         native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
     limits_.float16 = limits_.float64 = limits_.int8 = limits_.int16 = limits_.int64 = true;

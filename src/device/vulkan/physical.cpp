@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <thread>
 
 #include "device/vulkan/cooperative.hpp"
 #include "device/vulkan/instance.hpp"
@@ -152,6 +153,39 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   }
 }
 
+template <class Properties>
+Properties ask(const Physical& device, VkStructureType type) {
+  Properties told{};
+  told.sType = type;
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  all.pNext = &told;
+  instance().calls.get_properties2(device.handle, &all);
+  return told;
+}
+
+// Vulkan has no word for it, and only two makers tell. The guesses are those of a middling device.
+uint32_t count_processors(const Physical& device) {
+  uint32_t count = 0;
+  if (has_extension(device.handle, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    constexpr uint32_t parts = 4;  // of a multiprocessor, each of which issues for one subgroup at a time
+    count = parts * ask<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
+                        device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
+                        .shaderSMCount;
+  } else if (has_extension(device.handle, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    const auto told = ask<VkPhysicalDeviceShaderCorePropertiesAMD>(
+        device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD);
+    count = told.shaderEngineCount * told.shaderArraysPerEngineCount * told.computeUnitsPerShaderArray *
+            told.simdPerComputeUnit;
+  }
+  if (count > 0) return count;
+  switch (device.info.kind) {
+    case DeviceKind::software: return std::max(1u, std::thread::hardware_concurrency());
+    case DeviceKind::integrated: return 64;
+    default: return 256;
+  }
+}
+
 // How large subgroups are: the same for all kernels, or as a pipeline asks.
 void read_subgroup_sizes(Physical& device) {
   if (!has_extension(device.handle, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return;
@@ -161,12 +195,8 @@ void read_subgroup_sizes(Physical& device) {
   all_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   all_features.pNext = &features;
   instance().calls.get_features2(device.handle, &all_features);
-  VkPhysicalDeviceSubgroupSizeControlPropertiesEXT told{};
-  told.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT;
-  VkPhysicalDeviceProperties2 all{};
-  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  all.pNext = &told;
-  instance().calls.get_properties2(device.handle, &all);
+  const auto told = ask<VkPhysicalDeviceSubgroupSizeControlPropertiesEXT>(
+      device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT);
 
   device.target.smallest_subgroup = std::max(told.minSubgroupSize, 1u);
   const uint32_t usual = device.limits.subgroup_size;
@@ -195,6 +225,7 @@ void read_properties(Physical& device) {
   device.info.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
   read_float_controls(device, v12);
   fill_limits(device, v11);
+  device.limits.processors = count_processors(device);
   read_subgroup_sizes(device);
 }
 

@@ -183,26 +183,26 @@ void Machine::fail(Failure failure) {
 void Machine::write() {
   declare();
   open_state();
-  rounds_.push_back(k_.variable(by_hand() ? select(exists_, budget_, index(0)) : budget_));
+  rounds_.push_back(k_.variable(by_hand() ? select(exists_, index(0), budget_) : index(0)));
   k_.while_(
       [&] {
         const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
-        return rounds_left().get() != index(0) && !waits && !is_phase(Phase::failed);
+        return rounds().get() != budget_ && !waits && !is_phase(Phase::failed);
       },
       [&] { options_.in_step ? round_in_step() : round(); });
-  word(word_rounds) = word(word_rounds).get() + (budget_ - rounds_left().get());
+  word(word_rounds) = word(word_rounds).get() + rounds().get();
   if (by_hand())
     k_.if_(exists_, [&] { save_state(); });
   else
     save_state();
 }
 
-// A chain waits for the beat before a transition.
+// A chain waits for the beat before a transition. A dispatch's first round is one, so that none waits for ever.
 void Machine::round_in_step() {
-  const Value left = rounds_left().get();
+  const Value done = rounds().get();
   k_.if_(
-      !is_phase(Phase::transition) || (left & (beat_ - 1)) == index(0), [&] { round(); },
-      [&] { rounds_left() = left - 1; });
+      !is_phase(Phase::transition) || (done & (beat_ - 1)) == index(0), [&] { round(); },
+      [&] { rounds() = done + 1; });
 }
 
 // Evaluations of the density, with what leads to the first and what follows from the last: all leaves of a
@@ -234,10 +234,10 @@ void Machine::round() {
 // them go on were slower in step than lanes that go round once.) True where the subtree goes on.
 Value Machine::leaves() {
   const auto once = [&] {
-    const Value left = rounds_left().get() - 1;
-    rounds_left() = left;
+    const Value done = rounds().get() + 1;
+    rounds() = done;
     leap();
-    return add_leaf() && is_phase(Phase::tree) && left != index(0);
+    return add_leaf() && is_phase(Phase::tree) && done != budget_;
   };
   if (options_.in_step) return once();
   const Variable goes = k_.variable(k_.constant(Type::boolean, true));

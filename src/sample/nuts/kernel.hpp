@@ -51,7 +51,7 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
 struct RunNumbers {
   uint32_t seed_low = 0, seed_high = 0, first_chain = 0, chains_a_set = 1;
   uint32_t warmup = 0, limit = 0;  // iterations of warm-up; where this dispatch stops
-  uint32_t budget = 0;             // rounds
+  uint32_t budget = 0;             // rounds, more than none
   uint32_t ring = 1, thin = 1, save_from = 0;
   uint32_t beat = 1;  // rounds, a power of two
   uint32_t max_depth = 10, init_buffer = 75, term_buffer = 50, window = 25, adapt = 1;

@@ -136,8 +136,8 @@ class Machine {
   const Variable& now_uniform() const { return now_[2]; }
   std::vector<Variable> good_;    // no pair of subtrees has turned
   const Variable& good() const { return good_[0]; }
-  std::vector<Variable> rounds_;  // of this dispatch, that are left
-  const Variable& rounds_left() const { return rounds_[0]; }
+  std::vector<Variable> rounds_;  // of this dispatch
+  const Variable& rounds() const { return rounds_[0]; }
   Value change() { return real(real_h0).get() - now_h().get(); }  // the leaf's log weight
 };
 

@@ -25,11 +25,9 @@ void Machine::draw_momentum(Value purpose, Value trial) {
     const auto normals = random_->normals(purpose, iteration, trial, i);
     for (int64_t j = 0; j < width; ++j) drawn.set(i * width + j, normals[static_cast<size_t>(j)]);
   };
-  // A few calls side by side take little longer than one.
+  // A loop even where there are few calls: code that is short runs faster on a GPU than calls side by side.
   if (chain_.by_team())
     k_.each(index(calls), draw);
-  else if (in_registers() && calls <= 3)
-    for (int64_t i = 0; i < calls; ++i) draw(index(i));
   else
     k_.for_(index(calls), draw);
   if (!layout_.dense()) {
