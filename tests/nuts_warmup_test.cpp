@@ -132,6 +132,30 @@ TEST(Warmup, DenseMetric) {
   }
 }
 
+// Trees of one or two leaves have no subtrees that wait, and transitions that diverge leave one half done: the
+// search that follows must not take its trials for leaves.
+TEST(Warmup, ShallowTreesThatDiverge) {
+  Model model("walled");
+  const Tensor x = model.sample("x", normal(0, tensor<double>({1, 2, 3, 4, 5})));
+  model.add_log_density("wall", -sum(exp(40 * (x - 1.2))));
+  for (const int depth : {1, 2})
+    for (const auto metric : {Metric::diagonal, Metric::dense})
+      for (const auto placement : {Placement::lane, Placement::team}) {
+        SampleOptions options = options_for(300);
+        options.chains = 24;
+        options.max_depth = depth;
+        options.metric = metric;
+        options.placement = placement;
+        options.adapt_delta = 0.5;
+        sampling::forced.lanes = placement == Placement::lane ? 1 : 0;
+        const Outcome outcome = run_model(model, options);
+        sampling::forced = {};
+        for (int64_t c = 0; c < outcome.chains; ++c)
+          expect_step_sizes(outcome, options, c, windows_of.at(300).ends);
+        expect_metric(outcome, windows_of.at(300), metric == Metric::dense);
+      }
+}
+
 TEST(Warmup, OtherConstants) {
   SampleOptions options = options_for(200);
   options.adapt_delta = 0.9;

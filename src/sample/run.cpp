@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
 constexpr uint32_t longest_beat = 8;    // rounds
-constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait no longer than this
+constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
+constexpr double longest_slice = 0.25;  // where less would be spent on coming and going
 
 }  // namespace
 
@@ -48,7 +49,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   if (!std::isfinite(data_.constant)) throw_bad_constant(model);
   allocate();
   initialise();
-  set_budget(0, 0);
+  set_budget(0, 1);
 }
 
 void Run::allocate() {
@@ -176,8 +177,9 @@ void Run::step(int64_t limit) {
   const bool joins = pause != pauses_.end() && *pause <= limit;
   if (joins) limit = *pause;
   const auto begin = Clock::now();
-  slice(limit);
-  set_budget(std::chrono::duration<double>(Clock::now() - begin).count(), packing_->longest_run());
+  const double share = share_that_goes_on(limit);
+  slice(limit, share);
+  set_budget(std::chrono::duration<double>(Clock::now() - begin).count(), share);
   if (!joins || slowest_ != limit) return;
   if (limit == options_.warmup)
     pool_steps();
@@ -185,17 +187,28 @@ void Run::step(int64_t limit) {
     pool_adaptation();
 }
 
-// Rounds of the next dispatch, from the time that those of the last one took; 0: there was none.
-void Run::set_budget(double seconds, uint32_t rounds) {
+double Run::share_that_goes_on(int64_t limit) const {
+  int64_t going = 0;
+  for (int64_t c = 0; c < chains_; ++c)
+    going += seen_[static_cast<size_t>(c) * word_count + word_iteration] < limit;
+  return static_cast<double>(std::max<int64_t>(1, going)) / static_cast<double>(chains_);
+}
+
+// Rounds of a dispatch of all chains, from the time that those of the last one took, of a share of them; 0:
+// there was none. On a CPU time goes by chains; a GPU's dispatch of few says little of one of all. A dispatch
+// that takes long for little work is let have more.
+void Run::set_budget(double seconds, double share) {
   const uint64_t trips = device_->limits().max_loop_trips;
   const uint64_t most =
       trips ? std::max<uint64_t>(1, trips * 9 / 10 / static_cast<uint64_t>(kernel_->loop_trips))
             : uint64_t{1} << 24;
   if (budget_ == 0)
     budget_ = 16;
-  else
-    budget_ = static_cast<uint32_t>(
-        std::clamp(rounds * slice_seconds / std::max(seconds, 1e-6), 1.0, std::min(8.0 * budget_, 0x1p24)));
+  else if (choice_.on_cpu || share > 0.5) {
+    const double done = packing_->longest_run() * (choice_.on_cpu ? share : 1), rate = done / std::max(seconds, 1e-6);
+    const double wanted = std::max(rate * slice_seconds, std::min(64.0, rate * longest_slice));
+    budget_ = static_cast<uint32_t>(std::clamp(wanted, 1.0, std::min(8.0 * budget_, 0x1p24)));
+  }
   budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
   if (budget_ > longest_beat) budget_ -= budget_ % longest_beat;
   if (forced.budget) budget_ = forced.budget;
@@ -210,9 +223,9 @@ void Run::set_beat(uint64_t leaves, uint64_t transitions) {
   if (forced.beat) beat_ = forced.beat;
 }
 
-// Chains that go on get their places. The busiest chains should not be done in it,
-// so that they can be placed again when others are.
-Run::Dispatch Run::place(int64_t limit) {
+// Chains that go on get their places. The busiest should not be done in this dispatch, so that they can be
+// placed again when others are.
+void Run::place(int64_t limit, Dispatch& dispatch) {
   constexpr uint32_t fewest = 256;  // rounds, from which something can be learnt
   const bool begins = !sampling_ && slowest_ >= options_.warmup;
   if (begins) {
@@ -224,12 +237,15 @@ Run::Dispatch Run::place(int64_t limit) {
   device_->write(places_, places.data(), places.size() * 4);
   const auto part = static_cast<uint32_t>(std::min(0.7 * packing_->longest(), 1e9));
   const uint32_t rounds = begins ? fewest : std::max(fewest, part - part % longest_beat);
-  return {places.size(), std::min(budget_, rounds)};
+  dispatch.teams = places.size();
+  dispatch.rounds = std::min(dispatch.rounds, rounds);
 }
 
-void Run::slice(int64_t limit) {
+void Run::slice(int64_t limit, double share) {
   Dispatch dispatch{teams_, budget_};
-  if (in_vectors_) dispatch = place(limit);
+  if (choice_.on_cpu && !forced.budget)
+    dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / share, 0x1p24));
+  if (in_vectors_) place(limit, dispatch);
   device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
   look();
   check_failures();

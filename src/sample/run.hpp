@@ -64,17 +64,18 @@ class Run {
   void allocate();
   void initialise();
   void plan_windows();
-  void slice(int64_t limit);
+  void slice(int64_t limit, double share);
   void look();
   void check_failures();
   std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
-  void set_budget(double seconds, uint32_t rounds);
+  double share_that_goes_on(int64_t limit) const;
+  void set_budget(double seconds, double share);
   void set_beat(uint64_t leaves, uint64_t transitions);
   struct Dispatch {
     uint64_t teams = 0;
     uint32_t rounds = 0;
   };
-  Dispatch place(int64_t limit);
+  void place(int64_t limit, Dispatch& dispatch);
   int64_t rows_until(int64_t iteration) const;
   // Rows from `first` on, counts[c] of chain c.
   std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);

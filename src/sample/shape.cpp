@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <thread>
 
 namespace adit::sampling {
 
@@ -105,16 +104,23 @@ void shape_team(KernelOptions& shape, const Layout& layout, const Schedule& sche
     shape.lanes = std::min(64u, device.limits().max_lanes);
 }
 
-// Chains fill the lanes of a CPU's vectors, but no more than leave work for every thread. Where the tree is
-// most of the work, lanes wait for each other at every branch: that pays with many chains only.
+// Lanes of a CPU's vectors that chains fill, but no more than leave work for every thread.
+uint32_t vector_lanes(const Schedule& schedule, int64_t chains, DType type, const Device& device) {
+  const int64_t threads = std::max(1u, device.limits().processors);
+  uint32_t lanes = 1;
+  if (schedule.work > light_work) {
+    while (lanes < 64 && lanes * threads < chains) lanes *= 2;
+    return lanes;
+  }
+  // Where the tree is most of the work, a round of a full vector takes twice as long as one of a chain alone.
+  const uint32_t width = std::max<uint32_t>(1, device.limits().subgroup_size / (type == DType::f64 ? 2 : 1));
+  const auto rounds = [&](int64_t many) { return static_cast<double>((many + threads - 1) / threads); };
+  return 2.2 * rounds((chains + width - 1) / width) < rounds(chains) ? width : 1;
+}
+
 void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
-                   DType type) {
-  const int64_t threads = std::max(1u, std::thread::hardware_concurrency());
-  const bool is_light = schedule.work <= light_work;
-  const uint32_t most = is_light ? 8 : 64;
-  shape.lanes = 1;
-  while (shape.lanes < most && shape.lanes * threads < (is_light ? chains / 4 : chains)) shape.lanes *= 2;
-  if (is_light && shape.lanes < most) shape.lanes = 1;
+                   DType type, const Device& device) {
+  shape.lanes = vector_lanes(schedule, chains, type, device);
   if (forced.lanes) shape.lanes = forced.lanes;
   shape.written_out = 2;
   shape.in_vectors = shape.lanes > 1;
@@ -151,7 +157,7 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
   else if (is_gpu(device))
     shape_lanes(shape, layout, chains, options.adapt, choice.type, device);
   else
-    shape_vectors(shape, layout, schedule, chains, choice.type);
+    shape_vectors(shape, layout, schedule, chains, choice.type, device);
   shape.in_step = !choice.by_team && shape.lanes > 1;
   return shape;
 }

@@ -92,10 +92,14 @@ class CpuKernel final : public Kernel {
   CpuKernel(const kernel::Program& program, std::shared_ptr<const native::Code> code)
       : Kernel(program),
         together_(program.team.kind == kernel::TeamKind::one ? native::lanes_of(program) : 1),
+        takes_any_time_(std::ranges::any_of(
+            program.blocks[0], [&](kernel::Id id) { return program[id].op == kernel::Op::while_; })),
         code_(std::move(code)) {}
   // Teams that run in the lanes of one vector. A chunk holds whole vectors: half of one takes as long, and
   // which teams form a subgroup must not depend on how the work was shared out.
   uint64_t together() const { return together_; }
+  // Its outermost loop ends when it will: what one run took says nothing of the next, nor a team of another.
+  bool takes_any_time() const { return takes_any_time_; }
   native::Function function() const { return code_->function(); }
 
   // Nanoseconds a team takes on one thread, as last measured; 0 before the first run.
@@ -103,6 +107,7 @@ class CpuKernel final : public Kernel {
 
  private:
   uint64_t together_;
+  bool takes_any_time_;
   std::shared_ptr<const native::Code> code_;
 };
 
@@ -231,6 +236,12 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
     return elapsed / static_cast<double>(to - begin);
   };
   if (threads_.size() == 1) return function(block.data(), 0, teams);
+  if (kernel.takes_any_time() && teams > kernel.together()) {
+    const uint64_t vectors = std::max<uint64_t>(1, teams / (kernel.together() * threads_.size() * 64));
+    return threads_.parallel(teams, vectors * kernel.together(), [&](uint64_t from, uint64_t to) {
+      function(block.data(), from, to);
+    });
+  }
   if (team_time == 0) {  // a first piece tells how long a team takes
     const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? kernel.together() : granule);
     team_time = measure(piece);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 namespace adit::cpu {
 
@@ -29,10 +32,42 @@ bool spin_until(Ready ready) {
   return ready();
 }
 
+// A system may leave threads that wake each other on one processor for many milliseconds. A worker that has
+// been on another one stays there, and is free to go where the system wants it.
+#if defined(__linux__)
+std::vector<int> other_processors() {
+  cpu_set_t allowed;
+  std::vector<int> others;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return others;
+  const int here = sched_getcpu();
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (cpu != here && CPU_ISSET(cpu, &allowed)) others.push_back(cpu);
+  return others;
+}
+
+void visit(int cpu) {
+  cpu_set_t allowed, one;
+  if (cpu < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+std::vector<int> other_processors() { return {}; }
+void visit(int) {}
+#endif
+
 }  // namespace
 
 Threads::Threads(unsigned threads) {
-  for (unsigned k = 1; k < threads; ++k) workers_.emplace_back([this] { serve(); });
+  const std::vector<int> others = other_processors();
+  for (unsigned k = 1; k < threads; ++k) {
+    const int first = others.empty() ? -1 : others[(k - 1) % others.size()];
+    workers_.emplace_back([this, first] {
+      visit(first);
+      serve();
+    });
+  }
 }
 
 Threads::~Threads() {

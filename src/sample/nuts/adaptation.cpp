@@ -33,7 +33,7 @@ void Machine::end_search() {
   k_.if_(goes_on, [&] {
     const Value step = real(real_step).get() * select(direction == index(1), number(2), number(0.5));
     real(real_step) = step;
-    k_.if_(step > number(1e7), [&] { fail(Failure::improper); });
+    k_.if_(!(step <= number(1e7)), [&] { fail(Failure::improper); });
     k_.if_(step == number(0), [&] { fail(Failure::no_step); });
   });
   k_.if_(!first && !goes_on, [&] {

@@ -179,6 +179,7 @@ void Machine::merge_more(Value leaf, Value full) {
       k_.if_(!full, [&] { wait_in(slot_of(level, own)); });
     };
   };
+  if (layout_.slots() == 0) return;
   const Value end = index(own_slots_ + 1);
   if (own_slots_ == layout_.slots())
     return chain_.climb(index(1), layout_.slots() + 1, goes, merges(true), waits(true));
@@ -267,6 +268,7 @@ void Machine::end_transition() {
   const Value accept_stat = real(real_acceptance).get() / convert(word(word_leaps).get(), chain_.real());
   save_draw(accept_stat);
   set_phase(Phase::transition);
+  word(word_leaf) = index(0);  // a search may follow, whose trials are no leaves
   k_.if_(word(word_iteration).get() < warmup_, [&] { adapt(accept_stat); });
   word(word_iteration) = word(word_iteration).get() + 1;
 }
