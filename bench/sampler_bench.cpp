@@ -2,10 +2,11 @@
 //
 //   sampler_bench [device] [model:chains[:draws[:warmup]]]...
 //
-// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared, split),
-// SLOTS, BEAT, DEPTH (the most) and POOLED=1 in the environment change the run. One line of JSON each: what a user waits for, the sampling
-// alone, leapfrogs, and how much of what was executed was of use. The effective sample size is the smallest
-// bulk one of all unconstrained numbers; past 64 chains it is that of the first 64, scaled.
+// METRIC (dense, unit), PLACE (lane, team), PRECISION (f32, f64), LANES, STATE (buffer, array, shared,
+// split), SLOTS, BEAT, DEPTH (the most) and POOLED=1 in the environment change the run. One line of JSON
+// each: what a user waits for, the sampling alone, leapfrogs, and how much of what was executed was of use.
+// The effective sample size is the smallest bulk one of all unconstrained numbers; past 64 chains it is that
+// of the first 64, scaled.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>

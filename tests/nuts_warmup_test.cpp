@@ -132,8 +132,8 @@ TEST(Warmup, DenseMetric) {
   }
 }
 
-// Trees of one or two leaves have no subtrees that wait, and transitions that diverge leave one half done: the
-// search that follows must not take its trials for leaves.
+// Trees of one or two leaves have no subtrees that wait, and transitions that diverge leave one half done:
+// the search that follows must not take its trials for leaves.
 TEST(Warmup, ShallowTreesThatDiverge) {
   Model model("walled");
   const Tensor x = model.sample("x", normal(0, tensor<double>({1, 2, 3, 4, 5})));

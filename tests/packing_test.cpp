@@ -1,8 +1,9 @@
 // Which chains share a vector: those with the same work left, from what they did before.
+#include "sample/packing.hpp"
+
 #include <gtest/gtest.h>
 
 #include "sample/nuts/layout.hpp"
-#include "sample/packing.hpp"
 
 namespace adit::test {
 namespace {

@@ -53,15 +53,35 @@ void Emitter::instruction(Id id) {
   }
 }
 
+// A little arithmetic on variables: done sooner than it is asked whether a lane wants it. (LLVM would come to
+// the same end by itself, but selects vectors by the answer then, which costs some fifty instructions.)
+bool Emitter::is_brief(uint32_t number) const {
+  constexpr int most = 8;
+  int count = 0;
+  for (const Id id : program_.blocks[number]) {
+    const Instruction& it = program_[id];
+    if (it.op == Op::constant) continue;
+    const bool moves = it.op == Op::load || it.op == Op::store;
+    const bool computes = it.op >= Op::add && it.op <= Op::bitcast;
+    if (!computes && !(moves && program_[it.operand[0]].op == Op::variable)) return false;
+    if (++count > most) return false;
+  }
+  return true;
+}
+
 // Runs the block for the lanes of the mask, or skips it where there are none.
 void Emitter::masked_branch(Ref mask, uint32_t number) {
-  const auto work = new_block("some"), next = new_block("next");
-  LLVMBuildCondBr(builder_, any(mask), work, next);
-  enter(work);
+  const bool asks = !is_brief(number);
+  const auto work = asks ? new_block("some") : nullptr, next = asks ? new_block("next") : nullptr;
+  if (asks) {
+    LLVMBuildCondBr(builder_, any(mask), work, next);
+    enter(work);
+  }
   const Ref outer = mask_;
   mask_ = mask;
   block(number);
   mask_ = outer;
+  if (!asks) return;
   LLVMBuildBr(builder_, next);
   enter(next);
 }

@@ -100,6 +100,7 @@ class Emitter {
   void for_(const Instruction& it);
   void while_(const Instruction& it);
   void masked_branch(Ref mask, uint32_t number);
+  bool is_brief(uint32_t number) const;
   // Runs `body` with `index` from begin while index < end.
   void scalar_loop(Ref begin, Ref end, Ref step, bool is_signed, const std::function<void(Ref)>& body);
 

@@ -18,8 +18,7 @@ class ChainNumbers {
     return type_ == DType::f64 ? read<double>(place(chain, at)) : read<float>(place(chain, at));
   }
   void set(int64_t chain, int64_t at, double value) {
-    type_ == DType::f64 ? write(place(chain, at), value)
-                        : write(place(chain, at), static_cast<float>(value));
+    type_ == DType::f64 ? write(place(chain, at), value) : write(place(chain, at), static_cast<float>(value));
   }
   std::vector<double> get(int64_t chain, int64_t at, int64_t count) const {
     std::vector<double> numbers(static_cast<size_t>(count));

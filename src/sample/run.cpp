@@ -205,7 +205,8 @@ void Run::set_budget(double seconds, double share) {
   if (budget_ == 0)
     budget_ = 16;
   else if (choice_.on_cpu || share > 0.5) {
-    const double done = packing_->longest_run() * (choice_.on_cpu ? share : 1), rate = done / std::max(seconds, 1e-6);
+    const double done = packing_->longest_run() * (choice_.on_cpu ? share : 1),
+                 rate = done / std::max(seconds, 1e-6);
     const double wanted = std::max(rate * slice_seconds, std::min(64.0, rate * longest_slice));
     budget_ = static_cast<uint32_t>(std::clamp(wanted, 1.0, std::min(8.0 * budget_, 0x1p24)));
   }

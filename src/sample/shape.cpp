@@ -85,8 +85,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
 namespace {
 
 // Shared memory holds the state while enough teams still fit on a processor, or else what every leaf touches;
-// lanes then share out their loops by hand. A dense metric, which lanes read across, stays with the rest. What
-// is too large even so stays in the buffer, and more lanes hide the waiting.
+// lanes then share out their loops by hand. A dense metric, which lanes read across, stays with the rest.
+// What is too large even so stays in the buffer, and more lanes hide the waiting.
 void shape_team(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
                 DType type, const Device& device) {
   shape.lanes = forced.lanes ? forced.lanes : team_lanes(schedule, layout.size, chains, device);

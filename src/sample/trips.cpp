@@ -4,8 +4,8 @@ namespace adit::sampling {
 
 namespace {
 
-// `by_rounds`: loops of this block go by the rounds of the dispatch, of which one is asked for: the outermost,
-// and the one over leaves that stands right in it.
+// `by_rounds`: loops of this block go by the rounds of the dispatch, of which one is asked for: the
+// outermost, and the one over leaves that stands right in it.
 int64_t trips_of(const kernel::Program& program, uint32_t number, int64_t depth, bool by_rounds) {
   using kernel::Op;
   int64_t trips = 0;
@@ -34,6 +34,8 @@ int64_t trips_of(const kernel::Program& program, uint32_t number, int64_t depth,
 
 }  // namespace
 
-int64_t loop_trips(const kernel::Program& program, int64_t depth) { return trips_of(program, 0, depth, true); }
+int64_t loop_trips(const kernel::Program& program, int64_t depth) {
+  return trips_of(program, 0, depth, true);
+}
 
 }  // namespace adit::sampling

@@ -238,9 +238,8 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   if (threads_.size() == 1) return function(block.data(), 0, teams);
   if (kernel.takes_any_time() && teams > kernel.together()) {
     const uint64_t vectors = std::max<uint64_t>(1, teams / (kernel.together() * threads_.size() * 64));
-    return threads_.parallel(teams, vectors * kernel.together(), [&](uint64_t from, uint64_t to) {
-      function(block.data(), from, to);
-    });
+    return threads_.parallel(teams, vectors * kernel.together(),
+                             [&](uint64_t from, uint64_t to) { function(block.data(), from, to); });
   }
   if (team_time == 0) {  // a first piece tells how long a team takes
     const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? kernel.together() : granule);

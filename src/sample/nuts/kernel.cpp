@@ -197,7 +197,8 @@ void Machine::write() {
     save_state();
 }
 
-// A chain waits for the beat before a transition. A dispatch's first round is one, so that none waits for ever.
+// A chain waits for the beat before a transition. A dispatch's first round is one, so that none waits for
+// ever.
 void Machine::round_in_step() {
   const Value done = rounds().get();
   k_.if_(
@@ -229,9 +230,9 @@ void Machine::round() {
   });
 }
 
-// The way of most leaves is this loop alone, with one branch in it: a lane that runs alone waits at each. What
-// is not a leaf goes through it once, and what is noted of it is not read. (Lanes that vote whether all of
-// them go on were slower in step than lanes that go round once.) True where the subtree goes on.
+// The way of most leaves is this loop alone, with one branch in it: a lane that runs alone waits at each.
+// What is not a leaf goes through it once, and what is noted of it is not read. (Lanes that vote whether all
+// of them go on were slower in step than lanes that go round once.) True where the subtree goes on.
 Value Machine::leaves() {
   const auto once = [&] {
     const Value done = rounds().get() + 1;
@@ -268,8 +269,8 @@ void Machine::leap() {
     });
   }
   chain_.sync();
-  // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at a
-  // time, made elsewhere, cost more.)
+  // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at
+  // a time, made elsewhere, cost more.)
   toss(word(word_leaps).get() + 1);
   const Value lp = density_.write(q_, g_, at(layout_.scratch));
   now_lp() = lp;

@@ -75,8 +75,8 @@ struct Layout {
   int64_t inner = 0;     // momentum of the end before it grew
   int64_t sample = 0;    // position, gradient
   int64_t rho = 0;
-  int64_t single = 0;           // momentum of a leaf that waits
-  int64_t stack = 0, slot = 0;  // subtrees that wait: a slot for each size, 2, 4, 8 ... leaves
+  int64_t single = 0;                      // momentum of a leaf that waits
+  int64_t stack = 0, slot = 0;             // subtrees that wait: a slot for each size, 2, 4, 8 ... leaves
   int64_t inverse_metric = 0, factor = 0;  // diagonal or matrix; dense: its Cholesky factor
   int64_t mean = 0, squares = 0;           // of the draws in the window
   int64_t scratch = 0;

@@ -120,8 +120,8 @@ class Machine {
   bool has_scratch_ = false;  // the density's scratch is an array of its own
   Value state_base_, own_base_, index_zero_;
   int64_t own_begin_ = 0, own_end_ = 0;
-  int64_t own_slots_ = 0;  // of the stack: there, or all where all numbers lie in one place
-  Vector q_, p_, g_, sharp_;                          // the current point: the end that grows
+  int64_t own_slots_ = 0;     // of the stack: there, or all where all numbers lie in one place
+  Vector q_, p_, g_, sharp_;  // the current point: the end that grows
   Vector other_q_, other_p_, other_g_, other_sharp_;  // the other end
   Vector inner_, inner_sharp_;                        // momentum of this end before it grew
   Vector sample_q_, sample_g_, proposal_q_, proposal_g_, rho_;
@@ -134,7 +134,7 @@ class Machine {
   const Variable& now_lp() const { return now_[0]; }
   const Variable& now_h() const { return now_[1]; }
   const Variable& now_uniform() const { return now_[2]; }
-  std::vector<Variable> good_;    // no pair of subtrees has turned
+  std::vector<Variable> good_;  // no pair of subtrees has turned
   const Variable& good() const { return good_[0]; }
   std::vector<Variable> rounds_;  // of this dispatch
   const Variable& rounds() const { return rounds_[0]; }

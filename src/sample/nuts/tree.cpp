@@ -70,8 +70,8 @@ Value Machine::is_ordinary() {
   return change() >= number(-1000) && change() <= number(60) && real(real_shift).get() == number(0);
 }
 
-// A leaf, and the subtrees that it completes with those that wait for them; what came of it then waits itself.
-// True while the subtree goes on.
+// A leaf, and the subtrees that it completes with those that wait for them; what came of it then waits
+// itself. True while the subtree goes on.
 Value Machine::add_leaf() {
   const Value ordinary = is_ordinary(), weight = kernel::exp(change());
   word(word_leaps) = word(word_leaps).get() + 1;
@@ -84,13 +84,12 @@ Value Machine::add_leaf() {
   word(word_leaf) = leaf + 1;
   const Value full = is_full();
   good() = full.like(true);
-  k_.if_(
-      (leaf & 1) != index(0),
-      [&] {
-        meet_single();
-        merge_more(leaf, full);
-      },
-      [&] { wait_single(); });
+  k_.if_((leaf & 1) != index(0),
+         [&] {
+           meet_single();
+           merge_more(leaf, full);
+         },
+         [&] { wait_single(); });
   return ordinary && good().get() && !full;
 }
 
@@ -102,8 +101,8 @@ void Machine::take_leaf(Value takes) {
   keep(real_proposal_energy, now_h().get());
 }
 
-// The weight of a leaf that is not ordinary. Weights are kept relative to exp(shift), which changes only where
-// one would overflow.
+// The weight of a leaf that is not ordinary. Weights are kept relative to exp(shift), which changes only
+// where one would overflow.
 void Machine::weigh() {
   const Variable& shift = real(real_shift);
   k_.if_(change() > shift.get() + 60, [&] {
@@ -171,13 +170,9 @@ void Machine::meet_single() {
 // the same slot. The way does not depend on what the checks say, so that nothing waits for their sums.
 void Machine::merge_more(Value leaf, Value full) {
   const auto goes = [&](Value level) { return ((leaf >> level) & 1) != index(0); };
-  const auto merges = [&](bool own) {
-    return [this, own](Value level) { merge_with(slot_of(level, own)); };
-  };
+  const auto merges = [&](bool own) { return [this, own](Value level) { merge_with(slot_of(level, own)); }; };
   const auto waits = [&](bool own) {
-    return [this, full, own](Value level) {
-      k_.if_(!full, [&] { wait_in(slot_of(level, own)); });
-    };
+    return [this, full, own](Value level) { k_.if_(!full, [&] { wait_in(slot_of(level, own)); }); };
   };
   if (layout_.slots() == 0) return;
   const Value end = index(own_slots_ + 1);
@@ -202,21 +197,23 @@ void Machine::merge_with(const Vector& slot) {
   const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
   const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
   // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
-  good() = good().get() && all_positive(chain_.sums(
-      n_, 6,
-      [&](Value i) {
-        const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
-        const Value begin = cb_.get(i), rho = cr_.get(i);
-        const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
-        const Value begin_sharp = sharp(i, begin, cb_sharp_);
-        const Value left = r + begin, right = rho + e, all = rho + r;
-        return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
-      },
-      [&](Value i) {
-        cr_.set(i, cr_.get(i) + sum.get(i));
-        cb_.set(i, first.get(i));
-        if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
-      }));
+  good() =
+      good().get() &&
+      all_positive(chain_.sums(
+          n_, 6,
+          [&](Value i) {
+            const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
+            const Value begin = cb_.get(i), rho = cr_.get(i);
+            const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
+            const Value begin_sharp = sharp(i, begin, cb_sharp_);
+            const Value left = r + begin, right = rho + e, all = rho + r;
+            return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
+          },
+          [&](Value i) {
+            cr_.set(i, cr_.get(i) + sum.get(i));
+            cb_.set(i, first.get(i));
+            if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
+          }));
 }
 
 void Machine::wait_in(const Vector& slot) {
