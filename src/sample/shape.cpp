@@ -114,8 +114,8 @@ uint32_t vector_lanes(const Schedule& schedule, int64_t chains, DType type, cons
   }
   // Where the tree is most of the work, a round of a full vector takes twice as long as one of a chain alone.
   const uint32_t width = std::max<uint32_t>(1, device.limits().subgroup_size / (type == DType::f64 ? 2 : 1));
-  const auto rounds = [&](int64_t many) { return static_cast<double>((many + threads - 1) / threads); };
-  return 2.2 * rounds((chains + width - 1) / width) < rounds(chains) ? width : 1;
+  const auto turns = [&](int64_t many) { return (many + threads - 1) / threads; };
+  return 22 * turns((chains + width - 1) / width) < 10 * turns(chains) ? width : 1;
 }
 
 void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
