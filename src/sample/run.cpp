@@ -40,7 +40,9 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
   const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
   teams_ = teams_of(shape, chains_);
-  packing_.emplace(chains_, shape.by_team ? 1 : shape.lanes);
+  const uint32_t together = shape.by_team ? 1 : shape.lanes;
+  packing_.emplace(chains_, together);
+  groups_ = (chains_ + together - 1) / together;
   in_vectors_ = shape.in_vectors;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
@@ -194,9 +196,15 @@ double Run::share_that_goes_on(int64_t limit) const {
   return static_cast<double>(std::max<int64_t>(1, going)) / static_cast<double>(chains_);
 }
 
+// How long a round of a share of the chains takes, beside one of all: no longer than the processors have to
+// take turns.
+double Run::turns(double share) const {
+  const double each = static_cast<double>(groups_) / device_->limits().processors;
+  return std::max(1.0, share * each) / std::max(1.0, each);
+}
+
 // Rounds of a dispatch of all chains, from the time that those of the last one took, of a share of them; 0:
-// there was none. On a CPU time goes by chains; a GPU's dispatch of few says little of one of all. A dispatch
-// that takes long for little work is let have more.
+// there was none. A dispatch that takes long for little work is let have more.
 void Run::set_budget(double seconds, double share) {
   const uint64_t trips = device_->limits().max_loop_trips;
   const uint64_t most =
@@ -204,9 +212,8 @@ void Run::set_budget(double seconds, double share) {
             : uint64_t{1} << 24;
   if (budget_ == 0)
     budget_ = 16;
-  else if (choice_.on_cpu || share > 0.5) {
-    const double done = packing_->longest_run() * (choice_.on_cpu ? share : 1),
-                 rate = done / std::max(seconds, 1e-6);
+  else {
+    const double rate = packing_->longest_run() * turns(share) / std::max(seconds, 1e-6);
     const double wanted = std::max(rate * slice_seconds, std::min(64.0, rate * longest_slice));
     budget_ = static_cast<uint32_t>(std::clamp(wanted, 1.0, std::min(8.0 * budget_, 0x1p24)));
   }
@@ -244,8 +251,8 @@ void Run::place(int64_t limit, Dispatch& dispatch) {
 
 void Run::slice(int64_t limit, double share) {
   Dispatch dispatch{teams_, budget_};
-  if (choice_.on_cpu && !forced.budget)
-    dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / share, 0x1p24));
+  if (!forced.budget && !device_->limits().max_loop_trips)
+    dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / turns(share), 0x1p24));
   if (in_vectors_) place(limit, dispatch);
   device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
   look();

@@ -69,6 +69,7 @@ class Run {
   void check_failures();
   std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
   double share_that_goes_on(int64_t limit) const;
+  double turns(double share) const;
   void set_budget(double seconds, double share);
   void set_beat(uint64_t leaves, uint64_t transitions);
   struct Dispatch {
@@ -100,6 +101,7 @@ class Run {
   std::shared_ptr<const Kernel> compiled_;
   std::optional<Packing> packing_;
   uint64_t teams_ = 0;       // of a dispatch of all chains
+  int64_t groups_ = 1;       // of chains that wait for each other
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
   bool sampling_ = false;    // some dispatch began after warm-up
   BoundData data_;

@@ -153,15 +153,28 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   }
 }
 
-template <class Properties>
-Properties ask(const Physical& device, VkStructureType type) {
-  Properties told{};
+// What an extension tells, as part of all features or all properties.
+template <class Told, class All, class Call>
+Told ask(const Physical& device, Call call, VkStructureType all_type, VkStructureType type) {
+  Told told{};
   told.sType = type;
-  VkPhysicalDeviceProperties2 all{};
-  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  All all{};
+  all.sType = all_type;
   all.pNext = &told;
-  instance().calls.get_properties2(device.handle, &all);
+  call(device.handle, &all);
   return told;
+}
+
+template <class Told>
+Told properties_of(const Physical& device, VkStructureType type) {
+  return ask<Told, VkPhysicalDeviceProperties2>(device, instance().calls.get_properties2,
+                                                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, type);
+}
+
+template <class Told>
+Told features_of(const Physical& device, VkStructureType type) {
+  return ask<Told, VkPhysicalDeviceFeatures2>(device, instance().calls.get_features2,
+                                              VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, type);
 }
 
 // Vulkan has no word for it, and only two makers tell. The guesses are those of a middling device.
@@ -169,11 +182,11 @@ uint32_t count_processors(const Physical& device) {
   uint32_t count = 0;
   if (has_extension(device.handle, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
     constexpr uint32_t parts = 4;  // of a multiprocessor, each of which issues for one subgroup at a time
-    count = parts * ask<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
+    count = parts * properties_of<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
                         device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
                         .shaderSMCount;
   } else if (has_extension(device.handle, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
-    const auto told = ask<VkPhysicalDeviceShaderCorePropertiesAMD>(
+    const auto told = properties_of<VkPhysicalDeviceShaderCorePropertiesAMD>(
         device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD);
     count = told.shaderEngineCount * told.shaderArraysPerEngineCount * told.computeUnitsPerShaderArray *
             told.simdPerComputeUnit;
@@ -189,13 +202,9 @@ uint32_t count_processors(const Physical& device) {
 // How large subgroups are: the same for all kernels, or as a pipeline asks.
 void read_subgroup_sizes(Physical& device) {
   if (!has_extension(device.handle, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME)) return;
-  VkPhysicalDeviceSubgroupSizeControlFeaturesEXT features{};
-  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT;
-  VkPhysicalDeviceFeatures2 all_features{};
-  all_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-  all_features.pNext = &features;
-  instance().calls.get_features2(device.handle, &all_features);
-  const auto told = ask<VkPhysicalDeviceSubgroupSizeControlPropertiesEXT>(
+  const auto features = features_of<VkPhysicalDeviceSubgroupSizeControlFeaturesEXT>(
+      device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT);
+  const auto told = properties_of<VkPhysicalDeviceSubgroupSizeControlPropertiesEXT>(
       device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES_EXT);
 
   device.target.smallest_subgroup = std::max(told.minSubgroupSize, 1u);

@@ -69,7 +69,7 @@ void Machine::open_state() {
   for (uint32_t i = 0; i < real_count; ++i) reals_.push_back(k_.variable(state_[state_base_ + i]));
   for (uint32_t i = 0; i < word_count; ++i) cells_.push_back(k_.variable(words_[words + i]));
   for (int i = 0; i < 3; ++i) now_.push_back(k_.variable(number(0)));
-  good_.push_back(k_.variable(k_.constant(Type::boolean, true)));
+  good_.emplace(k_.variable(k_.constant(Type::boolean, true)));
   open_vectors();
 }
 
@@ -183,7 +183,7 @@ void Machine::fail(Failure failure) {
 void Machine::write() {
   declare();
   open_state();
-  rounds_.push_back(k_.variable(by_hand() ? select(exists_, index(0), budget_) : index(0)));
+  rounds_.emplace(k_.variable(by_hand() ? select(exists_, index(0), budget_) : index(0)));
   k_.while_(
       [&] {
         const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;

@@ -134,10 +134,10 @@ class Machine {
   const Variable& now_lp() const { return now_[0]; }
   const Variable& now_h() const { return now_[1]; }
   const Variable& now_uniform() const { return now_[2]; }
-  std::vector<Variable> good_;  // no pair of subtrees has turned
-  const Variable& good() const { return good_[0]; }
-  std::vector<Variable> rounds_;  // of this dispatch
-  const Variable& rounds() const { return rounds_[0]; }
+  std::optional<Variable> good_;  // no pair of subtrees has turned
+  const Variable& good() const { return *good_; }
+  std::optional<Variable> rounds_;  // of this dispatch
+  const Variable& rounds() const { return *rounds_; }
   Value change() { return real(real_h0).get() - now_h().get(); }  // the leaf's log weight
 };
 

@@ -169,12 +169,12 @@ void Machine::meet_single() {
 // Subtrees of 2, 4, 8 ... leaves wait in slots of their own size: chains that run side by side then reach for
 // the same slot. The way does not depend on what the checks say, so that nothing waits for their sums.
 void Machine::merge_more(Value leaf, Value full) {
+  if (layout_.slots() == 0) return;  // a pair is the whole tree
   const auto goes = [&](Value level) { return ((leaf >> level) & 1) != index(0); };
   const auto merges = [&](bool own) { return [this, own](Value level) { merge_with(slot_of(level, own)); }; };
   const auto waits = [&](bool own) {
     return [this, full, own](Value level) { k_.if_(!full, [&] { wait_in(slot_of(level, own)); }); };
   };
-  if (layout_.slots() == 0) return;
   const Value end = index(own_slots_ + 1);
   if (own_slots_ == layout_.slots())
     return chain_.climb(index(1), layout_.slots() + 1, goes, merges(true), waits(true));
@@ -197,23 +197,22 @@ void Machine::merge_with(const Vector& slot) {
   const Vector first = slot, last = slot.from(n_), sum = slot.from(2 * n_);
   const Vector first_sharp = slot.from(3 * n_), last_sharp = slot.from(4 * n_);
   // crit(B, cb, R + cb), crit(E, p, cr + E), crit(B, p, cr + R)
-  good() =
-      good().get() &&
-      all_positive(chain_.sums(
-          n_, 6,
-          [&](Value i) {
-            const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
-            const Value begin = cb_.get(i), rho = cr_.get(i);
-            const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
-            const Value begin_sharp = sharp(i, begin, cb_sharp_);
-            const Value left = r + begin, right = rho + e, all = rho + r;
-            return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
-          },
-          [&](Value i) {
-            cr_.set(i, cr_.get(i) + sum.get(i));
-            cb_.set(i, first.get(i));
-            if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
-          }));
+  const auto dots = chain_.sums(
+      n_, 6,
+      [&](Value i) {
+        const Value b = first.get(i), e = last.get(i), r = sum.get(i), p = p_.get(i);
+        const Value begin = cb_.get(i), rho = cr_.get(i);
+        const Value bs = sharp(i, b, first_sharp), es = sharp(i, e, last_sharp), ps = sharp(i, p, sharp_);
+        const Value begin_sharp = sharp(i, begin, cb_sharp_);
+        const Value left = r + begin, right = rho + e, all = rho + r;
+        return std::vector{bs * left, begin_sharp * left, es * right, ps * right, bs * all, ps * all};
+      },
+      [&](Value i) {
+        cr_.set(i, cr_.get(i) + sum.get(i));
+        cb_.set(i, first.get(i));
+        if (layout_.dense()) cb_sharp_.set(i, first_sharp.get(i));
+      });
+  good() = good().get() && all_positive(dots);
 }
 
 void Machine::wait_in(const Vector& slot) {
