@@ -60,13 +60,13 @@ TEST(Packing, WhatIsLongAgoCountsLess) {
   Packing packing(2, 1);
   Chains start(2), then(2);
   then.go(0, 100, 1000);
-  then.go(1, 100, 2000);
+  then.go(1, 100, 2500);
   packing.learn(start.words, then.words);
   packing.arrange(then.words, 1000);
   EXPECT_EQ(packing.places().front(), 1u);
   Chains now = then;
-  now.go(0, 100, 4000);
-  now.go(1, 100, 500);
+  now.go(0, 100, 2600);  // fewer in all, more of late
+  now.go(1, 100, 1500);
   packing.learn(then.words, now.words);
   packing.arrange(now.words, 1000);
   EXPECT_EQ(packing.places().front(), 0u);
