@@ -10,6 +10,8 @@
 #include <adit/ops.hpp>
 #include <adit/sample.hpp>
 
+#include "cli/models/models.hpp"
+
 namespace {
 
 using namespace adit;

@@ -14,6 +14,7 @@
 
 #include <adit/diagnostics.hpp>
 
+#include "cli/models/models.hpp"
 #include "sample/options.hpp"
 #include "sample/run.hpp"
 

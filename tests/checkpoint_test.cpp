@@ -1,5 +1,5 @@
 // The file of a run that goes on: there and back, kill -9, a full disk, damage.
-#include "sample/files/checkpoint.hpp"
+#include "sample/checkpoint.hpp"
 
 #include <csignal>
 #include <sys/resource.h>

@@ -3,6 +3,7 @@
 
 #include <adit/sample.hpp>
 
+#include "cli/models/models.hpp"
 #include "cli_runs.hpp"
 #include "native/compile.hpp"
 

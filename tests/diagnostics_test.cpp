@@ -11,9 +11,9 @@
 #include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
 
-#include "sample/diagnostics/beta_quantile.hpp"
-#include "sample/diagnostics/normal_scores.hpp"
-#include "sample/diagnostics/pareto.hpp"
+#include "posterior/diagnostics/beta_quantile.hpp"
+#include "posterior/diagnostics/normal_scores.hpp"
+#include "posterior/diagnostics/pareto.hpp"
 
 namespace adit {
 namespace {

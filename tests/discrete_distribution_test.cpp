@@ -8,7 +8,7 @@
 
 #include "devices.hpp"
 #include "graph/node.hpp"
-#include "stats/retype.hpp"
+#include "graph/retype.hpp"
 
 namespace adit {
 namespace {

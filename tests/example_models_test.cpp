@@ -5,6 +5,7 @@
 #include <adit/sample.hpp>
 #include <adit/transform.hpp>
 
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 #include "model_densities.hpp"
 #include "stats/model_state.hpp"

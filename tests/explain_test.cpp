@@ -1,5 +1,5 @@
 // explain: what it counts, what it shows, and that asking changes nothing.
-#include "compile/explain.hpp"
+#include "explain/explain.hpp"
 
 #include <cmath>
 #include <mutex>

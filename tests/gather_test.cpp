@@ -8,8 +8,8 @@
 
 #include <adit/adit.hpp>
 
-#include "compile/explain.hpp"
 #include "devices.hpp"
+#include "explain/explain.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
 

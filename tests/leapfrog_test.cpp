@@ -7,6 +7,7 @@
 #include <adit/sample.hpp>
 #include <adit/transform.hpp>
 
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 
 using namespace adit;

@@ -7,9 +7,9 @@
 #include <adit/transform.hpp>
 
 #include "devices.hpp"
+#include "graph/retype.hpp"
 #include "model_densities.hpp"
 #include "stats/model_state.hpp"
-#include "stats/retype.hpp"
 
 namespace adit::test {
 namespace {

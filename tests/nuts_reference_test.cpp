@@ -2,6 +2,7 @@
 // repeatable bits, log densities that belong to their points, likelihoods that count once.
 #include <adit/diagnostics.hpp>
 
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 #include "sampling/drive.hpp"
 #include "sampling/moments.hpp"

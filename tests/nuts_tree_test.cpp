@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <random>
 
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 #include "sampling/closed_forms.hpp"
 #include "sampling/drive.hpp"

@@ -1,5 +1,6 @@
 // Warm-up against Stan's rules, recomputed from the rows that a run saved: start points, the search for a
 // step size, dual averaging, windows, the metric.
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 #include "sampling/closed_forms.hpp"
 #include "sampling/drive.hpp"

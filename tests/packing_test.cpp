@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sample/nuts/layout.hpp"
+#include "nuts/layout.hpp"
 
 namespace adit::test {
 namespace {

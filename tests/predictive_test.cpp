@@ -9,6 +9,7 @@
 #include <adit/ops.hpp>
 #include <adit/sample.hpp>
 
+#include "cli/models/models.hpp"
 #include "devices.hpp"
 
 using namespace adit;

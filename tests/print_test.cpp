@@ -9,8 +9,8 @@
 #include <adit/tensor.hpp>
 
 #include "devices.hpp"
-#include "tensor/half.hpp"
-#include "tensor/print_layout.hpp"
+#include "io/half.hpp"
+#include "io/print_layout.hpp"
 
 namespace adit::test {
 namespace {

@@ -13,8 +13,8 @@
 #include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
 
-#include "sample/report/plots.hpp"
-#include "sample/report/text.hpp"
+#include "posterior/report/plots.hpp"
+#include "posterior/report/text.hpp"
 
 namespace {
 

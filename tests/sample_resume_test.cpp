@@ -5,7 +5,7 @@
 
 #include "device/vulkan/vulkan.hpp"
 #include "devices.hpp"
-#include "sample/files/checkpoint.hpp"
+#include "sample/checkpoint.hpp"
 #include "sample/so_far.hpp"
 #include "sample_runs.hpp"
 

@@ -100,9 +100,5 @@ class LeapfrogKernel {
 Model family_model(
     const std::string& family,
     int64_t d);  // normal, exponential, student_t, cauchy, half_normal, weibull, beta, gamma, lognormal
-// The built-in examples of the command.
-std::vector<std::string> example_names();
-Model example_model(const std::string& name);
-std::string example_doc(const std::string& name);  // one line
 
 }  // namespace adit

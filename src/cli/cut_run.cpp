@@ -9,7 +9,8 @@
 #include <adit/sample.hpp>
 #include <adit/tensor.hpp>
 
-#include "sample/files/checkpoint_format.hpp"
+#include "cli/models/models.hpp"
+#include "sample/checkpoint_format.hpp"
 #include "sample/so_far.hpp"
 
 namespace adit::cli {

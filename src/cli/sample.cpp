@@ -11,6 +11,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/loo.hpp"
+#include "cli/models/models.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/run_folder.hpp"

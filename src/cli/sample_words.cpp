@@ -7,6 +7,7 @@
 
 #include <adit/device.hpp>
 
+#include "cli/models/models.hpp"
 #include "cli/starting.hpp"
 #include "cli/usage.hpp"
 

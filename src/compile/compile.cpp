@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "compile/explain.hpp"
 #include "compile/kernels.hpp"
 #include "compile/launch.hpp"
-#include "compile/memory_plan.hpp"
-#include "compile/simplify.hpp"
+#include "compile/made.hpp"
+#include "lower/memory_plan.hpp"
+#include "lower/simplify.hpp"
 
 namespace adit::compile {
 
@@ -30,7 +30,7 @@ class Compiler {
     target_.gpu = device.info().kind != DeviceKind::cpu;
   }
 
-  std::shared_ptr<const Executable> make(Notes* notes, std::vector<kernel::Program>* programs) {
+  std::shared_ptr<const Executable> make(const Watcher& watcher, std::vector<kernel::Program>* programs) {
     collect();
     std::unordered_set<const Node*> arguments;
     for (const auto& [node, index] : number_index_) arguments.insert(node);
@@ -52,7 +52,7 @@ class Compiler {
     auto executable = std::make_shared<Executable>();
     place_outputs(*executable);
     const MemoryPlan plan = plan_memory(work, groups, parts, *executable);
-    if (notes) *notes = take_notes({nodes_, inputs_, outputs_, parts, shop.scratch, work, groups, plan});
+    if (watcher) watcher({nodes_, inputs_, outputs_, parts, shop.scratch, work, groups, plan});
     for (Work& item : work) {
       if (programs) programs->push_back(std::move(item.program));
       executable->steps_.push_back(finish(std::move(item)));
@@ -187,8 +187,8 @@ class Compiler {
 
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots,
                                           std::span<const Tensor> inputs, std::span<const Tensor> numbers,
-                                          Notes* notes, std::vector<kernel::Program>* programs) {
-  return Compiler(device, roots, inputs, numbers).make(notes, programs);
+                                          const Watcher& watcher, std::vector<kernel::Program>* programs) {
+  return Compiler(device, roots, inputs, numbers).make(watcher, programs);
 }
 
 }  // namespace adit::compile

@@ -1,6 +1,7 @@
 // From a graph to an executable.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,13 +11,15 @@
 
 namespace adit::compile {
 
-struct Notes;  // explain.hpp
+struct Made;  // made.hpp
+// Sees what a compilation made while all of it still lies on the table.
+using Watcher = std::function<void(const Made&)>;
 
-// Under the graph lock. `inputs` and `numbers` are given at each run in this order. `notes`: what was done
-// and why. `programs`: one a step, empty where it has no kernel.
+// Under the graph lock. `inputs` and `numbers` are given at each run in this order. `programs`: one a step,
+// empty where it has no kernel.
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots,
                                           std::span<const Tensor> inputs, std::span<const Tensor> numbers,
-                                          Notes* notes = nullptr,
+                                          const Watcher& watcher = {},
                                           std::vector<kernel::Program>* programs = nullptr);
 
 }  // namespace adit::compile

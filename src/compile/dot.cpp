@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "compile/kernels.hpp"
-#include "compile/product_form.hpp"
+#include "lower/product_form.hpp"
 #include "ops/matmul.hpp"
 
 namespace adit::compile {

@@ -10,10 +10,12 @@
 
 #include <adit/device.hpp>
 
-#include "compile/product_form.hpp"
 #include "graph/attributes.hpp"
+#include "lower/product_form.hpp"
 
 namespace adit::compile {
+
+using lower::ProductForm;
 
 // Memory of one tensor during a run.
 struct Location {

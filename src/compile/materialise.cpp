@@ -3,7 +3,7 @@
 #include <set>
 
 #include "compile/partition_steps.hpp"
-#include "compile/reduction.hpp"
+#include "compile/serial.hpp"
 
 namespace adit::compile {
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "compile/launch.hpp"
-#include "compile/reduction.hpp"
 #include "compile/rows.hpp"
+#include "compile/serial.hpp"
 
 namespace adit::compile {
 

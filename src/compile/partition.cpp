@@ -6,7 +6,7 @@
 #include <set>
 
 #include "compile/partition_steps.hpp"
-#include "compile/reduction.hpp"
+#include "compile/serial.hpp"
 #include "ops/blas.hpp"
 
 namespace adit::compile {
@@ -43,13 +43,6 @@ const Node& memory_of(const Node& node) {
   const Node* base = &node;
   while (base->op == Op::reshape && !base->computed) base = &base->operands[0].node();
   return *base;
-}
-
-bool starts_from_zero(const Node& node) {
-  if (node.op != Op::indexed_add && node.op != Op::indexed_put) return false;
-  const graph::Literal* literal = graph::constant_value(node.operands[0]);
-  return literal && literal->real == 0 && literal->imag == 0 && literal->integer == 0 &&
-         !std::signbit(literal->real);
 }
 
 bool has_own_kernel(const Node& node, const Target& target) {

@@ -12,8 +12,11 @@
 #include <adit/device.hpp>
 
 #include "graph/row.hpp"
+#include "lower/reduction.hpp"
 
 namespace adit::compile {
+
+using namespace lower;  // what it shares with the densities of the sampler
 
 using graph::Node;
 
@@ -70,8 +73,6 @@ bool is_inline_dot(const Node& node, const Target& target);
 // True where the operation has a kernel of its own.
 bool has_own_kernel(const Node& node, const Target& target);
 bool is_inline_reduction(const Node& node);
-// An update of a tensor of zeros: its kernel fills memory instead of reading them.
-bool starts_from_zero(const Node& node);
 // Reshapes share the memory of what they reshape.
 const Node& memory_of(const Node& node);
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "compile/reduction.hpp"
+#include "compile/serial.hpp"
 
 namespace adit::compile {
 

@@ -2,8 +2,8 @@
 // joins them.
 #include <algorithm>
 
-#include "compile/reduction.hpp"
 #include "compile/rows.hpp"
+#include "compile/serial.hpp"
 
 namespace adit::compile {
 

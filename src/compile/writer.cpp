@@ -1,6 +1,6 @@
 #include "compile/writer.hpp"
 
-#include "compile/reduction.hpp"
+#include "compile/serial.hpp"
 
 namespace adit::compile {
 

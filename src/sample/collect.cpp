@@ -4,7 +4,7 @@
 
 #include <adit/ops.hpp>
 
-#include "sample/nuts/layout.hpp"
+#include "nuts/layout.hpp"
 
 namespace adit::sampling {
 

@@ -1,7 +1,7 @@
 // What went wrong in a chain, in words.
 #pragma once
 
-#include "sample/nuts/layout.hpp"
+#include "nuts/layout.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::sampling {

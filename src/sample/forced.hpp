@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "sample/nuts/kernel.hpp"
+#include "nuts/kernel.hpp"
 
 namespace adit::sampling {
 

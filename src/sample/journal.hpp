@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "sample/files/checkpoint.hpp"
+#include "sample/checkpoint.hpp"
 #include "sample/run.hpp"
 
 namespace adit::sampling {

@@ -6,10 +6,10 @@
 
 #include <adit/sample.hpp>
 
-#include "compile/memory_plan.hpp"
+#include "density/bind.hpp"
 #include "graph/row.hpp"
 #include "graph/trace.hpp"
-#include "sample/density/bind.hpp"
+#include "lower/memory_plan.hpp"
 #include "sample/shape.hpp"
 
 namespace adit {
@@ -64,7 +64,7 @@ std::shared_ptr<Device> opened(const std::string& id, DType type) {
 template <class T>
 Buffer uploaded(Device& device, const std::vector<double>& numbers) {
   const std::vector<T> values(numbers.begin(), numbers.end());
-  const Buffer buffer = device.allocate(compile::padded(values.size() * sizeof(T)));
+  const Buffer buffer = device.allocate(lower::padded(values.size() * sizeof(T)));
   device.write(buffer, values.data(), values.size() * sizeof(T));
   return buffer;
 }
@@ -109,7 +109,7 @@ struct LeapfrogKernel::State {
     return type == DType::f64 ? Argument(number) : Argument(static_cast<float>(number));
   }
   Buffer memory(int64_t count) const {
-    return device->allocate(compile::padded(static_cast<uint64_t>(count) * size_of(type)));
+    return device->allocate(lower::padded(static_cast<uint64_t>(count) * size_of(type)));
   }
   // As the kernel reads it: on its device.
   Buffer input(const Tensor& x) const { return (x.device() == device ? x : to_device(x, device)).buffer(); }

@@ -3,7 +3,7 @@
 
 #include <adit/kernel/program.hpp>
 
-#include "sample/density/writer.hpp"
+#include "density/writer.hpp"
 
 namespace adit::sampling {
 

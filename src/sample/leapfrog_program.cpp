@@ -1,6 +1,6 @@
+#include "density/trips.hpp"
 #include "kernel/fold.hpp"
 #include "sample/leapfrog.hpp"
-#include "sample/trips.hpp"
 
 namespace adit::sampling {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sample/nuts/layout.hpp"
+#include "nuts/layout.hpp"
 
 namespace adit::sampling {
 

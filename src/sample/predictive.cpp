@@ -6,7 +6,7 @@
 #include <adit/random.hpp>
 
 #include "graph/node.hpp"
-#include "sample/nuts/layout.hpp"
+#include "nuts/layout.hpp"
 
 namespace adit::sampling {
 

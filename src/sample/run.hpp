@@ -9,9 +9,9 @@
 
 #include <adit/sample.hpp>
 
+#include "density/bind.hpp"
+#include "nuts/kernel.hpp"
 #include "sample/chain_numbers.hpp"
-#include "sample/density/bind.hpp"
-#include "sample/nuts/kernel.hpp"
 #include "sample/packing.hpp"
 #include "sample/shape.hpp"
 

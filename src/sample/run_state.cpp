@@ -4,9 +4,9 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "io/file.hpp"
 #include "sample/failure.hpp"
 #include "sample/run.hpp"
-#include "tensor/file.hpp"
 
 namespace adit::sampling {
 

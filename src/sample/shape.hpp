@@ -1,8 +1,8 @@
 // How a model lies on a device: precision, a lane or a team for a chain, and how many of them work together.
 #pragma once
 
+#include "nuts/kernel.hpp"
 #include "sample/forced.hpp"
-#include "sample/nuts/kernel.hpp"
 
 namespace adit::sampling {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "density/density.hpp"
 #include "sample/collect.hpp"
-#include "sample/density/density.hpp"
 #include "sample/journal.hpp"
 #include "sample/predictive.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <adit/draws.hpp>
 
-#include "sample/files/checkpoint.hpp"
+#include "sample/checkpoint.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::sampling {

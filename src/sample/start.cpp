@@ -4,9 +4,9 @@
 
 #include <adit/ops.hpp>
 
+#include "nuts/random.hpp"
 #include "sample/collect.hpp"
 #include "sample/options.hpp"
-#include "sample/random.hpp"
 
 namespace adit::sampling {
 

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "graph/derive.hpp"
+#include "graph/retype.hpp"
 #include "graph/row.hpp"
 #include "stats/model_state.hpp"
-#include "stats/retype.hpp"
 
 namespace adit::stats {
 
@@ -30,7 +30,7 @@ Tensors on_one_device(const Tensors& roots, const std::shared_ptr<Device>& devic
 struct Bindings {
   Tensors from;
   graph::Lanes to;
-  void add(const Retyped& graph, const Tensor& placeholder, const graph::Lane& lane) {
+  void add(const graph::Retyped& graph, const Tensor& placeholder, const graph::Lane& lane) {
     const auto at = graph.placeholders.find(&placeholder.node());
     if (at == graph.placeholders.end()) return;  // not needed
     from.push_back(at->second);
@@ -48,7 +48,7 @@ Tensor part_of(const Tensor& u, const ModelVariable& variable) {
   return reshape(slice(u, starts, lengths), shape);
 }
 
-Bindings bindings(const ModelState& state, const Retyped& graph, const Tensor& u,
+Bindings bindings(const ModelState& state, const graph::Retyped& graph, const Tensor& u,
                   const std::shared_ptr<Device>& device) {
   Bindings found;
   for (const ModelData& data : state.data)
@@ -75,15 +75,15 @@ void expect_point(const ModelState& state, const Tensor& u, int rank) {
 
 std::shared_ptr<Device> device_of(const Tensor& u) { return u ? u.device() : nullptr; }
 
-Retyped prepared(const Tensors& results, const Tensor& u, const std::shared_ptr<Device>& device) {
-  return retype(on_one_device(results, device), u ? u.dtype() : DType::f64);
+graph::Retyped prepared(const Tensors& results, const Tensor& u, const std::shared_ptr<Device>& device) {
+  return graph::retype(on_one_device(results, device), u ? u.dtype() : DType::f64);
 }
 
 }  // namespace
 
 Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u) {
   expect_point(state, u, 1);
-  const Retyped graph = prepared(results, u, device_of(u));
+  const graph::Retyped graph = prepared(results, u, device_of(u));
   const Bindings bound = bindings(state, graph, u, device_of(u));
   Tensors to;
   for (const graph::Lane& lane : bound.to) to.push_back(lane.value);
@@ -101,7 +101,7 @@ Tensors at_points(const ModelState& state, const Tensors& results, const Tensor&
   auto device = device_of(u);
   for (const PointInput& input : inputs)
     if (!device) device = input.value.device();
-  const Retyped graph = prepared(results, u, device);
+  const graph::Retyped graph = prepared(results, u, device);
   Bindings bound = bindings(state, graph, u, device);
   for (const PointInput& input : inputs) bound.add(graph, input.placeholder, {input.value, input.is_batched});
   Tensors found;

@@ -82,7 +82,7 @@ std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr
   auto made = stores ? compile::load_stored(*device, name, inputs, numbers) : nullptr;
   if (!made) {
     std::vector<kernel::Program> programs;
-    made = compile::compile(*device, roots, structure.inputs, structure.numbers, nullptr,
+    made = compile::compile(*device, roots, structure.inputs, structure.numbers, {},
                             stores ? &programs : nullptr);
     if (stores) compile::save_stored(name, *made, programs, inputs, numbers);
   }

@@ -26,7 +26,8 @@ Compiled compile_with_notes(const std::shared_ptr<Device>& device, std::span<con
                             const compile::Structure& structure) {
   Compiled compiled;
   compiled.executable =
-      compile::compile(*device, roots, structure.inputs, structure.numbers, &compiled.notes);
+      compile::compile(*device, roots, structure.inputs, structure.numbers,
+                       [&](const compile::Made& made) { compiled.notes = compile::take_notes(made); });
   return compiled;
 }
 

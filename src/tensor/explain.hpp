@@ -3,8 +3,8 @@
 
 #include <adit/explain.hpp>
 
-#include "compile/explain.hpp"
 #include "compile/structure.hpp"
+#include "explain/explain.hpp"
 
 namespace adit {
 

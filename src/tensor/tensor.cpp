@@ -2,8 +2,8 @@
 
 #include <adit/tensor.hpp>
 
-#include "compile/memory_plan.hpp"
 #include "graph/row.hpp"
+#include "lower/memory_plan.hpp"
 #include "tensor/evaluate.hpp"
 
 namespace adit {
@@ -46,8 +46,8 @@ Tensor from_buffer(DType type, const Shape& shape, const Buffer& buffer, std::sh
                 fmt::format("expected at least {} bytes, got {}", bytes, buffer.bytes()));
   Buffer mine = buffer;
   // Kernels read whole vectors: memory that does not start or end on one is copied.
-  if (buffer.offset() % compile::memory_unit != 0 || buffer.bytes() % 16 != 0) {
-    mine = device->allocate(compile::padded(bytes));
+  if (buffer.offset() % lower::memory_unit != 0 || buffer.bytes() % 16 != 0) {
+    mine = device->allocate(lower::padded(bytes));
     if (bytes) device->copy(buffer, mine, bytes);
   }
   const Tensor x = graph::make_node(graph::Op::input, type, shape, {});
@@ -63,7 +63,7 @@ Tensor from_bytes(DType type, const Shape& shape, std::span<const std::byte> byt
                 fmt::format("expected {} bytes for {} of shape {}, got {}", expected, name_of(type),
                             to_string(shape), bytes.size()));
   if (!device) device = default_device();
-  const Buffer buffer = device->allocate(compile::padded(expected));
+  const Buffer buffer = device->allocate(lower::padded(expected));
   if (expected) device->write(buffer, bytes.data(), expected);
   return from_buffer(type, shape, buffer, std::move(device));
 }

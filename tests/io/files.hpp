@@ -10,8 +10,8 @@
 
 #include <adit/io.hpp>
 
-#include "tensor/npy.hpp"
-#include "tensor/zip.hpp"
+#include "io/npy.hpp"
+#include "io/zip.hpp"
 
 namespace adit::test {
 

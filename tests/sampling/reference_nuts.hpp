@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sample/random.hpp"
+#include "nuts/random.hpp"
 
 namespace adit::test {
 

@@ -8,7 +8,7 @@
 
 #include <adit/transform.hpp>
 
-#include "stats/retype.hpp"
+#include "graph/retype.hpp"
 
 namespace adit::test {
 
@@ -209,7 +209,7 @@ std::vector<double> in_single(const Function& f, const std::vector<Tensor>& x) {
   std::vector<Tensor> inputs;
   for (const Tensor& t : x) inputs.push_back(graph::placeholder(DType::f64, t.shape()));
   const Tensor root = f(inputs);
-  const stats::Retyped narrow = stats::retype(std::span(&root, 1), DType::f32);
+  const graph::Retyped narrow = graph::retype(std::span(&root, 1), DType::f32);
   std::vector<Tensor> from, to;
   for (size_t i = 0; i < x.size(); ++i) {
     const auto found = narrow.placeholders.find(&inputs[i].node());

@@ -11,6 +11,7 @@
 #include "device/doctor/probes.hpp"
 #include "native/compile.hpp"
 #include "spirv/emit.hpp"
+#include "support/stopwatch.hpp"
 
 namespace adit::doctor {
 namespace {
@@ -176,19 +177,6 @@ class Stopwatch {
 };
 
 }  // namespace
-
-double median_seconds(const std::function<void()>& work, int least, double budget) {
-  work();  // the first call pays for what later ones find ready
-  std::vector<double> times;
-  const auto start = Clock::now();
-  while (static_cast<int>(times.size()) < least || (seconds_since(start) < budget && times.size() < 10'000)) {
-    const auto begin = Clock::now();
-    work();
-    times.push_back(seconds_since(begin));
-  }
-  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
 
 std::vector<Measurement> measure_speed(Device& device, const std::string& program) {
   std::vector<Measurement> results;

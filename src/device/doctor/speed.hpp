@@ -1,7 +1,6 @@
 // The stopwatch behind `adit bench device`: latency, bandwidth and compile times of one device.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +20,5 @@ std::vector<Measurement> measure_speed(Device& device, const std::string& progra
 
 // What such a process runs: from opening the device to the first result, with the caches as they are.
 int measure_first_result(const std::string& device_id);
-
-// The median of the seconds that one call of `work` takes; at least `least` calls, and about `budget`
-// seconds.
-double median_seconds(const std::function<void()>& work, int least = 5, double budget = 0.3);
 
 }  // namespace adit::doctor

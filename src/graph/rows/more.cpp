@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "graph/rows/elementwise.hpp"
-#include "graph/rows/random.hpp"
+#include "kernel/random_bits.hpp"
 
 namespace adit::graph {
 
@@ -55,11 +55,11 @@ DType philox_type(std::string_view op, const Operands& x, const Attributes& attr
 }
 
 Scalar threefry_meaning(std::span<const Scalar> x, const Node& node) {
-  const auto words = threefry({x[0].re, x[1].re}, {x[2].re, x[3].re});
+  const auto words = kernel::threefry({x[0].re, x[1].re}, {x[2].re, x[3].re});
   return scalar(words[static_cast<size_t>(node.as<Which>().number)]);
 }
 Scalar philox_meaning(std::span<const Scalar> x, const Node& node) {
-  const auto words = philox({x[0].re, x[1].re}, {x[2].re, x[3].re, x[4].re, x[5].re});
+  const auto words = kernel::philox({x[0].re, x[1].re}, {x[2].re, x[3].re, x[4].re, x[5].re});
   return scalar(words[static_cast<size_t>(node.as<Which>().number)]);
 }
 

@@ -2,7 +2,7 @@
 // and selects, no control flow; an operand without elements is never read.
 #include <cstdlib>
 
-#include "graph/rows/places.hpp"
+#include "graph/places.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph::view_meaning {

@@ -1,0 +1,138 @@
+#include "density/bind.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+#include <adit/ops.hpp>
+
+namespace adit::sampling {
+
+namespace {
+
+struct Values {
+  std::vector<double> reals;
+  std::vector<int64_t> wholes;
+};
+
+Values values_of(const Tensor& x) {
+  Values values;
+  if (is_float(x.dtype()))
+    values.reals = as_type(x, DType::f64).to_vector<double>();
+  else
+    values.wholes = as_type(x, DType::i64).to_vector<int64_t>();
+  return values;
+}
+
+// [a, b...] to [b..., a]
+std::vector<double> with_first_axis_last(const std::vector<double>& values, const Shape& shape) {
+  const auto rows = static_cast<size_t>(shape[0]), columns = values.size() / rows;
+  std::vector<double> turned(values.size());
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j) turned[j * rows + i] = values[i * columns + j];
+  return turned;
+}
+
+// The target of each update: the row-major number over the axes that the indices name.
+std::vector<int64_t> targets_of(const Node& node, const std::vector<int64_t>& indices, int64_t& targets) {
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  const auto width = static_cast<size_t>(axes.size());
+  std::vector<int64_t> found(width ? indices.size() / width : 0);
+  targets = 1;
+  for (const int64_t axis : axes) targets *= node.shape[static_cast<int>(axis)];
+  for (size_t i = 0; i < found.size(); ++i)
+    for (size_t c = 0; c < width; ++c) {
+      const int64_t extent = node.shape[static_cast<int>(axes[static_cast<int>(c)])];
+      found[i] = found[i] * extent + std::clamp<int64_t>(indices[i * width + c], 0, extent - 1);
+    }
+  return found;
+}
+
+std::vector<int64_t> lists_of(const Segment& segment, const std::vector<int64_t>& indices) {
+  int64_t targets = 0;
+  const std::vector<int64_t> target = targets_of(*segment.updates, indices, targets);
+  std::vector<int64_t> starts(static_cast<size_t>(targets) + 1, 0), order(target.size());
+  for (const int64_t t : target) ++starts[static_cast<size_t>(t) + 1];
+  for (size_t t = 0; t + 1 < starts.size(); ++t) starts[t + 1] += starts[t];
+  if (segment.kind == Segment::Kind::starts) return starts;
+  std::vector<int64_t> next(starts.begin(), starts.end() - 1);
+  for (size_t i = 0; i < target.size(); ++i)
+    order[static_cast<size_t>(next[static_cast<size_t>(target[i])]++)] = static_cast<int64_t>(i);
+  if (segment.kind == Segment::Kind::order) return order;
+  std::vector<int64_t> ranks(order.size());
+  for (size_t i = 0; i < order.size(); ++i) ranks[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return ranks;
+}
+
+class Binder {
+ public:
+  Binder(const stats::ModelState& model, const Density& density, const Segments& segments)
+      : model_(model), density_(density), segments_(segments) {}
+
+  void add(const DataSet& set) {
+    stats::ModelState model = model_;
+    for (auto& data : model.data)
+      if (const auto at = set.find(data.name); at != set.end())
+        data.value = as_type(at->second, data.value.dtype());
+    Tensors sources{density_.constant};
+    for (const DensityLeaf& leaf : density_.leaves) sources.push_back(leaf.source);
+    const Tensors tensors = stats::at_point(model, sources, {});
+    eval(tensors);
+    if (reals.empty()) constant = tensors[0].item<double>();
+    std::map<const Node*, Values> values;
+    for (size_t i = 0; i < density_.leaves.size(); ++i)
+      values[&density_.leaves[i].node.node()] = values_of(tensors[i + 1]);
+    for (const Segment& segment : segments_.reals) {
+      const auto& numbers = values.at(segment.leaf).reals;
+      const auto turned = segment.kind == Segment::Kind::columns
+                              ? with_first_axis_last(numbers, segment.leaf->shape)
+                              : numbers;
+      reals.insert(reals.end(), turned.begin(), turned.end());
+    }
+    for (const Segment& segment : segments_.places) add_places(segment, values.at(segment.leaf).wholes);
+  }
+
+  std::vector<double> reals;
+  std::vector<int32_t> places;
+  double constant = 0;
+
+ private:
+  void add_places(const Segment& segment, const std::vector<int64_t>& wholes) {
+    for (const int64_t number : segment.kind == Segment::Kind::values ? wholes : lists_of(segment, wholes)) {
+      if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max())
+        throw Error(ErrorKind::bad_argument,
+                    fmt::format("[sample] data: expected whole numbers of 32 bits, got {}", number));
+      places.push_back(static_cast<int32_t>(number));
+    }
+  }
+
+  const stats::ModelState& model_;
+  const Density& density_;
+  const Segments& segments_;
+};
+
+template <class T>
+Buffer uploaded(Device& device, const std::vector<T>& values) {
+  const Buffer buffer = device.allocate(std::max<uint64_t>(16, values.size() * sizeof(T)));
+  if (!values.empty()) device.write(buffer, values.data(), values.size() * sizeof(T));
+  return buffer;
+}
+
+}  // namespace
+
+BoundData bind_data(const stats::ModelState& model, const Density& density, const Segments& segments,
+                    const std::vector<DataSet>& sets, Device& device) {
+  Binder binder(model, density, segments);
+  for (const DataSet& set : sets) binder.add(set);
+  BoundData bound;
+  bound.set_reals = static_cast<uint32_t>(segments.reals_count);
+  bound.set_places = static_cast<uint32_t>(segments.places_count);
+  bound.constant = binder.constant;
+  bound.places = uploaded(device, binder.places);
+  bound.reals = density.type == DType::f64
+                    ? uploaded(device, binder.reals)
+                    : uploaded(device, std::vector<float>(binder.reals.begin(), binder.reals.end()));
+  return bound;
+}
+
+}  // namespace adit::sampling

@@ -1,0 +1,107 @@
+#include "density/density.hpp"
+
+#include <unordered_map>
+
+#include <adit/ops.hpp>
+
+#include "density/split.hpp"
+#include "graph/derive.hpp"
+#include "graph/retype.hpp"
+#include "graph/row.hpp"
+#include "lower/simplify.hpp"
+
+namespace adit::sampling {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+Tensor sum_of(const std::vector<Tensor>& terms) {
+  Tensor total;
+  for (const Tensor& term : terms) total = total ? add(total, term) : term;
+  return total ? total : graph::constant(DType::f64, 0);
+}
+
+// Constants and places are cheaper to write into the kernel than to read.
+bool is_written(const Tensor& x) { return x.node().op == Op::constant || x.node().op == Op::iota; }
+
+// What is read through one of these is read where it lies, so that nothing is made larger than it is.
+bool is_window(const Node& node) { return node.op == Op::broadcast || node.op == Op::reshape; }
+
+// Finds the largest parts of a graph that no variable enters and puts placeholders in their places.
+class Hoist {
+ public:
+  Hoist(std::span<const Tensor> roots, std::span<const Tensor> inputs)
+      : varying_(dependents_of(roots, inputs)) {
+    for (const Tensor& root : roots) visit(root, false);
+    for (const Tensor& x : graph::reachable(roots, true)) {
+      const Node& node = x.node();
+      if (!varying_.contains(&node)) continue;
+      for (size_t i = 0; i < node.operands.size(); ++i) visit(node.operands[i], i == 1 && is_place(node));
+    }
+    for (size_t i = 0; i < from.size(); ++i)
+      to.push_back(graph::placeholder(wide_.contains(&from[i].node()) ? from[i].dtype() : DType::i32,
+                                      from[i].shape()));
+  }
+
+  std::vector<Tensor> from, to;
+
+ private:
+  // Whether operand 1 of a node says where to read or to write; the type of such numbers does not matter.
+  static bool is_place(const Node& node) {
+    return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add;
+  }
+  void visit(const Tensor& x, bool as_place) {
+    if (varying_.contains(&x.node())) return;
+    Tensor base = x;
+    // Places are made ready for the kernel as they are.
+    while (!as_place && is_window(base.node()) && !base.node().computed) base = base.node().operands[0];
+    if (is_written(base) && !as_place) return;
+    if (!as_place) wide_.insert(&base.node());
+    if (seen_.insert(&base.node()).second) from.push_back(base);
+  }
+
+  std::unordered_set<const Node*> varying_, seen_;
+  std::unordered_set<const Node*> wide_;  // whose type matters
+};
+
+}  // namespace
+
+Density make_density(const stats::ModelState& model, DType type) {
+  const graph::Tracing tracing;
+  std::vector<Tensor> inputs, totals;
+  for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
+  for (const auto& term : model.terms) totals.push_back(term.total);
+  const Terms terms = split_terms(sum_of(totals), inputs);
+
+  Tensors roots{sum_of(terms.varying)};
+  Tensors gradients = graph::pull_back(roots, {graph::constant(DType::f64, 1)}, inputs);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
+  roots = lower::simplify(roots);
+
+  const Hoist hoist(roots, inputs);
+  roots = graph::substitute(roots, hoist.from, hoist.to);
+  const graph::Retyped narrow = graph::retype(roots, type);
+  const auto renamed = [&](const Tensor& x) {
+    const auto at = narrow.placeholders.find(&x.node());
+    return at == narrow.placeholders.end() ? x : at->second;
+  };
+
+  Density density;
+  density.type = type;
+  density.size = model.size;
+  density.value = narrow.roots[0];
+  density.constant = sum_of(terms.constant);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto& variable = model.variables[i];
+    density.variables.push_back(
+        {variable.name, renamed(inputs[i]), narrow.roots[i + 1], variable.offset, variable.size});
+  }
+  for (size_t i = 0; i < hoist.from.size(); ++i)
+    density.leaves.push_back({renamed(hoist.to[i]), hoist.from[i]});
+  return density;
+}
+
+}  // namespace adit::sampling

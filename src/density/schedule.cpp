@@ -1,0 +1,363 @@
+#include "density/schedule.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "density/split.hpp"
+#include "graph/row.hpp"
+#include "lower/reduction.hpp"
+
+namespace adit::sampling {
+
+using graph::Kind;
+using graph::Op;
+
+int64_t length_of(const Node& node) {
+  return node.op == Op::dot ? lower::contracted_count(node) : lower::reduced_count(node);
+}
+bool reduces(const Node& node) {
+  return node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction;
+}
+
+namespace {
+
+constexpr int64_t few_operations = 64;  // of a reduction that is written out
+constexpr int64_t few_targets = 16;     // of updates that a team adds by masks
+constexpr double worth_keeping = 8;     // cost from which a value is kept rather than computed again
+constexpr double worth_sorting = 1.5;   // cost of an update that is more than a load
+constexpr double often = 4;             // reads of an element from which a team keeps what costs half as much
+
+int64_t count_of(const Node& node) { return element_count(node.shape); }
+
+class Scheduler {
+ public:
+  Scheduler(const Density& density, bool by_team, bool on_cpu)
+      : density_(density), by_team_(by_team), on_cpu_(on_cpu) {
+    std::vector<Tensor> inputs, roots{density.value};
+    for (const auto& variable : density.variables) {
+      inputs.push_back(variable.node);
+      roots.push_back(variable.gradient);
+    }
+    varying_ = dependents_of(roots, inputs);
+    for (const Tensor& x : graph::reachable(roots, true)) {
+      const Node& node = x.node();
+      if (!varying_.contains(&node) || node.operands.empty()) continue;
+      nodes_.push_back(&node);
+      for (const Tensor& operand : node.operands) users_[&operand.node()].push_back(&node);
+    }
+  }
+
+  Schedule make() {
+    classify();
+    arrange();
+    if (keep_costly()) arrange();
+    Schedule schedule;
+    schedule.by_team = by_team_;
+    schedule.on_cpu = on_cpu_;
+    std::map<std::tuple<int, bool, int64_t>, Pass> passes;
+    for (const Item& item : items_) {
+      // A factorisation is a pass of its own.
+      const int64_t key =
+          item.kind == ItemKind::factor ? -static_cast<int64_t>(item.node->number) : item.count;
+      Pass& pass = passes[{item.level, item.is_wide, key}];
+      pass.count = item.count;
+      if (item.is_wide) pass.totals_a_loop = few_totals;
+      pass.items.push_back(item);
+      if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
+      schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
+    }
+    for (auto& [key, pass] : passes) schedule.passes.push_back(std::move(pass));
+    for (const Item& item : items_)
+      if (item.kind == ItemKind::store || item.kind == ItemKind::scatter || item.kind == ItemKind::factor) {
+        schedule.stored[item.node] = schedule.scratch;
+        schedule.scratch += count_of(*item.node);
+      } else if (item.kind == ItemKind::sorted) {
+        schedule.sorted[item.node] = schedule.scratch;
+        schedule.scratch += item.count;
+      }
+    schedule.work += static_cast<int64_t>(nodes_.size());
+    return schedule;
+  }
+
+ private:
+  // --- What is an item ---
+  void classify() {
+    for (const Node* node : nodes_) {
+      const Kind kind = graph::row_of(node->op).kind;
+      if (kind == Kind::control || node->op == Op::indexed_put)
+        throw Error(
+            ErrorKind::unsupported,
+            fmt::format("[sample] {}: expected operations that a sampler's kernel has, got one that it "
+                        "does not have yet",
+                        graph::name_of(node->op)));
+      if (reduces(*node))
+        classify_reduction(*node);
+      else if (node->op == Op::indexed_add)
+        classify_updates(*node);
+      else if (node->op == Op::cholesky || node->op == Op::triangular_solve)
+        classify_factor(*node);
+    }
+    for (size_t i = 0; i < density_.variables.size(); ++i) {
+      const auto& variable = density_.variables[i];
+      if (variable.size > small) add_output(variable.gradient.node(), i);
+    }
+  }
+
+  void classify_reduction(const Node& node) {
+    const int64_t m = count_of(node), n = length_of(node);
+    if (m * n <= few_operations || (n <= small && m > small)) return;  // written out where it is read
+    const bool any_order = node.op == Op::dot || lower::combines_in_any_order(node);
+    const bool are_totals = m <= small && n > small && any_order, is_wide = on_cpu_ && m > few_totals;
+    if (are_totals && is_wide) keep_operands(node);
+    if (are_totals)
+      add({.kind = ItemKind::totals, .node = &node, .count = n, .is_wide = is_wide});
+    else
+      add({ItemKind::store, &node, m});
+  }
+
+  // What all of the loops of a wide item read is computed before them.
+  void keep_operands(const Node& node) {
+    for (const Tensor& operand : node.operands)
+      if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
+          operand.dtype() == density_.type && cost_of(operand.node()) > 1)
+        keep(operand.node());
+  }
+
+  void classify_updates(const Node& node) {
+    const int64_t updates = node.operands[2].size();
+    if (!by_team_)
+      add({ItemKind::scatter, &node, updates});
+    else if (count_of(node) <= few_targets && node.operands[2].rank() == node.operands[1].rank() - 1)
+      add({ItemKind::totals, &node, updates});
+    else if (is_worth_sorting(node))
+      add({ItemKind::sorted, &node, updates});
+    else
+      add({ItemKind::store, &node, count_of(node)});
+  }
+
+  // Updates that cost something are computed once, by lanes that count them; a small result would be summed
+  // where it is read, by every lane.
+  bool is_worth_sorting(const Node& node) {
+    const Node& source = node.operands[2].node();
+    const bool is_worth = count_of(node) > small && count_of(source) > 0 && cost_of(source) >= worth_sorting;
+    costs_.clear();
+    return is_worth;
+  }
+  bool is_sorted(const Node& node) const { return sorted_.contains(&node); }
+  // The sums of sorted updates, where they are read more than once.
+  void keep_sums(const Node& node) {
+    if (kept_sums_.insert(&node).second) items_.push_back({ItemKind::store, &node, count_of(node)});
+  }
+
+  void classify_factor(const Node& node) {
+    for (const Tensor& operand : node.operands) {
+      if (is_sorted(operand.node())) keep_sums(operand.node());
+      if (varying_.contains(&operand.node()) && !known_.contains(&operand.node()))
+        add({ItemKind::store, &operand.node(), operand.size()});
+    }
+    add({ItemKind::factor, &node, 1});
+  }
+
+  void add_output(const Node& node, size_t variable) {
+    // What is stored for the gradient alone is computed into it.
+    const auto it = std::find_if(items_.begin(), items_.end(), [&](const Item& item) {
+      return item.node == &node && item.kind == ItemKind::store && users_[&node].empty();
+    });
+    if (it != items_.end()) {
+      known_.erase(&node);
+      items_.erase(it);
+    }
+    items_.push_back({ItemKind::output, &node, count_of(node), variable});
+  }
+
+  void keep(const Node& node) {
+    add({.kind = ItemKind::store, .node = &node, .count = count_of(node), .is_kept = on_cpu_});
+    costs_.clear();
+  }
+
+  void add(const Item& item) {
+    if (!known_.insert(item.node).second) return;
+    items_.push_back(item);
+    if (item.kind == ItemKind::sorted) sorted_[item.node] = 0;
+  }
+
+  // --- Levels ---
+  // Whether element i is made of the operands' elements i.
+  static bool is_elementwise(const Node& node) {
+    return graph::row_of(node.op).scalar || node.op == Op::reshape;
+  }
+
+  // The items that an item needs, through what is computed where it is read. What is kept and read at the
+  // item's own step alone is none of them: both may be in one pass.
+  std::vector<size_t> needs(const Item& item) const {
+    std::set<size_t> found;
+    std::set<std::pair<const Node*, bool>> seen;
+    std::vector<std::pair<const Node*, bool>> open;  // and whether it is read at the item's step
+    const auto follow = [&](const Node& node, bool at_step) {
+      for (const Tensor& operand : node.operands) {
+        const std::pair next{&operand.node(), at_step && operand.size() == item.count};
+        if (seen.insert(next).second) open.push_back(next);
+      }
+    };
+    if (item.kind == ItemKind::output && known_.contains(item.node))
+      open.emplace_back(item.node, false);
+    else
+      follow(*item.node, !item.is_wide && (item.kind == ItemKind::totals || is_elementwise(*item.node)));
+    if (item.kind == ItemKind::store && is_sorted(*item.node)) found.insert(sorted_.at(item.node));
+    while (!open.empty()) {
+      const auto [node, at_step] = open.back();
+      open.pop_back();
+      const auto at = index_.find(node);
+      if (at != index_.end() && !(at_step && items_[at->second].is_kept))
+        found.insert(at->second);
+      else
+        follow(*node, at_step && is_elementwise(*node));
+    }
+    return {found.begin(), found.end()};
+  }
+
+  void arrange() {
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const Item& a, const Item& b) { return a.node->number < b.node->number; });
+    index_.clear();
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (items_[i].kind != ItemKind::output) index_[items_[i].node] = i;  // sums after what they are made of
+      if (items_[i].kind == ItemKind::sorted) sorted_[items_[i].node] = i;
+    }
+    std::vector<std::vector<size_t>> needed(items_.size());
+    int last = 0;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      needed[i] = needs(items_[i]);
+      items_[i].level = 0;
+      for (const size_t other : needed[i])
+        items_[i].level = std::max(items_[i].level, items_[other].level + 1);
+      last = std::max(last, items_[i].level);
+    }
+    // Each goes into the last pass of its length that is early enough for those who need it.
+    std::vector<int> latest(items_.size(), last);
+    for (size_t i = items_.size(); i-- > 0;) {
+      for (int level = latest[i]; level > items_[i].level; --level)
+        if (has_pass(level, i)) {
+          items_[i].level = level;
+          break;
+        }
+      for (const size_t other : needed[i]) latest[other] = std::min(latest[other], items_[i].level - 1);
+    }
+  }
+
+  // Whether another item makes a pass at this level that this one fits into.
+  bool has_pass(int level, size_t of) const {
+    if (items_[of].kind == ItemKind::factor) return false;
+    for (size_t i = 0; i < items_.size(); ++i)
+      if (i != of && items_[i].level == level && items_[i].count == items_[of].count &&
+          items_[i].is_wide == items_[of].is_wide && items_[i].kind != ItemKind::factor)
+        return true;
+    return false;
+  }
+
+  // --- What is worth keeping ---
+  double cost_of(const Node& node) {
+    if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return 0.5;
+    if (count_of(node) <= small && !reduces(node)) return 0.5;  // in registers before the pass
+    if (const auto at = costs_.find(&node); at != costs_.end()) return at->second;
+    const Kind kind = graph::row_of(node.op).kind;
+    double cost = kind == Kind::view ? 0 : graph::row_of(node.op).cost;
+    const double times = reduces(node) ? static_cast<double>(length_of(node)) : 1;
+    for (const Tensor& operand : node.operands) cost += times * cost_of(operand.node());
+    return costs_[&node] = std::min(cost, 1e9);
+  }
+
+  // How often an element of each node is computed in a pass: the evaluations of its users, with those that
+  // are shared counted once.
+  void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total) {
+    double loops = 1;
+    if (items[0]->is_wide) {
+      int64_t totals = 0;
+      for (const Item* item : items) totals += count_of(*item->node);
+      loops = static_cast<double>(loops_of(totals, few_totals));
+    }
+    std::map<uint64_t, std::pair<const Node*, double>, std::greater<>> open;
+    const auto visit = [&](const Node& node, double reads) {
+      if (!varying_.contains(&node) || node.operands.empty()) return;
+      if (known_.contains(&node) && !is_sorted(node)) return;
+      auto& entry = open[node.number];
+      entry = {&node, std::max(entry.second, reads)};
+    };
+    const auto follow = [&](const Node& node, double reads, bool is_total = false) {
+      if (is_sorted(node))
+        return visit(node.operands[2].node(), static_cast<double>(node.operands[2].size()));
+      const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
+      for (const Tensor& operand : node.operands) {
+        // A reduction inside a step reads all of its operand at every one.
+        const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis ||
+                               (on_cpu_ && reduces(node) && !is_total);
+        const double all = reads * length;
+        const double distinct =
+            loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
+        visit(operand.node(), scattered ? all : std::min(all, distinct));
+      }
+    };
+    for (const Item* item : items) {
+      if (item->kind == ItemKind::output && (!known_.contains(item->node) || is_sorted(*item->node)))
+        visit(*item->node, static_cast<double>(item->count));
+      else
+        follow(*item->node, static_cast<double>(count_of(*item->node)), item->kind == ItemKind::totals);
+    }
+    while (!open.empty()) {
+      const auto [node, reads] = open.begin()->second;
+      open.erase(open.begin());
+      total[node] += reads;
+      if (!is_sorted(*node)) follow(*node, reads);
+    }
+  }
+
+  bool keep_costly() {
+    std::map<std::tuple<int, bool, int64_t>, std::vector<const Item*>> passes;
+    for (const Item& item : items_)
+      if (item.kind != ItemKind::factor) passes[{item.level, item.is_wide, item.count}].push_back(&item);
+    std::unordered_map<const Node*, double> reads;
+    for (const auto& [key, items] : passes) count_reads(items, reads);
+    bool changed = false;
+    // Oldest first: what stands on a kept value is cheap.
+    for (const Node* node : nodes_) {
+      const auto at = reads.find(node);
+      const int64_t count = count_of(*node);
+      if (at == reads.end() || count <= small || node->type != density_.type) continue;
+      const double times = at->second / static_cast<double>(count);
+      if (times < 1.5) continue;
+      if (is_sorted(*node)) {
+        keep_sums(*node);
+        changed = true;
+        continue;
+      }
+      const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
+      if (known_.contains(node) || cost_of(*node) < worth) continue;
+      keep(*node);
+      changed = true;
+    }
+    return changed;
+  }
+
+  const Density& density_;
+  const bool by_team_, on_cpu_;
+  std::unordered_set<const Node*> varying_;
+  std::vector<const Node*> nodes_;  // that depend on a variable, operands first
+  std::unordered_map<const Node*, std::vector<const Node*>> users_;
+  std::vector<Item> items_;
+  std::unordered_set<const Node*> known_;  // of items, outputs apart
+  std::unordered_map<const Node*, size_t> index_;
+  std::unordered_map<const Node*, size_t> sorted_;  // the items that sort updates
+  std::unordered_set<const Node*> kept_sums_;
+  std::unordered_map<const Node*, double> costs_;
+};
+
+}  // namespace
+
+Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
+  return Scheduler(density, by_team, on_cpu).make();
+}
+
+}  // namespace adit::sampling

@@ -1,0 +1,93 @@
+#include "density/split.hpp"
+
+#include <adit/ops.hpp>
+
+#include "graph/row.hpp"
+
+namespace adit::sampling {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+// The scalar that a tensor repeats for all its elements; empty where it is not one.
+Tensor repeated_scalar(const Tensor& x) {
+  Tensor base = x;
+  while (base.node().op == Op::broadcast || base.node().op == Op::reshape) base = base.node().operands[0];
+  if (base.size() != 1 || x.size() == 1) return {};
+  return base.rank() == 0 ? base : reshape(base, {});
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::span<const Tensor> inputs) : inputs_(inputs) {}
+
+  // The terms of factor * sum(x) over all elements of x; an empty factor is 1.
+  void add(const Tensor& x, const Tensor& factor) {
+    const Node& node = x.node();
+    if (node.computed) return keep(x, factor);
+    switch (node.op) {
+      case Op::add: add(node.operands[0], factor); return add(node.operands[1], factor);
+      case Op::subtract:
+        add(node.operands[0], factor);
+        return add(node.operands[1], times(factor, graph::constant(x.dtype(), -1)));
+      case Op::negate: return add(node.operands[0], times(factor, graph::constant(x.dtype(), -1)));
+      case Op::reshape:
+      case Op::transpose: return add(node.operands[0], factor);
+      case Op::sum: return add(node.operands[0], factor);
+      case Op::broadcast: {
+        const auto repeats = static_cast<double>(x.size()) / static_cast<double>(node.operands[0].size());
+        return add(node.operands[0],
+                   repeats == 1 ? factor : times(factor, graph::constant(x.dtype(), repeats)));
+      }
+      case Op::multiply:
+        for (const int side : {0, 1})
+          if (const Tensor scalar = repeated_scalar(node.operands[static_cast<size_t>(side)]))
+            return add(node.operands[static_cast<size_t>(1 - side)], times(factor, scalar));
+        return keep(x, factor);
+      default: return keep(x, factor);
+    }
+  }
+
+  Terms finish() {
+    // One walk tells for all terms which of them vary.
+    const auto varying = dependents_of(terms_, inputs_);
+    Terms result;
+    for (const Tensor& term : terms_)
+      (varying.contains(&term.node()) ? result.varying : result.constant).push_back(term);
+    return result;
+  }
+
+ private:
+  static Tensor times(const Tensor& a, const Tensor& b) { return a ? multiply(a, b) : b; }
+  void keep(const Tensor& x, const Tensor& factor) {
+    const Tensor total = x.rank() == 0 ? x : sum(x);
+    terms_.push_back(factor ? multiply(factor, total) : total);
+  }
+
+  std::span<const Tensor> inputs_;
+  std::vector<Tensor> terms_;
+};
+
+}  // namespace
+
+std::unordered_set<const Node*> dependents_of(std::span<const Tensor> roots, std::span<const Tensor> inputs) {
+  std::unordered_set<const Node*> found;
+  for (const Tensor& input : inputs) found.insert(&input.node());
+  for (const Tensor& x : graph::reachable(roots, true))
+    for (const Tensor& operand : x.node().operands)
+      if (found.contains(&operand.node())) {
+        found.insert(&x.node());
+        break;
+      }
+  return found;
+}
+
+Terms split_terms(const Tensor& total, std::span<const Tensor> inputs) {
+  Splitter splitter(inputs);
+  splitter.add(total, {});
+  return splitter.finish();
+}
+
+}  // namespace adit::sampling

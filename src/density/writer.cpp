@@ -1,0 +1,507 @@
+#include "density/writer.hpp"
+
+#include <algorithm>
+
+#include "density/contraction.hpp"
+#include "density/factor.hpp"
+#include "density/split.hpp"
+#include "graph/places.hpp"
+#include "kernel/fold.hpp"
+#include "lower/reduction.hpp"
+
+namespace adit::sampling {
+
+using graph::Kind;
+using graph::Op;
+using kernel::Access;
+using kernel::Reduction;
+
+DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedule& schedule)
+    : chain_(chain), density_(density), schedule_(schedule) {
+  std::vector<Tensor> inputs, roots{density.value};
+  for (const auto& variable : density.variables) {
+    offsets_[&variable.node.node()] = variable.offset;
+    inputs.push_back(variable.node);
+    roots.push_back(variable.gradient);
+  }
+  varying_ = dependents_of(roots, inputs);
+  for (const auto& leaf : density.leaves) leaves_.insert(&leaf.node.node());
+}
+
+void DensityWriter::declare(Value set) {
+  Builder& k = builder();
+  reals_ = k.buffer("reals", chain_.real(), Access::read);
+  places_ = k.buffer("places", Type::i32, Access::read);
+  // How much a set takes is known only when all is written: the caller says.
+  reals_base_ = places_base_ = chain_.index(0);
+  if (set.type() == Type::none) return read_ahead();
+  reals_base_ = set * k.scalar("set_reals", Type::u32);
+  places_base_ = set * k.scalar("set_places", Type::u32);
+  read_ahead();
+}
+
+// A compiler may not move a load out of the kernel's loop. Few numbers of a chain that is alone are read
+// before it; of a team's, whose lanes would wait for them in every round, those that all lanes read.
+void DensityWriter::read_ahead() {
+  constexpr int64_t most = 32;
+  int64_t count = 0, taken = 0;
+  for (const auto& leaf : density_.leaves)
+    if (is_float(leaf.node.dtype())) count += leaf.node.size();
+  const bool all = !chain_.by_team() && count <= most;
+  for (const auto& leaf : density_.leaves) {
+    const int64_t size = leaf.node.size();
+    if (!is_float(leaf.node.dtype()) || (!all && (size != 1 || taken == most / 2))) continue;
+    const Node& node = leaf.node.node();
+    for (int64_t i = 0; i < size; ++i)
+      ahead_[&node].push_back(segment(Segment::Kind::values, node, nullptr, size, chain_.index(i)));
+    taken += size;
+  }
+}
+
+Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scratch) {
+  q_ = q;
+  g_ = g;
+  scratch_ = scratch;
+  totals_.clear();
+  ready_.clear();
+  memo_.assign(1, {});
+  for (const Pass& pass : schedule_.passes) {
+    write_pass(pass);
+    for (const Item& item : pass.items) ready_.insert(item.node);
+  }
+  const Value value = read(density_.value.node(), place({}, chain_.index(0))).re;
+  // All are computed before one is written: they read q, and g may be read as q is.
+  std::vector<std::pair<int64_t, Value>> elements;
+  for (const auto& variable : density_.variables) {
+    if (variable.size > small) continue;
+    for (int64_t i = 0; i < variable.size; ++i)
+      elements.emplace_back(
+          variable.offset + i,
+          read(variable.gradient.node(), place(variable.gradient.shape(), chain_.index(i))).re);
+  }
+  const auto set = [&] {
+    for (const auto& [i, element] : elements) g.set(chain_.index(i), element);
+  };
+  constexpr size_t few = 64;
+  if (g.in_registers())
+    set();
+  else if (chain_.by_team() && !schedule_.on_cpu && elements.size() <= few)  // a CPU's lanes never wait
+    set_by_lanes(elements);
+  else
+    chain_.once(set);
+  return value;
+}
+
+// Each by the lane that counts it in loops over all variables, so that those need not wait for another one.
+void DensityWriter::set_by_lanes(const std::vector<std::pair<int64_t, Value>>& elements) {
+  if (elements.empty()) return;
+  int64_t end = 0;
+  for (const auto& [at, element] : elements) end = std::max(end, at + 1);
+  builder().each(chain_.index(end), [&](Value i) {
+    Value value = elements[0].second, is_one = i == chain_.index(elements[0].first);
+    for (const auto& [at, element] : elements) {
+      const Value is_this = i == chain_.index(at);
+      value = select(is_this, element, value);
+      is_one = is_one || is_this;
+    }
+    if (end == std::ssize(elements))
+      g_.set(i, value);
+    else
+      builder().if_(is_one, [&] { g_.set(i, value); });
+  });
+}
+
+// --- Passes ------------------------------------------------------------------------------------------------
+
+// What is the same in all steps of a pass is computed before it.
+void DensityWriter::prepare(const Pass& pass) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> open;
+  const auto follow = [&](const Node& node) {
+    for (const Tensor& operand : node.operands)
+      if (seen.insert(&operand.node()).second) open.push_back(&operand.node());
+  };
+  for (const Item& item : pass.items) follow(*item.node);
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    const int64_t count = element_count(node.shape);
+    const bool in_memory = leaves_.contains(&node) || is_stored(node);
+    if (count <= (in_memory ? 1 : small) && node.op != Op::iota && node.op != Op::constant &&
+        node.op != Op::broadcast) {
+      for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
+      continue;
+    }
+    if (!in_memory && !totals_.contains(&node) && !schedule_.sorted.contains(&node)) follow(node);
+  }
+}
+
+void DensityWriter::write_pass(const Pass& pass) {
+  Builder& k = builder();
+  if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
+  prepare(pass);
+  std::vector<Total> totals;
+  for (const Item& item : pass.items) {
+    if (item.kind == ItemKind::scatter) {
+      const Vector target = scratch_.from(schedule_.stored.at(item.node));
+      k.for_(chain_.index(element_count(item.node->shape)),
+             [&](Value i) { target.set(i, chain_.number(0)); });
+    }
+    if (item.kind != ItemKind::totals) continue;
+    for (int64_t j = 0; j < element_count(item.node->shape); ++j) totals.push_back({item.node, j});
+  }
+  if (pass.totals_a_loop == 0) return write_loop(pass, totals);
+  // Loops of about the same number.
+  const int64_t count = std::ssize(totals), loops = loops_of(count, pass.totals_a_loop);
+  for (int64_t loop = 0; loop < loops; ++loop)
+    write_loop(pass, {totals.begin() + loop * count / loops, totals.begin() + (loop + 1) * count / loops});
+}
+
+void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& totals) {
+  Builder& k = builder();
+  std::vector<Reduction> reductions;
+  std::vector<Type> types;
+  for (const Total& total : totals) {
+    const auto of_one = total_reductions(*total.node);
+    reductions.insert(reductions.end(), of_one.begin(), of_one.end());
+    const auto kinds = total_types(*total.node);
+    types.insert(types.end(), kinds.begin(), kinds.end());
+  }
+  const auto body = [&](Value i) {
+    const Scope scope(*this);
+    step_ = i;
+    step_count_ = pass.count;
+    std::vector<Value> parts;
+    auto next = totals.begin();
+    for (const Item& item : pass.items) {
+      if (item.kind != ItemKind::totals) store_elements(item, i);
+      for (; next != totals.end() && next->node == item.node; ++next)
+        for (const Value part : contributions(*next, i)) parts.push_back(part);
+    }
+    step_ = Value();
+    return parts;
+  };
+  std::vector<Value> results;
+  const Value count = chain_.index(pass.count);
+  if (reductions.empty()) {
+    if (chain_.by_team())
+      k.each(count, body);
+    else
+      k.for_(count, body);
+  } else {
+    results = chain_.by_team() ? k.reduce(count, reductions, body)
+                               : lower::loop_totals(k, count, reductions, types, body);
+  }
+  auto next = results.begin();
+  for (const Total& total : totals) {
+    const auto width = static_cast<long>(total_reductions(*total.node).size());
+    totals_[total.node].push_back(finished_total(*total.node, {next, next + width}));
+    next += width;
+  }
+}
+
+std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
+  const Node& node = *total.node;
+  const Value j = chain_.index(total.element);
+  if (node.op != Op::indexed_add) return element_contributions(*this, node, place(node.shape, j), i);
+  // Few targets: a mask for each.
+  const Index update = place(node.operands[2].shape(), i);
+  const Value value = read(node.operands[2].node(), update).re;
+  return {select(target_of(node, update) == j, value, value.like(0))};
+}
+
+void DensityWriter::store_elements(const Item& item, Value i) {
+  const Node& node = *item.node;
+  switch (item.kind) {
+    case ItemKind::output: {
+      const bool is_kept = schedule_.stored.contains(&node);
+      const Index at = place(node.shape, i);
+      const Value value = is_kept ? read(node, at).re : evaluate(node, at).re;
+      g_.set(chain_.index(density_.variables[item.variable].offset) + i, value);
+      return;
+    }
+    case ItemKind::store:
+      scratch_.from(schedule_.stored.at(&node)).set(i, evaluate(node, place(node.shape, i)).re);
+      return;
+    case ItemKind::sorted:
+      scratch_.from(schedule_.sorted.at(&node))
+          .set(sorted_place(node, i), read(node.operands[2].node(), place(node.operands[2].shape(), i)).re);
+      return;
+    case ItemKind::scatter: {
+      const Index update = place(node.operands[2].shape(), i);
+      const Value value = read(node.operands[2].node(), update).re, target = target_of(node, update);
+      const Vector to = scratch_.from(schedule_.stored.at(&node));
+      to.set(target, to.get(target) + value);
+      return;
+    }
+    default: return;
+  }
+}
+
+void DensityWriter::write_factor(const Node& node) {
+  const Vector to = scratch_.from(schedule_.stored.at(&node));
+  const auto operand = [&](size_t which) {
+    return [&, which](Value i) {
+      const Tensor& x = node.operands[which];
+      return read(x.node(), place(x.shape(), i)).re;
+    };
+  };
+  memo_.emplace_back();
+  if (node.op == Op::cholesky)
+    write_cholesky(chain_, node, operand(0), to, [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    });
+  else
+    write_triangular(chain_, node, operand(0), operand(1), to, [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    });
+  memo_.pop_back();
+}
+
+// --- Elements ----------------------------------------------------------------------------------------------
+
+Scalar DensityWriter::read(const Node& node, const Index& at) {
+  if (node.op == Op::constant) return literal(node);
+  // A scalar has one place, however it was come by.
+  const Value linear = element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
+  const std::pair key{&node, linear.id()};
+  for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
+    if (const auto found = scope->find(key); found != scope->end()) return found->second;
+  const Scalar value = evaluate_known(node, at, linear);
+  memo_.back()[key] = value;
+  return value;
+}
+
+Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value linear) {
+  if (leaves_.contains(&node)) return load_leaf(node, at);
+  if (const auto total = totals_.find(&node); total != totals_.end()) {
+    Scalar value = pick(total->second, linear);
+    if (node.op == Op::indexed_add && !lower::starts_from_zero(node))
+      value.re = value.re + read(node.operands[0].node(), at).re;
+    return value;
+  }
+  if (is_stored(node)) {
+    Value value = scratch_.from(schedule_.stored.at(&node)).get(linear);
+    if (schedule_.kinds.at(&node) == ItemKind::scatter && !lower::starts_from_zero(node))
+      value = value + read(node.operands[0].node(), at).re;
+    return {value, {}, false};
+  }
+  if (is_variable(node)) return variable(node, linear);
+  // An element of a small tensor that is not known yet while the kernel is written: one of them all.
+  const int64_t count = element_count(node.shape);
+  if (count > 1 && count <= small && varying_.contains(&node) && !kernel::constant_bits_of(linear) &&
+      node.op != Op::broadcast && node.op != Op::reshape) {
+    std::vector<Value> elements;
+    for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
+    return pick(elements, linear);
+  }
+  return evaluate(node, at);
+}
+
+Scalar DensityWriter::variable(const Node& node, Value linear) {
+  const Value i = chain_.index(offsets_.at(&node)) + linear;
+  if (!q_.in_registers() || kernel::constant_bits_of(i)) return {q_.get(i), {}, false};
+  std::vector<Value> elements;
+  for (int64_t j = 0; j < element_count(node.shape); ++j)
+    elements.push_back(q_.get(chain_.index(offsets_.at(&node) + j)));
+  return pick(elements, linear);
+}
+
+Scalar DensityWriter::pick(const std::vector<Value>& elements, Value linear) {
+  if (const auto known = kernel::constant_bits_of(linear)) return {elements.at(*known), {}, false};
+  Value value = elements[0];
+  for (size_t i = 1; i < elements.size(); ++i)
+    value = select(linear == linear.like(static_cast<int64_t>(i)), elements[i], value);
+  return {value, {}, false};
+}
+
+Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
+  const graph::Row& row = graph::row_of(node.op);
+  if (row.scalar) {
+    std::vector<Scalar> operands;
+    operands.reserve(node.operands.size());
+    for (const Tensor& operand : node.operands) operands.push_back(read(operand.node(), at));
+    // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
+    // and a hundred instructions, and no density needs that.
+    if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
+    return row.scalar(operands, node);
+  }
+  if (row.view) return row.view(*this, node, at);
+  if (reduces(node)) return reduction(node, at);
+  if (node.op == Op::indexed_add) return updates(node, at);
+  throw Error(ErrorKind::unsupported,
+              "[sample] " + std::string(row.name) + ": expected operations that a sampler's kernel has");
+}
+
+Scalar DensityWriter::reduction(const Node& node, const Index& at) {
+  const int64_t count = length_of(node);
+  if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type)) {
+    const auto in_scope = [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    };
+    return {fused_dot(*this, node, at, small, in_scope), {}, false};
+  }
+  const auto types = total_types(node);
+  const auto reductions = total_reductions(node);
+  if (count <= small) {
+    // Two rows of operations are half as long as one.
+    std::vector<Value> totals, others;
+    const auto join = [&](std::vector<Value>& to, const std::vector<Value>& parts) {
+      if (to.empty())
+        to = parts;
+      else
+        for (size_t t = 0; t < parts.size(); ++t) to[t] = lower::combine(reductions[t], to[t], parts[t]);
+    };
+    for (int64_t r = 0; r < count; ++r)
+      join(count >= 6 && r % 2 ? others : totals, element_contributions(*this, node, at, chain_.index(r)));
+    if (!others.empty()) join(totals, others);
+    if (totals.empty())
+      for (size_t t = 0; t < types.size(); ++t)
+        totals.push_back(builder().constant_bits(types[t], kernel::identity_of(reductions[t], types[t])));
+    return {finished_total(node, totals), {}, false};
+  }
+  const auto totals = lower::loop_totals(builder(), chain_.index(count), reductions, types, [&](Value r) {
+    const Scope scope(*this);
+    return element_contributions(*this, node, at, r);
+  });
+  return {finished_total(node, totals), {}, false};
+}
+
+// --- Updates: the gradient of reading at places
+// -------------------------------------------------------------
+
+// The row-major number, in the result, of where an update goes.
+Value DensityWriter::target_of(const Node& node, const Index& update) {
+  const Tensor& indices = node.operands[1];
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  const int leading = indices.rank() - 1;
+  std::vector<Value> where;
+  for (int axis = 0; axis < leading; ++axis) where.push_back(update.coordinate(axis));
+  where.push_back(chain_.index(0));
+  const Dims strides = strides_of(node.shape);
+  Value target = chain_.index(0);
+  int rest = leading, column = 0;
+  for (int axis = 0; axis < node.shape.size(); ++axis) {
+    Value coordinate;
+    if (axes.contains(axis)) {
+      where.back() = chain_.index(column++);
+      coordinate = graph::clamped(read(indices.node(), update.at(indices.shape(), where)).re,
+                                  node.shape[axis] - 1, Type::u32);
+    } else {
+      coordinate = update.coordinate(rest++);
+    }
+    target = target + coordinate * strides[axis];
+  }
+  return target;
+}
+
+// Where a sorted update lies: those of a target side by side.
+Value DensityWriter::sorted_place(const Node& node, Value update) {
+  const Tensor& indices = node.operands[1];
+  const int64_t count = indices.size() / indices.shape()[indices.rank() - 1];
+  const int64_t width = node.operands[2].size() / count;  // numbers of one update
+  const Value which = width == 1 ? update : update / width;
+  const Value rank = convert(segment(Segment::Kind::ranks, indices.node(), &node, count, which), Type::u32);
+  return width == 1 ? rank : rank * width + update % width;
+}
+
+// One element of the result: the sum of its updates, which lists made beforehand tell.
+Scalar DensityWriter::updates(const Node& node, const Index& at) {
+  const Tensor &indices = node.operands[1], &source = node.operands[2];
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  const int leading = indices.rank() - 1;
+  int64_t targets = 1;
+  Value target = chain_.index(0);
+  std::vector<Value> rest;
+  for (int axis = 0; axis < node.shape.size(); ++axis) {
+    if (!axes.contains(axis)) {
+      rest.push_back(at.coordinate(axis));
+      continue;
+    }
+    target = target * node.shape[axis] + at.coordinate(axis);
+    targets *= node.shape[axis];
+  }
+  const int64_t updates_count = indices.size() / indices.shape()[leading];
+  const auto entry = [&](Segment::Kind kind, int64_t count, Value i) {
+    return convert(segment(kind, indices.node(), &node, count, i), Type::u32);
+  };
+  const Value begin = entry(Segment::Kind::starts, targets + 1, target),
+              end = entry(Segment::Kind::starts, targets + 1, target + 1);
+  Builder& k = builder();
+  const Variable sum = k.variable(chain_.number(0));
+  Shape lead;
+  for (int axis = 0; axis < leading; ++axis) lead.push_back(indices.shape()[axis]);
+  const auto sorted = schedule_.sorted.find(&node);
+  Value inside = chain_.index(0);  // the place in an update
+  int64_t width = 1;
+  for (int axis = 0, next = 0; axis < node.shape.size(); ++axis) {
+    if (axes.contains(axis)) continue;
+    inside = inside * node.shape[axis] + rest[static_cast<size_t>(next++)];
+    width *= node.shape[axis];
+  }
+  k.for_(begin, end, chain_.index(1), [&](Value e) {
+    const Scope scope(*this);
+    if (sorted != schedule_.sorted.end()) {
+      sum = sum.get() + scratch_.from(sorted->second).get(e * width + inside);
+      return;
+    }
+    const Index which = place(lead, entry(Segment::Kind::order, updates_count, e));
+    std::vector<Value> coordinates;
+    for (int axis = 0; axis < leading; ++axis) coordinates.push_back(which.coordinate(axis));
+    coordinates.insert(coordinates.end(), rest.begin(), rest.end());
+    sum = sum.get() + read(source.node(), which.at(source.shape(), coordinates)).re;
+  });
+  Value total = sum.get();
+  if (!lower::starts_from_zero(node)) total = total + read(node.operands[0].node(), at).re;
+  return {total, {}, false};
+}
+
+// --- Leaves ------------------------------------------------------------------------------------------------
+
+Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* of, int64_t count, Value i) {
+  const bool real = kind <= Segment::Kind::columns && is_float(leaf.type);
+  auto& list = real ? segments_.reals : segments_.places;
+  int64_t& end = real ? segments_.reals_count : segments_.places_count;
+  const Segment* found = nullptr;
+  for (const Segment& one : list)
+    if (one.kind == kind && one.leaf == &leaf && one.updates == of) found = &one;
+  if (!found) {
+    list.push_back({kind, &leaf, of, end, count});
+    end += count;
+    found = &list.back();
+  }
+  const Value at = (real ? reals_base_ : places_base_) + chain_.index(found->offset) + i;
+  return (real ? reals_ : places_)[at];
+}
+
+Scalar DensityWriter::load_leaf(const Node& node, const Index& at) {
+  const int64_t count = element_count(node.shape);
+  Value place = count == 1 ? chain_.index(0) : at.linear();
+  if (const auto known = ahead_.find(&node); known != ahead_.end())
+    if (const auto i = kernel::constant_bits_of(place)) return {known->second[*i], {}, false};
+  auto kind = Segment::Kind::values;
+  // Lanes count the first axis: with that axis last they read side by side.
+  if (chain_.by_team() && step_.type() != Type::none && node.shape.size() >= 2 && is_float(node.type) &&
+      node.shape[0] == step_count_ && at.coordinate(0).id() == step_.id() && node.shape[0] != count) {
+    kind = Segment::Kind::columns;
+    place = chain_.index(0);
+    for (int axis = 1; axis < node.shape.size(); ++axis)
+      place = place * node.shape[axis] + at.coordinate(axis);
+    place = place * node.shape[0] + step_;
+  }
+  Value value = segment(kind, node, nullptr, count, place);
+  if (!is_float(node.type)) value = convert(value, compute_type(node.type));
+  return {value, {}, false};
+}
+
+Scalar DensityWriter::literal(const Node& node) {
+  const auto& literal = node.as<graph::Literal>();
+  const Type type = compute_type(node.type);
+  if (is_integer(node.type)) return {builder().constant(type, literal.integer), {}, false};
+  return {builder().constant(type, literal.real), {}, false};
+}
+
+}  // namespace adit::sampling

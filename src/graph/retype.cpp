@@ -1,0 +1,112 @@
+#include "graph/retype.hpp"
+
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include <adit/ops.hpp>
+
+#include "graph/row.hpp"
+
+namespace adit::graph {
+
+namespace {
+
+DType narrowed(DType type, DType to) { return type == DType::f64 ? to : type; }
+
+class Retyper {
+ public:
+  explicit Retyper(DType to) : to_(to) {}
+
+  Tensors run(std::span<const Tensor> roots) {
+    const std::lock_guard lock(graph_lock());
+    for (const Tensor& x : reachable(roots, false)) visit(x);
+    Tensors found;
+    for (const Tensor& root : roots) found.push_back(now_.at(&root.node()));
+    return found;
+  }
+
+  const std::map<const Node*, Tensor>& placeholders() const { return placeholders_; }
+
+ private:
+  void visit(const Tensor& x) {
+    if (!now_.contains(&x.node())) now_[&x.node()] = made(x);
+  }
+
+  Tensor made(const Tensor& x) {
+    const Node& node = x.node();
+    if (is_complex(node.type))
+      graph::fail("retype", graph::name_of(node.op),
+                  "expected real numbers, got " + std::string(name_of(node.type)));
+    if (node.computed) return node.type == DType::f64 ? as_type(x, to_) : x;
+    if (graph::is_placeholder(x)) {
+      const Tensor fresh = node.type == DType::f64 ? graph::placeholder(to_, node.shape) : x;
+      placeholders_[&node] = fresh;
+      return fresh;
+    }
+    Tensors operands;
+    bool changed = node.type == DType::f64;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(now_.at(&operand.node()));
+      changed = changed || operands.back().pointer() != operand.pointer();
+    }
+    if (!changed) return x;
+    const DType type = narrowed(node.type, to_);
+    if (node.op == Op::as_type) return as_type(operands[0], type);
+    if (node.op == Op::bitcast)
+      graph::fail("retype", "bitcast",
+                  "expected no bits of f64 in a graph that is narrowed to " + std::string(name_of(to_)));
+    return graph::make_node(node.op, type, node.shape, std::move(operands), attributes_of(node));
+  }
+
+  // Functions inside of nodes hold types of their own.
+  graph::Attributes attributes_of(const Node& node) {
+    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&node.attributes);
+        reduce && reduce->combine) {
+      graph::ReduceAttributes changed = *reduce;
+      changed.combine = function_of(*reduce->combine);
+      return changed;
+    }
+    if (const auto* control =
+            std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&node.attributes)) {
+      auto changed = std::make_shared<graph::ControlAttributes>(**control);
+      for (auto& f : changed->functions)
+        if (f) f = function_of(*f);
+      for (DType& type : changed->types) type = narrowed(type, to_);
+      return std::shared_ptr<const graph::ControlAttributes>(std::move(changed));
+    }
+    return node.attributes;
+  }
+
+  std::shared_ptr<const graph::Subgraph> function_of(const graph::Subgraph& f) const {
+    Retyper inner(to_);
+    auto changed = std::make_shared<graph::Subgraph>();
+    for (const Tensor& x : f.parameters) inner.visit(x);  // also those that no result needs
+    changed->results = inner.run(f.results);
+    for (const Tensor& x : f.parameters) changed->parameters.push_back(inner.now_.at(&x.node()));
+    return changed;
+  }
+
+  DType to_;
+  std::unordered_map<const Node*, Tensor> now_;
+  std::map<const Node*, Tensor> placeholders_;
+};
+
+}  // namespace
+
+Retyped retype(std::span<const Tensor> roots, DType to) {
+  if (to != DType::f32 && to != DType::f64)
+    graph::fail("retype", "to", fmt::format("expected f32 or f64, got {}", name_of(to)));
+  if (to == DType::f64) {
+    Retyped same{{roots.begin(), roots.end()}, {}};
+    for (const Tensor& x : reachable(roots, false))
+      if (graph::is_placeholder(x)) same.placeholders[&x.node()] = x;
+    return same;
+  }
+  Retyper retyper(to);
+  Retyped changed;
+  changed.roots = retyper.run(roots);
+  changed.placeholders = retyper.placeholders();
+  return changed;
+}
+
+}  // namespace adit::graph

@@ -1,0 +1,164 @@
+#include "lower/simplify.hpp"
+
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <adit/ops.hpp>
+
+#include "graph/row.hpp"
+#include "lower/product_form.hpp"
+
+namespace adit::lower {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+// argmax(x) = the lowest (or highest) place where x equals its maximum, or is not a number.
+Tensor lowered_argument(const Node& node, const Tensor& x) {
+  const auto& attributes = node.as<graph::ReduceAttributes>();
+  const bool wants_max = node.op == Op::argmax;
+  const Tensor extreme =
+      wants_max ? reduce_max(x, attributes.axes, true) : reduce_min(x, attributes.axes, true);
+  Tensor hit = equal(x, broadcast_to(extreme, x.shape()));
+  if (is_float(x.dtype())) hit = logical_or(hit, is_nan(x));
+  // Row-major number among the reduced axes.
+  Tensor place;
+  int64_t stride = 1;
+  for (int i = attributes.axes.size() - 1; i >= 0; --i) {
+    const int axis = static_cast<int>(attributes.axes[i]);
+    Tensor along = iota(x.shape(), DType::i64, axis);
+    if (stride != 1)
+      along = multiply(along, broadcast_to(graph::constant_integer(DType::i64, stride), x.shape()));
+    place = place ? add(place, along) : along;
+    stride *= x.shape()[axis];
+  }
+  if (!place) place = broadcast_to(graph::constant_integer(DType::i64, 0), x.shape());
+  const Tensor none = broadcast_to(
+      graph::constant_integer(DType::i64, attributes.high_tie ? -1 : std::numeric_limits<int64_t>::max()),
+      x.shape());
+  const Tensor candidates = select(hit, place, none);
+  const Tensor found =
+      attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
+  return as_type(found, node.type);
+}
+
+bool is_one(const Tensor& x) {
+  const graph::Literal* literal = graph::constant_value(x);
+  if (!literal) return false;
+  return is_integer(x.dtype()) ? literal->integer == 1 : literal->real == 1 && literal->imag == 0;
+}
+
+// Exact identities only: x + 0 is not one, since -0 + 0 is 0.
+Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
+  switch (node.op) {
+    case Op::alias:
+    case Op::stop_gradient: return x[0];
+    case Op::argmax:
+    case Op::argmin: return lowered_argument(node, x[0]);
+    case Op::multiply:
+      if (is_one(x[1])) return x[0];  // x * 1
+      if (is_one(x[0])) return x[1];  // 1 * x
+      return {};
+    case Op::divide: return is_one(x[1]) ? x[0] : Tensor();  // x / 1
+    case Op::reshape: {
+      const Tensor& inner = x[0];
+      if (inner.shape() == node.shape) return inner;
+      // reshape of a reshape
+      if (inner.node().op == Op::reshape && !inner.node().computed)
+        return graph::make_node(Op::reshape, node.type, node.shape, {inner.node().operands[0]});
+      return {};
+    }
+    case Op::transpose: {
+      const Tensor& inner = x[0];
+      if (inner.node().op != Op::transpose || inner.node().computed) return {};
+      // transpose of a transpose
+      const Axes& outer_axes = node.as<graph::AxisList>().axes;
+      const Axes& inner_axes = inner.node().as<graph::AxisList>().axes;
+      Axes both;
+      for (const int64_t axis : outer_axes) both.push_back(inner_axes[static_cast<int>(axis)]);
+      const Tensor& base = inner.node().operands[0];
+      if (both == Axes::counted(both.size())) return base;
+      return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
+    }
+    case Op::dot: return in_product_form(node, x);
+    default: return {};
+  }
+}
+
+class Simplifier {
+ public:
+  std::vector<Tensor> run(std::span<const Tensor> roots) {
+    settle(roots);
+    std::vector<Tensor> results;
+    for (const Tensor& root : roots) results.push_back(current(root));
+    return results;
+  }
+
+ private:
+  bool is_done(const Tensor& x) const { return done_.contains(&x.node()); }
+  Tensor current(const Tensor& x) const { return is_done(x) ? x : now_.at(&x.node()); }
+
+  // Oldest first, so that operands are done before their users.
+  void settle(std::span<const Tensor> roots) {
+    for (const Tensor& x : graph::reachable(roots, false, [&](const Tensor& t) { return is_done(t); })) {
+      if (is_done(x) || now_.contains(&x.node())) continue;
+      const Tensor better = visit(x);
+      now_[&x.node()] = better;
+      kept_.push_back(x);
+      done_.insert(&better.node());
+      kept_.push_back(better);
+    }
+  }
+
+  Tensor visit(const Tensor& x) {
+    const Node& node = x.node();
+    if (node.computed || node.operands.empty()) return unique(x);
+    std::vector<Tensor> operands;
+    bool changed = false;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(current(operand));
+      changed = changed || operands.back().pointer() != operand.pointer();
+    }
+    if (const Tensor better = rewritten(node, operands)) {
+      // What a rewrite made is made of new nodes: they are simplified in turn.
+      const Tensor roots[] = {better};
+      settle(roots);
+      return current(better);
+    }
+    return unique(
+        changed ? graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x);
+  }
+
+  // The first of all nodes that say the same.
+  Tensor unique(const Tensor& x) {
+    const Node& node = x.node();
+    if (node.op == Op::input || node.op == Op::number || node.computed) return x;
+    std::vector<uint64_t> key{static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.type)};
+    for (const int64_t extent : node.shape) key.push_back(static_cast<uint64_t>(extent));
+    key.push_back(~uint64_t{0});
+    for (const Tensor& operand : node.operands) key.push_back(operand.node().number);
+    graph::append_words(node.attributes, key);
+    // Functions are not compared: a control node or a user's reduction is its own.
+    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&node.attributes);
+        reduce && reduce->combine)
+      key.push_back(node.number);
+    if (graph::row_of(node.op).kind == graph::Kind::control && node.op != Op::item)
+      key.push_back(node.number);
+    return seen_.try_emplace(std::move(key), x).first->second;
+  }
+
+  std::map<std::vector<uint64_t>, Tensor> seen_;
+  std::unordered_map<const Node*, Tensor> now_;
+  std::unordered_set<const Node*> done_;
+  std::vector<Tensor> kept_;  // a node that died would lend its address to another
+};
+
+}  // namespace
+
+std::vector<Tensor> simplify(std::span<const Tensor> roots) { return Simplifier().run(roots); }
+
+}  // namespace adit::lower

@@ -1,0 +1,62 @@
+// The sampler as one kernel: whole NUTS transitions with Stan's adaptation, resumable.
+//
+// A chain is a state machine. Each round of its loop evaluates the density once, at a point that its phase
+// asks for: a start point, a trial of the search for a step size, or the next leaf of the tree. Chains that
+// share a subgroup (or a vector) therefore wait for each other at the gradient alone. The state lies in
+// memory; a dispatch does a bounded number of rounds.
+#pragma once
+
+#include <adit/kernel/program.hpp>
+
+#include "density/writer.hpp"
+#include "nuts/layout.hpp"
+
+namespace adit::sampling {
+
+// Where a chain's numbers lie while it runs.
+enum class Home : uint8_t {
+  buffer,  // where they lie between dispatches
+  array,   // in a private array of the lane: on a CPU they are vectors then
+  shared,  // in the workgroup's shared memory: all of a team's, or what every leaf of a lane's chain touches
+  split    // of a team: the current point and the density's scratch in shared memory, the rest in the buffer
+};
+
+struct KernelOptions {
+  bool by_team = false;
+  uint32_t lanes = 32;  // of a team; or chains that share a workgroup
+  Home home = Home::buffer;
+  bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
+  bool fuses = true;         // a multiply-add is rounded once
+  bool in_vectors = false;   // chains lie in the lanes of a CPU's vectors
+  bool in_step = false;      // transitions begin in the rounds of a beat, so that chains do alike together
+  int64_t slots = 1 << 20;   // of the stack, in a lane's own memory; the rest are in the buffer
+  int64_t sets = 1;          // data sets
+  int64_t written_out = 40;  // positions up to this size stay in registers of a lane
+};
+
+struct NutsKernel {
+  kernel::Program program;
+  Layout layout;
+  Segments segments;
+  int64_t loop_trips = 0;  // of one round at most, roughly
+};
+
+// Parameters of the program, in order.
+//   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
+//   in vectors: the chains by place; reals, places; then the numbers of RunNumbers.
+NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
+                            const KernelOptions& options);
+
+// The numbers of one dispatch, in the order of the program's parameters.
+struct RunNumbers {
+  uint32_t seed_low = 0, seed_high = 0, first_chain = 0, chains_a_set = 1;
+  uint32_t warmup = 0, limit = 0;  // iterations of warm-up; where this dispatch stops
+  uint32_t budget = 0;             // rounds, more than none
+  uint32_t ring = 1, thin = 1, save_from = 0;
+  uint32_t beat = 1;  // rounds, a power of two
+  uint32_t max_depth = 10, init_buffer = 75, term_buffer = 50, window = 25, adapt = 1;
+  double delta = 0.8, gamma = 0.05, kappa = 0.75, t0 = 10, radius = 2;
+};
+// adapt: bit 0 the step size, bit 1 the metric of each chain by itself.
+
+}  // namespace adit::sampling

@@ -1,0 +1,37 @@
+#include "nuts/layout.hpp"
+
+namespace adit::sampling {
+
+Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) {
+  Layout layout;
+  layout.size = size;
+  layout.metric = metric;
+  layout.max_depth = max_depth;
+  layout.scratch_size = scratch;
+  int64_t end = real_count;
+  const auto take = [&](int64_t count) {
+    const int64_t at = end;
+    end += count;
+    return at;
+  };
+  const bool dense = layout.dense();
+  layout.current = take(3 * size + (dense ? size : 0));  // dense: the sharp momentum too
+  layout.growing = take((dense ? 3 : 2) * size);
+  layout.proposal = take(2 * size);
+  layout.other = take((dense ? 4 : 3) * size);
+  layout.inner = take((dense ? 2 : 1) * size);
+  layout.sample = take(2 * size);
+  layout.rho = take(size);
+  layout.single = take((dense ? 2 : 1) * size + 3);  // drawn momenta, which pass here, come in fours
+  layout.slot = (dense ? 5 : 3) * size;
+  layout.stack = take(layout.slots() * layout.slot);
+  layout.inverse_metric = take(dense ? size * size : size);
+  layout.factor = take(dense ? size * size : 0);
+  layout.mean = take(size);
+  layout.squares = take(dense ? size * size : size);
+  layout.scratch = take(scratch);
+  layout.count = (end + 3) / 4 * 4;
+  return layout;
+}
+
+}  // namespace adit::sampling

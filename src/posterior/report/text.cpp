@@ -1,0 +1,100 @@
+#include "posterior/report/text.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace adit::report {
+
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// Bytes of the character at the start of `text`; 0 where that is no character of XML.
+size_t character_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : (first == '\t' || first == '\n' ? 1 : 0);
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if (!continues(text[i])) return 0;
+  const unsigned second = byte(1);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool surrogate = first == 0xED && second >= 0xA0;
+  const bool beyond = first == 0xF4 && second >= 0x90;
+  const bool no_character = first == 0xEF && second == 0xBF && byte(2) >= 0xBE;
+  return overlong || surrogate || beyond || no_character ? 0 : length;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    switch (text[0]) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += length ? text.substr(0, length) : replacement;
+    }
+    text.remove_prefix(length ? length : 1);
+  }
+  return out;
+}
+
+std::string number(double value, int significant) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  if (value == 0) return "0";
+  const double size = std::fabs(value);
+  if (size >= 1e6 || size < 1e-4) return fmt::format("{:.{}e}", value, significant - 1);
+  // Places before the point are never rounded away: 1234, not 1230.
+  const int places = significant - 1 - static_cast<int>(std::floor(std::log10(size)));
+  return fmt::format("{:.{}f}", value, places > 0 ? places : 0);
+}
+
+std::string count(double value) {
+  if (!std::isfinite(value)) return number(value);
+  std::string digits = fmt::format("{:.0f}", std::fabs(value));
+  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return (value < 0 && digits != "0" ? "-" : "") + digits;
+}
+
+std::string percent(double share) {
+  if (!std::isfinite(share)) return number(share);
+  const double percents = share * 100;
+  if (percents > 0 && percents < 0.1) return "under 0.1 %";
+  if (percents < 100 && percents > 99.9) return "over 99.9 %";
+  if (percents == 0 || percents == 100 || (percents >= 10 && percents < 99))
+    return fmt::format("{:.0f} %", percents);
+  return fmt::format("{:.1f} %", percents);
+}
+
+size_t character_count(std::string_view text) {
+  size_t characters = 0;
+  for (const char byte : text) characters += !continues(byte);
+  return characters;
+}
+
+std::string shorten(const std::string& text, size_t most) {
+  const size_t characters = character_count(text);
+  if (characters <= most) return text;
+  const size_t head = most / 2, tail = most - head - 1;
+  std::string out;
+  size_t at = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    at += !continues(text[i]);
+    if (at == head + 1 && !continues(text[i])) out += "…";
+    if (at <= head || at > characters - tail) out += text[i];
+  }
+  return out;
+}
+
+}  // namespace adit::report
