@@ -1,5 +1,4 @@
 // The doctor's probes on every device present, the profile it writes, and the children it sends ahead.
-#include "device/doctor/doctor.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -7,8 +6,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <adit/doctor.hpp>
+
 #include "device/doctor/child.hpp"
-#include "device/doctor/speed.hpp"
 #include "devices.hpp"
 #include "native/compile.hpp"
 #include "own_folder.hpp"

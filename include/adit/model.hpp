@@ -70,6 +70,11 @@ class Model {
 
   const std::string& name() const;
   int64_t size() const;  // unconstrained numbers
+  struct Variable {
+    std::string name;
+    Shape shape;
+  };
+  std::vector<Variable> variables() const;  // what is sampled, in the order of its declaration
   stats::ModelState& state() const { return *state_; }
 
   // The log density (with Jacobians) at an unconstrained point u [size()], in u's type, by the tensor engine:

@@ -1,11 +1,11 @@
 // adit bench device: the speed of one device.
 #include <fmt/format.h>
 
+#include <adit/doctor.hpp>
+
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
-#include "device/doctor/child.hpp"
-#include "device/doctor/speed.hpp"
 
 namespace adit::cli {
 

@@ -1,7 +1,7 @@
 // adit cache: what is kept on disk, and how to be rid of it.
-#include "support/cache.hpp"
-
 #include <fmt/format.h>
+
+#include <adit/cache.hpp>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"

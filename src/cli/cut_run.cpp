@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
+#include <adit/checkpoint.hpp>
 #include <adit/device.hpp>
 #include <adit/sample.hpp>
 #include <adit/tensor.hpp>
 
 #include "cli/models/models.hpp"
-#include "sample/checkpoint_format.hpp"
-#include "sample/so_far.hpp"
 
 namespace adit::cli {
 namespace {
@@ -22,9 +19,8 @@ void prefer_cpu() {
     if (info.id == "cpu") return set_default_device(Device::open("cpu"));
 }
 
-std::string model_of(const std::string& where, const std::string& path, const CheckpointHeader& header) {
-  const auto layout = nlohmann::json::parse(header.layout, nullptr, false);
-  const std::string name = layout.is_object() ? layout.value("model", "") : "";
+std::string known_model_of(const std::string& where, const std::string& path) {
+  const std::string name = model_of_checkpoint(path);
   const auto known = example_names();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error(
@@ -37,17 +33,10 @@ std::string model_of(const std::string& where, const std::string& path, const Ch
 
 }  // namespace
 
-bool is_checkpoint(const std::string& path) {
-  std::string head(checkpoint::magic.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == checkpoint::magic;
-}
-
 Draws read_cut_run(const std::string& where, const std::string& path) {
-  const CheckpointContents contents = read_checkpoint(path);
-  const std::string name = model_of(where, path, contents.header);
+  const std::string name = known_model_of(where, path);
   prefer_cpu();
-  Draws draws = sampling::draws_so_far(contents, path, example_model(name).state(), default_device());
+  Draws draws = draws_so_far(path, example_model(name), default_device());
   const char* rest = "the command that made it, with --resume, goes on from there";
   if (draws.draws == 0)
     throw Error(ErrorKind::not_found,

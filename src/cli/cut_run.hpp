@@ -7,7 +7,6 @@
 
 namespace adit::cli {
 
-bool is_checkpoint(const std::string& path);
 // The draws so far, and a line on standard error that says what they are. `where` begins the errors.
 Draws read_cut_run(const std::string& where, const std::string& path);
 

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include <adit/device.hpp>
+#include <adit/system.hpp>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
-#include "device/vulkan/vulkan.hpp"
 
 namespace adit::cli {
 namespace {
@@ -54,7 +54,7 @@ int devices(bool json, bool with_limits) {
                       info.memory_bytes ? size_in_words(info.memory_bytes) : "-", info.name, info.driver,
                       info.reason});
     fmt::print("{}", table(rows));
-    if (all.size() == 1) fmt::print("\nNo Vulkan device: {}\n", vulkan::loader_state());
+    if (all.size() == 1) fmt::print("\nNo Vulkan device: {}\n", vulkan_state());
     if (with_limits)
       for (const DeviceInfo& info : all) print_limits(info.id);
   }

@@ -1,13 +1,13 @@
 // adit doctor: measures a device and saves what it found.
-#include "device/doctor/doctor.hpp"
 
 #include <fmt/format.h>
+
+#include <adit/cache.hpp>
+#include <adit/doctor.hpp>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
-#include "device/doctor/child.hpp"
-#include "support/cache.hpp"
 
 namespace adit::cli {
 

@@ -8,13 +8,12 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
+#include <adit/doctor.hpp>
 #include <adit/error.hpp>
 
 #include "cli/command.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/usage.hpp"
-#include "device/doctor/doctor.hpp"
-#include "device/doctor/speed.hpp"
 
 namespace {
 

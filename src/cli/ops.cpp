@@ -1,40 +1,39 @@
 // adit ops: the rows of the op table.
 #include <fmt/format.h>
 
+#include <adit/op_table.hpp>
+
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
-#include "graph/row.hpp"
 
 namespace adit::cli {
 namespace {
 
-bool is_differentiable(const graph::Row& row) { return row.vjp != nullptr || row.jvp != nullptr; }
-
-Json to_json(const graph::Row& row) {
-  return {{"name", row.name},
-          {"kind", graph::name_of(row.kind)},
-          {"operands", row.arity < 0 ? Json("any") : Json(row.arity)},
-          {"types", row.types},
-          {"bound_ulp", row.bound.ulp},
-          {"bound_note", row.bound.note},
-          {"differentiable", is_differentiable(row)},
-          {"doc", row.doc}};
+Json to_json(const OpDescription& op) {
+  return {{"name", op.name},
+          {"kind", op.kind},
+          {"operands", op.operands < 0 ? Json("any") : Json(op.operands)},
+          {"types", op.types},
+          {"bound_ulp", op.bound_ulp},
+          {"bound_note", op.bound_note},
+          {"differentiable", op.differentiable},
+          {"doc", op.doc}};
 }
 
 }  // namespace
 
 int ops(bool json) {
+  const std::vector<OpDescription> all = op_table();
   if (json) {
     Json array = Json::array();
-    for (const graph::Row& row : graph::table()) array.push_back(to_json(row));
+    for (const OpDescription& op : all) array.push_back(to_json(op));
     fmt::print("{}\n", array.dump(2));
     return 0;
   }
   std::vector<std::vector<std::string>> rows{{"op", "kind", "types", "what it gives"}};
-  for (const graph::Row& row : graph::table())
-    rows.push_back({std::string(row.name), std::string(graph::name_of(row.kind)), std::string(row.types),
-                    std::string(row.doc)});
+  for (const OpDescription& op : all)
+    rows.push_back({std::string(op.name), std::string(op.kind), std::string(op.types), std::string(op.doc)});
   fmt::print("{}", table(rows));
   return 0;
 }

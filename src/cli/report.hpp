@@ -3,9 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <adit/device.hpp>
-
-#include "device/doctor/doctor.hpp"
+#include <adit/doctor.hpp>
 
 namespace adit::cli {
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include <adit/checkpoint.hpp>
 #include <adit/error.hpp>
 
 #include "cli/cut_run.hpp"

@@ -11,7 +11,6 @@
 
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
-#include "stats/model_state.hpp"
 
 namespace adit::cli {
 namespace {
@@ -41,13 +40,14 @@ bool has_shape(const Json& value, const Shape& shape, int axis = 0) {
                      [&](const Json& part) { return has_shape(part, shape, axis + 1); });
 }
 
-Values values_of(const Json& object, const stats::ModelState& model) {
+Values values_of(const Json& object, const Model& model) {
   if (!object.is_object()) refuse_init("an object of values by variable", object.dump());
+  const std::vector<Model::Variable> variables = model.variables();
   std::vector<std::string> names;
-  for (const auto& variable : model.variables) names.push_back(variable.name);
+  for (const auto& variable : variables) names.push_back(variable.name);
   Values values;
   for (const auto& [name, value] : object.items()) {
-    const auto& variable = model.variables[choice_of("[sample] --init", name, names)];
+    const auto& variable = variables[choice_of("[sample] --init", name, names)];
     std::vector<double> numbers;
     flatten(value, name, numbers);
     if (static_cast<int64_t>(numbers.size()) != element_count(variable.shape))
@@ -106,13 +106,13 @@ void set_inits(SampleOptions& options, const std::string& init, const Model& mod
   }
   const Json document = read_json(init);
   if (!document.is_array()) {
-    options.init = {values_of(document, model.state())};
+    options.init = {values_of(document, model)};
     return;
   }
   if (static_cast<int64_t>(document.size()) != options.chains)
     refuse_init(fmt::format("a list of {} objects, one a chain", options.chains),
                 std::to_string(document.size()));
-  for (const Json& object : document) options.init.push_back(values_of(object, model.state()));
+  for (const Json& object : document) options.init.push_back(values_of(object, model));
 }
 
 void set_warm_start(SampleOptions& options, const std::vector<std::string>& files, const Model& model) {

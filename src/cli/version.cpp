@@ -1,11 +1,11 @@
 // adit version: what this build is and what it found on this machine.
 #include <fmt/format.h>
 
+#include <adit/system.hpp>
+
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
-#include "device/vulkan/vulkan.hpp"
-#include "native/compile.hpp"
 
 namespace adit::cli {
 namespace {
@@ -18,32 +18,31 @@ std::string compiler() {
 #endif
 }
 
-std::string cpu_code() {
-  if (!native::available()) return native::generator();
-  return fmt::format("{}, {}, {}-bit vectors", native::generator(), native::host().triple,
-                     native::host().vector_bits);
+std::string cpu_code(const CodeGenerator& generator) {
+  if (!generator.available) return generator.name;
+  return fmt::format("{}, {}, {}-bit vectors", generator.name, generator.host, generator.vector_bits);
 }
 
 }  // namespace
 
 int version(bool json) {
-  const native::Host& host = native::host();
+  const CodeGenerator generator = code_generator();
   Json document{{"version", ADIT_VERSION},
                 {"build", ADIT_BUILD_TYPE},
                 {"compiler", compiler()},
-                {"native", native::generator()},
-                {"native_available", native::available()},
-                {"host", host.triple},
-                {"vector_bits", native::available() ? host.vector_bits : 0},
-                {"vulkan", vulkan::loader_state()}};
+                {"native", generator.name},
+                {"native_available", generator.available},
+                {"host", generator.host},
+                {"vector_bits", generator.vector_bits},
+                {"vulkan", vulkan_state()}};
   if (json) {
     fmt::print("{}\n", document.dump(2));
     return 0;
   }
   fmt::print("adit {}\n", ADIT_VERSION);
   fmt::print("{}", table({{"  build", fmt::format("{}, {}", ADIT_BUILD_TYPE, compiler())},
-                          {"  cpu code", cpu_code()},
-                          {"  vulkan", vulkan::loader_state()}}));
+                          {"  cpu code", cpu_code(generator)},
+                          {"  vulkan", vulkan_state()}}));
   return 0;
 }
 

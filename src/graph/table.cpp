@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include <adit/op_table.hpp>
+
 #include "graph/row.hpp"
 
 namespace adit::graph {
@@ -63,3 +65,15 @@ Axes normal_axes(std::string_view op, const Axes& axes, int rank) {
 }
 
 }  // namespace adit::graph
+
+namespace adit {
+
+std::vector<OpDescription> op_table() {
+  std::vector<OpDescription> all;
+  for (const graph::Row& row : graph::table())
+    all.push_back({row.name, graph::name_of(row.kind), row.arity, row.types, row.bound.ulp, row.bound.note,
+                   row.vjp != nullptr || row.jvp != nullptr, row.doc});
+  return all;
+}
+
+}  // namespace adit

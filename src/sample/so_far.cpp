@@ -1,9 +1,13 @@
 #include "sample/so_far.hpp"
 
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include <adit/checkpoint.hpp>
+
 #include "density/density.hpp"
+#include "sample/checkpoint_format.hpp"
 #include "sample/collect.hpp"
 #include "sample/journal.hpp"
 #include "sample/predictive.hpp"
@@ -95,3 +99,22 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
 }
 
 }  // namespace adit::sampling
+
+namespace adit {
+
+bool is_checkpoint(const std::string& path) {
+  std::string head(checkpoint::magic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head.data(), static_cast<std::streamsize>(head.size())) && head == checkpoint::magic;
+}
+
+std::string model_of_checkpoint(const std::string& path) {
+  const auto layout = nlohmann::json::parse(read_checkpoint(path).header.layout, nullptr, false);
+  return layout.is_object() ? layout.value("model", "") : "";
+}
+
+Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device) {
+  return sampling::draws_so_far(read_checkpoint(path), path, model.state(), device);
+}
+
+}  // namespace adit

@@ -1,4 +1,4 @@
-// The draws in the checkpoint of a run that did not come to its end.
+// The draws in the checkpoint of a run that did not come to its end; <adit/checkpoint.hpp> is the door to it.
 #pragma once
 
 #include <adit/draws.hpp>

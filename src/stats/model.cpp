@@ -160,6 +160,12 @@ void expect_known(const ModelState& state, std::string_view where, const Tensor&
 Model::Model(std::string name) : state_(std::make_shared<ModelState>()) { state_->name = std::move(name); }
 
 const std::string& Model::name() const { return state_->name; }
+std::vector<Model::Variable> Model::variables() const {
+  std::vector<Variable> all;
+  for (const ModelVariable& variable : state_->variables) all.push_back({variable.name, variable.shape});
+  return all;
+}
+
 int64_t Model::size() const { return state_->size; }
 
 Plate Model::plate(const std::string& name, int64_t size, std::vector<std::string> coordinates) {

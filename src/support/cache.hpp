@@ -18,21 +18,15 @@
 #include <string>
 #include <vector>
 
+#include <adit/cache.hpp>
+
 namespace adit::cache {
 
 // The kinds of entry, each a folder: "kernels" (SPIR-V), "objects" (machine code), "pipelines" (driver),
 // "profiles", "executables" (graphs, compiled).
-std::optional<std::filesystem::path> directory();
-
+//
+// Where it is, what it holds and how it is emptied: <adit/cache.hpp>.
 std::optional<std::vector<std::byte>> load(const std::string& kind, const std::string& key);
 void save(const std::string& kind, const std::string& key, std::span<const std::byte> payload);
-
-struct Usage {
-  std::string kind;
-  uint64_t files = 0, bytes = 0;
-};
-std::vector<Usage> usage();
-// Removes every entry (and stale temporaries); returns how many files went.
-uint64_t clear();
 
 }  // namespace adit::cache

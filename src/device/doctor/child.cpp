@@ -5,6 +5,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <adit/doctor.hpp>
 #ifdef __FreeBSD__
 #include <sys/types.h>
 // types.h comes first

@@ -17,7 +17,4 @@ struct ChildResult {
 ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
                       double timeout_seconds);
 
-// Where the file of the running program is; "" where the system does not tell.
-std::string program_path();
-
 }  // namespace adit::doctor

@@ -1,9 +1,9 @@
-#include "device/doctor/doctor.hpp"
-
 #include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include <adit/doctor.hpp>
 
 #include "device/doctor/child.hpp"
 #include "device/doctor/probes.hpp"

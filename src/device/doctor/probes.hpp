@@ -1,7 +1,7 @@
 // The doctor's probes. Each measures one thing, notes it in the profile and returns its row of the table.
 #pragma once
 
-#include "device/doctor/doctor.hpp"
+#include "device/profile.hpp"
 
 namespace adit::doctor {
 

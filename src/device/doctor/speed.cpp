@@ -1,10 +1,9 @@
-#include "device/doctor/speed.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
 
+#include <adit/doctor.hpp>
 #include <adit/kernel/builder.hpp>
 
 #include "device/doctor/child.hpp"

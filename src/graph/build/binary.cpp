@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "graph/build/arguments.hpp"
-#include "graph/build/operands.hpp"
+#include "graph/operands.hpp"
 
 namespace adit {
 

@@ -1,4 +1,4 @@
-#include "graph/build/operands.hpp"
+#include "graph/operands.hpp"
 
 #include <fmt/format.h>
 

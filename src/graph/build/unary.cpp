@@ -1,6 +1,6 @@
 // The operations of one operand.
 #include "graph/build/arguments.hpp"
-#include "graph/build/operands.hpp"
+#include "graph/operands.hpp"
 
 namespace adit {
 

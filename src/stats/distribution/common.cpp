@@ -3,7 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "graph/build/operands.hpp"
+#include "graph/operands.hpp"
 #include "graph/row.hpp"
 
 namespace adit::stats {

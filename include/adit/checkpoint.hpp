@@ -1,0 +1,21 @@
+// The file of a run while it goes, for those who look at a run that did not come to its end.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <adit/device.hpp>
+#include <adit/draws.hpp>
+#include <adit/model.hpp>
+
+namespace adit {
+
+// By its first bytes; false where it cannot be read.
+bool is_checkpoint(const std::string& path);
+// The name of the model whose run it is; empty where the file does not tell.
+std::string model_of_checkpoint(const std::string& path);
+// `model`: that of the run, with its data. All whole rows are used. Mass matrices are not among the rows and
+// stay empty.
+Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device);
+
+}  // namespace adit
