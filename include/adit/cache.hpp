@@ -9,7 +9,8 @@
 
 namespace adit::cache {
 
-// ADIT_CACHE, else $XDG_CACHE_HOME/adit, else ~/.cache/adit; nothing where it is off (ADIT_CACHE set and empty).
+// ADIT_CACHE, else $XDG_CACHE_HOME/adit, else ~/.cache/adit; nothing where it is off (ADIT_CACHE set and
+// empty).
 std::optional<std::filesystem::path> directory();
 
 struct Usage {
