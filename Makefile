@@ -9,7 +9,10 @@ VALIDATION = $$(cat /usr/share/$(LAYER) /usr/local/share/$(LAYER) 2>/dev/null | 
 # Tests named ChildOf... are the other halves of tests that start processes.
 CTEST = ctest -E ChildOf --output-on-failure --no-label-summary --timeout 900 -j $(JOBS)
 
-.PHONY: all help packages build demo test bench check install asan tsan clean
+SANITIZERS = ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+  LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp
+
+.PHONY: all help packages build demo test bench check format sanitize install asan tsan clean
 
 all: build
 
@@ -20,8 +23,9 @@ help:
 	@echo "make bench    build and run the benchmarks"
 	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
 	@echo "make install  install the command under PREFIX ($(PREFIX))"
-	@echo "make asan     the tests with the address and undefined-behaviour sanitizers"
-	@echo "make tsan     the tests with the thread sanitizer"
+	@echo "make sanitize the fast tests on the cpu by clang++ with the sanitizers of asan; warnings are errors"
+	@echo "make asan     all tests with the address and undefined-behaviour sanitizers"
+	@echo "make tsan     all tests with the thread sanitizer"
 	@echo "make clean    remove build/"
 
 packages:
@@ -49,12 +53,26 @@ bench: build
 	@# matmul_bench is for tuning on a GPU: it wants a device and sizes.
 	@for program in bandwidth leapfrog tensor; do echo "== $$program" && $(BUILD)/bench/$${program}_bench || exit 1; done
 
-check:
-	@sh tools/packages build test check
+format:
+	@sh tools/packages check
 	find src include tests bench examples -name '*.cpp' -o -name '*.hpp' | xargs clang-format --dry-run -Werror
+
+check: format
+	@sh tools/packages build test
 	@cmake -G Ninja -S . -B build/check -DCMAKE_BUILD_TYPE=Release -DADIT_WERROR=ON > /dev/null
 	cmake --build build/check -j $(JOBS)
 	find src examples -name '*.cpp' | xargs -n 1 -P $(JOBS) clang-tidy -p build/check --quiet --extra-arg=-Wno-unknown-warning-option
+
+# The second compiler and the sanitizers in one build: what CI can afford of both.
+FAST_TESTS = kernel_test loose_test pool_test cache_test layers_test shape_test print_test io_test io_damage_test \
+  elementwise_test op_error_test trace_test transform_test explain_test constraint_test model_test checkpoint_test \
+  draws_files_test netcdf_test packing_test cli_test threads_test device_test
+sanitize:
+	@sh tools/packages build test check
+	@cmake --preset sanitize $(CMAKE_ARGS) > /dev/null
+	cmake --build build/sanitize -j $(JOBS) --target $(FAST_TESTS)
+	@$(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_CACHE=$$PWD/build/sanitize/test-cache \
+	  $(CTEST) --test-dir build/sanitize -L "^($$(echo $(FAST_TESTS) | tr ' ' '|'))$$"
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
@@ -62,8 +80,7 @@ install: build
 asan: packages
 	@cmake --preset asan > /dev/null
 	cmake --build build/asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
-	LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp ADIT_CACHE=$$PWD/build/asan/test-cache $(CTEST) --test-dir build/asan
+	$(SANITIZERS) ADIT_CACHE=$$PWD/build/asan/test-cache $(CTEST) --test-dir build/asan
 
 tsan: packages
 	@cmake --preset tsan > /dev/null
