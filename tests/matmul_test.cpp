@@ -138,7 +138,7 @@ MatmulTiling small_tiling() {
 class Matmul : public OnDevice {
  protected:
   void SetUp() override {
-    if (!on().limits().lanes_by_hand) GTEST_SKIP() << "no kernels written for lanes";
+    if (!on().limits().lanes_by_hand) GTEST_SKIP() << "needs a GPU: kernels written for lanes";
   }
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Matmul, testing::ValuesIn(device_ids()), test_name);
@@ -211,13 +211,17 @@ TEST_P(Matmul, Batches) {
   check_product(on(), problem(s), small_tiling());
 }
 
+// The last split has fewer tiles than the others, whether or not the last tile is a whole one.
 TEST_P(Matmul, SplitSums) {
-  for (const uint32_t splits : {2u, 3u, 5u}) {
+  for (const auto& [k, splits] : {std::pair(70u, 2u), std::pair(70u, 3u), std::pair(70u, 5u),
+                                  std::pair(40u, 2u), std::pair(40u, 3u), std::pair(104u, 5u)}) {
     MatmulShape s;
-    s.m = 18, s.n = 33, s.k = 70, s.batch = 2;
+    s.m = 18, s.n = 33, s.k = k, s.batch = 2;
     s.a_stride = s.m * s.k, s.b_stride = s.n * s.k;
     MatmulTiling t = small_tiling();
     t.split_k = splits;
+    check_product(on(), problem(s), t);
+    s.transpose_a = s.transpose_b = true;
     check_product(on(), problem(s), t);
   }
 }
@@ -343,10 +347,12 @@ TEST_P(Matmul, MatricesAreRefusedWhereThereAreNone) {
 
 TEST_P(Matmul, ByMatrices) {
   const Limits& limits = on().limits();
-  if (limits.cooperative_matrices.empty()) GTEST_SKIP() << "no cooperative matrices";
+  if (limits.cooperative_matrices.empty()) GTEST_SKIP() << "needs a GPU with cooperative matrices";
+  bool tried = false;
   for (const Type type : {Type::f16, Type::bf16})
     for (const auto& matrix : limits.cooperative_matrices) {
       if (matrix != kernel::MatrixShape{16, 16, 16, type, Type::f32}) continue;
+      tried = true;
       for (int form = 0; form < 8; ++form) {
         MatmulShape s;
         s.type = type, s.result = form & 4 ? type : Type::f32;
@@ -363,11 +369,14 @@ TEST_P(Matmul, ByMatrices) {
         check_product(on(), problem(s), t);
         s.m = 65, s.n = 33, s.k = 17, s.batch = 2, s.a_stride = s.m * s.k;
         check_product(on(), problem(s), t);
-        t.split_k = 2, s.k = 100;
-        s.a_stride = s.m * s.k;
-        check_product(on(), problem(s), t);
+        t.split_k = 2;
+        for (const uint32_t k : {100u, 96u}) {  // a last tile that is cut, a last split that is shorter
+          s.k = k, s.a_stride = s.m * s.k;
+          check_product(on(), problem(s), t);
+        }
       }
     }
+  if (!tried) GTEST_SKIP() << "needs a GPU with cooperative matrices of 16 x 16 x 16";
 }
 
 }  // namespace

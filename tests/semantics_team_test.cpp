@@ -185,7 +185,7 @@ TEST_P(TeamSemantics, SharedVectors) {
 }
 
 TEST_P(TeamSemantics, Subgroups) {
-  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";
   Builder k("subgroups", Team::one(64));
   const Array z = k.buffer("z", Type::u32, Access::write);
   const Value i = k.team(), lane = k.subgroup_lane(), n = k.constant(Type::u32, 640);
@@ -234,9 +234,9 @@ TEST_P(TeamSemantics, Subgroups) {
 }
 
 TEST_P(TeamSemantics, VectorsOfSmallElements) {
+  if (!on().limits().storage8 || !on().limits().storage16) GTEST_SKIP() << "no small types in memory here";
   for (Type type : {Type::boolean, Type::u8, Type::u16})
     for (int width : {2, 4}) {
-      if (!on().limits().storage8 || !on().limits().storage16) continue;
       Builder k("small_vectors", Team::one());
       const Array x = k.buffer("x", type, Access::read), z = k.buffer("z", type, Access::write);
       const Value i = k.team(), v = x.load_vector(i, width), w = x.load_vector(i * 7 % 50, width);
@@ -318,7 +318,7 @@ TEST_P(TeamSemantics, LongReductions) {
 
 // Which invocations form a subgroup depends on their numbers alone, not on how a device shares work out.
 TEST_P(TeamSemantics, SubgroupsStayTogether) {
-  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";
   Builder k("together", Team::one(64));
   const Array z = k.buffer("z", Type::u32, Access::write);
   const Value i = k.team();
