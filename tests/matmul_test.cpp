@@ -328,6 +328,23 @@ TEST(MatmulArguments, AreChecked) {
   EXPECT_NE(to_text(t), to_text(small_tiling()));
 }
 
+// Buffers that may begin anywhere are read and written no wider than they are aligned.
+TEST(MatmulArguments, AlignmentBoundsTheAccesses) {
+  for (const uint32_t alignment : {4u, 8u, 16u}) {
+    MatmulShape s;
+    s.m = s.n = s.k = 64, s.alignment = alignment;
+    uint32_t widest = 0;
+    const Program program = matmul_program(s, small_tiling());
+    for (const kernel::Instruction& it : program.instructions) {
+      const bool loads = it.op == kernel::Op::load, stores = it.op == kernel::Op::store;
+      if ((!loads && !stores) || program[it.operand[0]].op != kernel::Op::buffer) continue;
+      const uint32_t width = loads ? it.width : program[it.operand[2]].width;
+      widest = std::max(widest, width * 4);
+    }
+    EXPECT_EQ(widest, alignment);
+  }
+}
+
 // Devices without cooperative matrices say so.
 TEST_P(Matmul, MatricesAreRefusedWhereThereAreNone) {
   if (!on().limits().cooperative_matrices.empty()) GTEST_SKIP() << "this device has them";
