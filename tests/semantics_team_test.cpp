@@ -89,6 +89,61 @@ TEST_P(TeamSemantics, DivergentLoopsAndArrays) {
   check_program(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
 }
 
+// Lanes whose loops begin, end or step at numbers of their own, one of the three at a time.
+TEST_P(TeamSemantics, LoopsWhoseBoundsVary) {
+  for (int which = 0; which < 3; ++which) {
+    Builder k("bounds_vary", Team::one());
+    const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+    const Value i = k.team(), own = x[i], n = k.scalar("n", Type::u32);
+    const Variable sum = k.variable(Type::u32, 0), trips = k.variable(Type::u32, 0);
+    k.for_(which == 0 ? own : n.like(1), which == 1 ? own : n, which == 2 ? own : n.like(1), [&](Value j) {
+      sum = Value(sum) * 3 + j;
+      trips = Value(trips) + 1;
+    });
+    z[i] = Value(sum) * 64 + Value(trips);
+    std::vector<uint32_t> a(133);
+    for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<uint32_t>(1 + j * 7 % 11);
+    check_program(on(), k.finish(), a.size(),
+                  {Input::buffer(a), Input::buffer(a), Input::number(uint32_t{12})});
+  }
+}
+
+// What a condition does counts for the lanes that still ask.
+TEST_P(TeamSemantics, ConditionsOfLanesThatLeft) {
+  Builder k("left", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+  const Value i = k.team();
+  const Variable rest = k.variable(x[i]), asked = k.variable(Type::u32, 0), rounds = k.variable(Type::u32, 0);
+  k.while_(
+      [&] {
+        asked = Value(asked) + 1;
+        return Value(rest) != 0;
+      },
+      [&] {
+        rest = Value(rest) - 1;
+        rounds = Value(rounds) + 1;
+      });
+  z[i] = Value(asked) * 100 + Value(rounds);
+  std::vector<uint32_t> a(77);
+  for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<uint32_t>(j * 5 % 13);
+  check_program(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
+}
+
+// A number that wraps between two lanes, made wider afterwards.
+TEST_P(TeamSemantics, NumbersThatWrapBetweenLanes) {
+  if (!on().limits().int64) GTEST_SKIP() << "no i64 here";
+  Builder k("wraps", Team::one());
+  const Array z = k.buffer("z", Type::u64, Access::write), w = k.buffer("w", Type::i64, Access::write);
+  const Value i = k.team(), n = k.scalar("n", Type::u32);
+  z[i] = convert(i + n, Type::u64);
+  w[i] = convert(convert(i, Type::i32) + convert(n, Type::i32), Type::i64) + convert(n - i, Type::i64);
+  const Program program = k.finish();
+  for (const uint32_t from : {0xfffffffbu, 0x7ffffffbu})
+    check_program(on(), program, 24,
+                  {Input::buffer(std::vector<uint64_t>(24)), Input::buffer(std::vector<int64_t>(24)),
+                   Input::number(from)});
+}
+
 TEST_P(TeamSemantics, UniformLoopsAndBooleans) {
   Builder k("uniform", Team::one());
   const Array x = k.buffer("x", Type::f32, Access::read),
