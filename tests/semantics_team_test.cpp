@@ -288,6 +288,29 @@ TEST_P(TeamSemantics, Subgroups) {
   }
 }
 
+// Lanes that are not there have no voice: the odd ones are elsewhere.
+TEST_P(TeamSemantics, SubgroupsOfTheLanesThatAreThere) {
+  const Limits& limits = on().limits();
+  if (!limits.subgroup_arithmetic || !limits.subgroup_vote) GTEST_SKIP() << "needs a GPU with subgroup votes";
+  Builder k("there", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+  const Value i = k.team(), number = x[i], odd = number & 1u;
+  k.if_(
+      odd == 0u,
+      [&] {
+        const Value any = select(k.subgroup_any(odd == 1u), i.like(1), i.like(0));
+        const Value all = select(k.subgroup_all(odd == 0u), i.like(2), i.like(0));
+        z[i] = any + all + 4u * k.subgroup_reduce(Reduction::bit_or, odd);
+      },
+      [&] { z[i] = 77; });
+  std::vector<uint32_t> a(128), want(128);
+  for (uint32_t j = 0; j < a.size(); ++j) a[j] = j * 5 / 3, want[j] = a[j] % 2 == 0 ? 2 : 77;
+  const auto got = run_on(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
+  std::vector<uint32_t> values(a.size());
+  std::memcpy(values.data(), got[1].data(), got[1].size());
+  EXPECT_EQ(values, want);
+}
+
 TEST_P(TeamSemantics, VectorsOfSmallElements) {
   if (!on().limits().storage8 || !on().limits().storage16) GTEST_SKIP() << "no small types in memory here";
   for (Type type : {Type::boolean, Type::u8, Type::u16})
