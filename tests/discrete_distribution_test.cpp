@@ -8,6 +8,7 @@
 
 #include "devices.hpp"
 #include "graph/node.hpp"
+#include "graph/op.hpp"
 #include "graph/retype.hpp"
 
 namespace adit {

@@ -12,6 +12,7 @@
 #include <adit/random.hpp>
 #include <adit/transform.hpp>
 
+#include "graph/op.hpp"
 #include "stats/formula.hpp"
 #include "stats/harness.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
 #include "one_row.hpp"
 
 namespace adit::test {

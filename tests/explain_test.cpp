@@ -10,6 +10,7 @@
 
 #include "compile/compile.hpp"
 #include "devices.hpp"
+#include "graph/op.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
 

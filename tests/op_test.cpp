@@ -2,6 +2,8 @@
 //
 // - A device in software runs the part of the cases marked for it; ADIT_OP_CASES=all runs them all.
 // - ADIT_OP=sum runs the cases of one operation.
+#include "graph/op.hpp"
+
 #include <set>
 
 #include "devices.hpp"

@@ -5,6 +5,7 @@
 
 #include <adit/transform.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/random_source.hpp"
 
