@@ -44,9 +44,10 @@ demo:
 
 test: build
 	@rm -rf $(BUILD)/test-cache
-	@# The summary comes last, after the list of what was skipped.
+	@# The summary comes last, after the lists of what was skipped and of what only a GPU runs.
 	@ADIT_VALIDATION=$(VALIDATION) ADIT_CACHE=$$PWD/$(BUILD)/test-cache $(CTEST) --test-dir $(BUILD) \
-	  -O $(BUILD)/ctest.log; status=$$?; grep -E 'tests (passed|failed)' $(BUILD)/ctest.log | tail -1; exit $$status
+	  -O $(BUILD)/ctest.log; status=$$?; sh tools/gpu_only $(BUILD)/Testing/Temporary/LastTest.log; \
+	  grep -E 'tests (passed|failed)' $(BUILD)/ctest.log | tail -1; exit $$status
 
 bench: build
 	$(BUILD)/adit bench device

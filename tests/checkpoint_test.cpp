@@ -190,8 +190,9 @@ TEST_F(Checkpoint, OneWriterAtATime) {
 }
 
 TEST_F(Checkpoint, FullDisk) {
-  expect_words(error_of([&] { CheckpointWriter("/dev/full", header); }),
-               {"/dev/full: expected to write it", "No space"});
+  if (fs::exists("/dev/full"))
+    expect_words(error_of([&] { CheckpointWriter("/dev/full", header); }),
+                 {"/dev/full: expected to write it", "No space"});
   CheckpointWriter writer(path_, header);
   writer.rows(0, 2, rows_bytes(0, 2));
   writer.state(1, bytes_of("state one"));

@@ -37,7 +37,7 @@ class CliSampleTest : public adit::test::InOwnFolder {
  protected:
   // In a folder of the test's own; one cache for all tests of this program.
   std::string command(const std::string& words) const {
-    return "cd " + root_.string() + " && exec env -u ADIT_DEVICE -u ADIT_LOG " ADIT_PROGRAM " " + words +
+    return "cd '" + root_.string() + "' && exec env -u ADIT_DEVICE -u ADIT_LOG '" ADIT_PROGRAM "' " + words +
            " >output 2>errors";
   }
   Outcome outcome_of(int status) const {

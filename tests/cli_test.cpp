@@ -30,8 +30,8 @@ class CliTest : public adit::test::InOwnFolder {
   // `environment` is what a shell takes before a command: "ADIT_DEVICE=cpu".
   Outcome adit(const std::string& words, const std::string& environment = "") const {
     const std::string errors = (root_ / "errors").string();
-    const std::string command = "env -u ADIT_DEVICE -u ADIT_LOG ADIT_CACHE=" + (root_ / "cache").string() +
-                                " " + environment + " " ADIT_PROGRAM " " + words + " 2>" + errors;
+    const std::string command = "env -u ADIT_DEVICE -u ADIT_LOG ADIT_CACHE='" + (root_ / "cache").string() +
+                                "' " + environment + " '" ADIT_PROGRAM "' " + words + " 2>'" + errors + "'";
     Outcome outcome;
     FILE* pipe = ::popen(command.c_str(), "r");
     if (!pipe) return outcome;
@@ -79,12 +79,15 @@ TEST_F(CliTest, devices_as_json) {
 }
 
 TEST_F(CliTest, a_named_device_is_the_chosen_one) {
+  int named = 0;
   for (const Json& device : json_of("devices --json")) {
     if (device.contains("error")) continue;
+    ++named;
     const std::string id = device.at("id");
     for (const Json& other : json_of("devices --json", "ADIT_DEVICE=" + id))
       EXPECT_EQ(other.at("chosen").get<bool>(), other.at("id") == id);
   }
+  if (named == 0) GTEST_SKIP() << "no device can be opened";
 }
 
 TEST_F(CliTest, devices_as_a_table) {
@@ -176,9 +179,10 @@ TEST_F(CliTest, ops_are_the_rows_of_the_table) {
 }
 
 TEST_F(CliTest, without_a_vulkan_loader_it_says_so) {
-  const Outcome outcome = adit("devices", "ADIT_VULKAN_LOADER=/nonexistent/loader.so");
+  const std::string loader = ADIT_PROGRAM "/loader.so";  // nothing can lie below a file
+  const Outcome outcome = adit("devices", "ADIT_VULKAN_LOADER='" + loader + "'");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  EXPECT_TRUE(contains(outcome.output, "/nonexistent/loader.so")) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, loader)) << outcome.output;
 }
 
 TEST_F(CliTest, output_that_cannot_be_written_is_an_error) {

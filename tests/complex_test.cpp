@@ -4,6 +4,7 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
 #include "one_row.hpp"
 
 namespace adit::test {

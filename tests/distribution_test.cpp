@@ -1,15 +1,18 @@
 // Distributions of numbers against SciPy and mpmath: tests/stats/*.py write the cases, tests/stats/rows_*.cpp
 // list the distributions.
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <limits>
 #include <numbers>
+#include <regex>
 #include <set>
 
 #include <adit/error.hpp>
 #include <adit/random.hpp>
 #include <adit/transform.hpp>
 
+#include "graph/op.hpp"
 #include "stats/formula.hpp"
 #include "stats/harness.hpp"
 
@@ -135,6 +138,27 @@ TEST(Distribution, EveryRowHasACase) {
   for (const DistributionCase& c : distribution_cases()) cases.insert(c.name);
   for (const Row& row : distribution_rows()) rows.insert(row.name);
   EXPECT_EQ(cases, rows);
+}
+
+// What the header declares, each with results of SciPy or mpmath; `made of others` have tests of their own.
+TEST(Distribution, EveryDistributionHasCases) {
+  const auto content_of = [](const std::string& path) {
+    std::ifstream file(ADIT_SOURCE_FOLDER "/" + path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  std::set<std::string> rows{"mixture", "censored", "custom"};
+  for (const Row& row : distribution_rows()) rows.insert(row.name);
+  const std::string header = content_of("include/adit/distribution.hpp");
+  const std::string others = content_of("tests/stats/discrete_cases.py");
+  const std::regex declaration("\nDistribution (\\w+)\\(");
+  int declared = 0;
+  for (std::sregex_iterator it(header.begin(), header.end(), declaration), end; it != end; ++it, ++declared) {
+    const std::string name = (*it)[1];
+    EXPECT_TRUE(rows.contains(name) || others.find('"' + name + '"') != std::string::npos)
+        << name
+        << " has neither a row in tests/stats/rows_continuous.cpp nor cases in tests/stats/discrete_cases.py";
+  }
+  EXPECT_GT(declared, 30) << "the declarations look otherwise now";
 }
 
 TEST(Distribution, RefusesBadNumbers) {

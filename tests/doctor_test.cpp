@@ -193,7 +193,7 @@ TEST(ChildTest, one_that_hangs_is_killed) {
 
 TEST(ChildTest, one_that_dies_is_told) {
   EXPECT_EQ(doctor::run_child("/bin/sh", {"-c", "kill -SEGV $$"}, 10).signal, SIGSEGV);
-  EXPECT_FALSE(doctor::run_child("/nonexistent/program", {}, 10).started);
+  EXPECT_FALSE(doctor::run_child(ADIT_PROGRAM "/program", {}, 10).started);
 }
 
 TEST(ChildTest, the_program_knows_where_it_is) { EXPECT_TRUE(fs::exists(doctor::program_path())); }

@@ -6,6 +6,7 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
 #include "one_row.hpp"
 
 namespace adit::test {
@@ -199,7 +200,8 @@ TEST_P(Elementwise, IntegersWrapAndComplexNumbersLeaveTheirRealPart) {
 
 // 1 + 2^-11 + 2^-40 lies above the middle of two halves; through f32 it would fall on it and go to even.
 TEST_P(Elementwise, DoublesRoundOnceToHalves) {
-  if (!on().limits().float64 || !on().limits().storage16) GTEST_SKIP();
+  if (!on().limits().float64 || !on().limits().storage16)
+    GTEST_SKIP() << "no f64 or no 16-bit values in memory";
   const std::vector<double> x{1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, -1 - 0x1p-11 - 0x1p-40,
                               1 + 0x1p-8 + 0x1p-40,  1e300,       -0.0};
   EXPECT_EQ(cast<uint16_t>(on(), DType::f64, DType::f16, x),
@@ -209,7 +211,7 @@ TEST_P(Elementwise, DoublesRoundOnceToHalves) {
 }
 
 TEST_P(Elementwise, BitsOfHalves) {
-  if (!on().limits().storage16) GTEST_SKIP();
+  if (!on().limits().storage16) GTEST_SKIP() << "no 16-bit values in memory";
   const std::vector<uint16_t> bits{0x3c00, 0x8000, 0x0001, 0x83ff,
                                    0x0400, 0x7bff, 0xfc00};  // no NaN: a device may change its payload
   for (const DType half : {DType::f16, DType::bf16}) {

@@ -28,7 +28,8 @@ Outcome run_command(const std::string& command) {
   return outcome;
 }
 
-std::string program(const std::string& name) { return (fs::path(ADIT_EXAMPLES_FOLDER) / name).string(); }
+// As a shell takes it.
+std::string program(const std::string& name) { return "'" ADIT_EXAMPLES_FOLDER "/" + name + "'"; }
 
 // All that the build knows of, so that a new example is tested without a word here.
 std::vector<std::string> names() {
@@ -71,9 +72,9 @@ TEST_P(Example, TrainingMatchesNumPy) {
     if (type == "f64" && !on().limits().float64) continue;
     const std::string file = (folder_ / (type + ".npz")).string();
     const Outcome trained =
-        run_command(program("training_step") + " " + GetParam() + " " + type + " " + file);
+        run_command(program("training_step") + " " + GetParam() + " " + type + " '" + file + "'");
     ASSERT_EQ(trained.status, 0) << trained.output;
-    const Outcome compared = run_command(ADIT_PYTHON " -B " ADIT_TRAINING_SCRIPT " " + file);
+    const Outcome compared = run_command(ADIT_PYTHON " -B '" ADIT_TRAINING_SCRIPT "' '" + file + "'");
     EXPECT_EQ(compared.status, 0) << type << ": " << compared.output;
     EXPECT_NE(compared.output.find("100 losses in float" + type.substr(1)), std::string::npos)
         << compared.output;
@@ -94,7 +95,9 @@ TEST(Examples, SayWhatIsWrong) {
 }
 
 TEST(Examples, TrainingRefusesOtherTypesAndPlaces) {
-  for (const std::string words : {"cpu f99", "cpu i32", "cpu f32 /nonexistent/run.npz"}) {
+  // Nothing can lie below a file.
+  const std::string nowhere = "'" ADIT_EXAMPLES_FOLDER "/training_step/run.npz'";
+  for (const std::string& words : {std::string("cpu f99"), std::string("cpu i32"), "cpu f32 " + nowhere}) {
     const Outcome outcome = run_command(program("training_step") + " " + words);
     EXPECT_EQ(outcome.status, 1) << words << ": " << outcome.output;
     EXPECT_NE(outcome.output.find("training_step: "), std::string::npos) << outcome.output;

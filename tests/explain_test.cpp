@@ -1,6 +1,8 @@
 // explain: what it counts, what it shows, and that asking changes nothing.
 #include "explain/explain.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <mutex>
 
@@ -8,6 +10,7 @@
 
 #include "compile/compile.hpp"
 #include "devices.hpp"
+#include "graph/op.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
 
@@ -254,11 +257,45 @@ TEST_P(ExplainOn, ErrorsNameWhatIsWrong) {
             "[explain] tensor: expected a value, got a placeholder of a function that is being traced");
 }
 
+// Bytes a second of copies, read and written: the best of some, since others on the machine only slow it
+// down.
+double copied_in_a_second(Device& device) {
+  const uint64_t bytes = uint64_t{4} << 20;
+  const Buffer from = device.allocate(bytes), to = device.allocate(bytes);
+  device.fill(from, 1);
+  double best = INFINITY;
+  for (int round = 0; round < 20; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    device.copy(from, to, bytes);
+    device.wait();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return 2 * static_cast<double>(bytes) / best;
+}
+
+// Beside a rate that is measured here: a factor of 100 leaves room for a busy machine and for what a launch
+// costs, and none for a wrong unit.
 TEST_P(ExplainOn, ThePeaksArePlausibleAndMeasuredOnce) {
   const auto& peaks = compile::peaks_of(*device_);
-  EXPECT_GT(peaks.bytes, 1e6);
-  EXPECT_GT(peaks.f32, 1e6);
-  EXPECT_EQ(peaks.f64 > 1e6, device_->limits().float64);
+  const double copied = copied_in_a_second(*device_);
+  EXPECT_GT(peaks.bytes, copied / 100);
+  EXPECT_LT(peaks.bytes, copied * 100);
+  // A processor does between a hundredth of an operation and a thousand of them in the time of a byte.
+  EXPECT_GT(peaks.f32, peaks.bytes / 100);
+  EXPECT_LT(peaks.f32, peaks.bytes * 1000);
+  EXPECT_EQ(peaks.f64 > peaks.f32 / 1000, device_->limits().float64);
+  EXPECT_LE(peaks.f64, 4 * peaks.f32);
+  const auto& shapes = device_->limits().cooperative_matrices;
+  EXPECT_EQ(peaks.matrices > 0, std::any_of(shapes.begin(), shapes.end(), [](const auto& shape) {
+              return shape.accumulator == kernel::Type::f32;
+            }));
+  // Which peak a kernel is held to.
+  compile::Cost cost;
+  cost.type = DType::f64;
+  EXPECT_EQ(peaks.of(cost, false), peaks.f64);
+  cost.type = DType::f32;
+  EXPECT_EQ(peaks.of(cost, false), peaks.f32);
+  EXPECT_EQ(peaks.of(cost, true), peaks.matrices);
   const uint64_t before = device_->statistics().kernels_run;
   EXPECT_EQ(&compile::peaks_of(*device_), &peaks);
   EXPECT_EQ(device_->statistics().kernels_run, before);

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "devices.hpp"
+#include "fenced.hpp"
 #include "ops/cholesky.hpp"
 #include "ops/triangular.hpp"
 
@@ -246,6 +247,32 @@ TEST_P(Factors, TriangularOfEverySize) {
         if (method == alone && n * m > 1000) continue;
         check_triangular<double>(on(), plan, method);
       }
+}
+
+// The last block of rows is rarely a whole one: nothing past the matrices is touched, and the results stay.
+TEST(FactorBounds, NothingPastTheEndIsTouched) {
+  for (const uint32_t n : {1u, 5u, 9u, 17u, 37u})
+    for (const uint64_t batch : {1u, 2u}) {
+      const std::vector<double> x = positive_matrices<double>(n, batch, n);
+      const Cholesky work = cholesky({Type::f64, n, batch});
+      const std::vector<Input> inputs{Input::buffer(x), Input::buffer(std::vector<double>(x.size(), 77))};
+      const auto l = bytes_as<double>(run_fenced(work.program, work.teams, inputs), x.size());
+      EXPECT_NEAR(l[0] * l[0], x[0], 1e-12) << n;
+      EXPECT_TRUE(std::isfinite(l.back())) << n;
+      for (const TriangularMethod method : {alone, columns, rows})
+        for (const bool lower : {false, true}) {
+          TriangularPlan plan;
+          plan.type = Type::f64, plan.n = n, plan.columns = 3, plan.batch = batch, plan.lower = lower;
+          std::vector<double> a(x.size()), b(batch * n * 3, 1.0);
+          for (size_t i = 0; i < a.size(); ++i) a[i] = i % (n + 1) == 0 ? 2 : 0.1;
+          for (uint64_t m = 0; m < batch; ++m)
+            for (uint32_t i = 0; i < n; ++i) a[(m * n + i) * n + i] = 2;
+          const Triangular solve = triangular_solve(plan, method);
+          const auto solved = bytes_as<double>(
+              run_fenced(solve.program, solve.teams, {Input::buffer(a), Input::buffer(b)}), b.size());
+          for (const double v : solved) ASSERT_TRUE(std::isfinite(v)) << n;
+        }
+    }
 }
 
 TEST_P(Factors, AZeroOnTheDiagonalDivides) {

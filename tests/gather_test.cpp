@@ -58,7 +58,7 @@ std::vector<T> random_indices(uint64_t count, T from, T to) {
 }
 
 TEST_P(Gathers, InPhasesReadWhatTheIndicesSay) {
-  if (!on().limits().lanes_by_hand) GTEST_SKIP() << "chosen for GPUs only";
+  if (!on().limits().lanes_by_hand) GTEST_SKIP() << "needs a GPU: chosen there alone";
   for (const uint32_t phases : {1u, 2u, 4u, 7u}) {
     const GatherTuning t{64, 4, phases};
     // Sizes that fill teams and phases, and some that do not; tables with fewer elements than phases.
@@ -75,7 +75,7 @@ TEST_P(Gathers, InPhasesReadWhatTheIndicesSay) {
 }
 
 TEST_P(Gathers, InPhasesClampIndicesOfEveryType) {
-  if (!on().limits().lanes_by_hand) GTEST_SKIP() << "chosen for GPUs only";
+  if (!on().limits().lanes_by_hand) GTEST_SKIP() << "needs a GPU: chosen there alone";
   const GatherTuning t{64, 4, 3};
   check<int32_t>(on(), Type::i32, 100, {INT32_MIN, -1, 0, 99, 100, INT32_MAX, 33, 34, 67, 68}, t);
   check<uint32_t>(on(), Type::u32, 100, {0, 99, 100, 0x80000000u, ~0u}, t);

@@ -10,7 +10,7 @@ namespace {
 
 void python(const std::string& mode, const fs::path& folder) {
   const std::string command =
-      std::string(ADIT_PYTHON) + " -B " + ADIT_IO_SCRIPT + " " + mode + " " + folder.string();
+      std::string(ADIT_PYTHON) + " -B '" ADIT_IO_SCRIPT "' " + mode + " '" + folder.string() + "'";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
 }
 

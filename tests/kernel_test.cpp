@@ -5,6 +5,8 @@
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
 
+#include "interpreter.hpp"
+
 namespace adit::kernel {
 namespace {
 
@@ -260,16 +262,72 @@ TEST(Kernel, ReductionsAndDepthAreChecked) {
   expect_error([&] { reduce(Type::boolean, Reduction::add); }, "expected a number, got bool");
   expect_error([&] { reduce(Type::bf16, Reduction::max); }, "expected a number, got bf16");
   expect_error([&] { reduce(Type::f32, Reduction::bit_or); }, "expected an integer");
-  expect_error(
-      [] {
-        Builder k("deep", Team::one());
-        const std::function<void(int)> nest = [&](int depth) {
-          if (depth > 0) k.if_(k.team() < 3, [&] { nest(depth - 1); });
-        };
-        nest(1000);
-        k.finish();
-      },
-      "blocks in each other");
+  // 64 blocks in each other, the program's own among them.
+  const auto nested = [](int blocks) {
+    Builder k("deep", Team::one());
+    const std::function<void(int)> nest = [&](int depth) {
+      if (depth > 0) k.if_(k.team() < 3, [&] { nest(depth - 1); });
+    };
+    nest(blocks - 1);
+    k.finish();
+  };
+  EXPECT_NO_THROW(nested(64));
+  expect_error([&] { nested(65); }, "blocks in each other");
+  expect_error([&] { nested(1000); }, "blocks in each other");
+}
+
+// What the builder computes of constants, and leaves out beside 0 and 1, is what the instructions compute.
+TEST(Kernel, FoldedConstantsAreWhatTheInstructionsGive) {
+  using Binary = Value (*)(Value, Value);
+  const Binary functions[] = {
+      [](Value a, Value b) { return a + b; },
+      [](Value a, Value b) { return a - b; },
+      [](Value a, Value b) { return a * b; },
+      [](Value a, Value b) { return a / b; },
+      [](Value a, Value b) { return a % b; },
+      [](Value a, Value b) { return a & b; },
+      [](Value a, Value b) { return a | b; },
+      [](Value a, Value b) { return a ^ b; },
+      [](Value a, Value b) { return convert(a == b, a.type()); },
+      [](Value a, Value b) { return convert(a != b, a.type()); },
+      [](Value a, Value b) { return convert(a < b, a.type()); },
+      [](Value a, Value b) { return convert(a <= b, a.type()); },
+      [](Value a, Value b) { return convert(a > b, a.type()); },
+      [](Value a, Value b) { return convert(a >= b, a.type()); },
+  };
+  for (const Type type :
+       {Type::i8, Type::u8, Type::i16, Type::u16, Type::i32, Type::u32, Type::i64, Type::u64}) {
+    const uint32_t bits = bits_of(type), bytes = size_of(type);
+    const uint64_t ones = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    const uint64_t numbers[] = {0, 1, 2, 7, ones, ones - 1, ones >> 1, (ones >> 1) + 1};  // both ends, too
+    Builder k("folded", Team::one());
+    const Array in = k.buffer("in", type, Access::read), out = k.buffer("out", type, Access::write);
+    uint32_t count = 0;
+    for (const Binary f : functions)
+      for (uint32_t i = 0; i < std::size(numbers); ++i)
+        for (uint32_t j = 0; j < std::size(numbers); ++j) {
+          const Value a = k.constant_bits(type, numbers[i]), b = k.constant_bits(type, numbers[j]);
+          const Value x = in[i], y = in[j];
+          for (const Value result : {f(x, y), f(a, b), f(a, y), f(x, b)}) out[count++] = result;
+        }
+    const Program program = k.finish();
+    std::vector<std::byte> from(std::size(numbers) * bytes), to(count * bytes);
+    for (size_t i = 0; i < std::size(numbers); ++i) std::memcpy(&from[i * bytes], &numbers[i], bytes);
+    std::vector<std::byte> block(program.argument_bytes());
+    const uint64_t teams = 1, addresses[] = {reinterpret_cast<uint64_t>(from.data()),
+                                             reinterpret_cast<uint64_t>(to.data())};
+    std::memcpy(block.data(), &teams, 8);
+    for (size_t p = 0; p < 2; ++p) std::memcpy(&block[program.parameters[p].offset], &addresses[p], 8);
+    test::Interpreter(program, block.data()).run(teams);
+    for (uint32_t at = 0; at < count; ++at)
+      ASSERT_EQ(std::memcmp(&to[at * bytes], &to[at / 4 * 4 * bytes], bytes), 0)
+          << name_of(type) << ": function " << at / 4 / 64 << " of number " << at / 4 / 8 % 8
+          << " and number " << at / 4 % 8
+          << (at % 4 == 1   ? ", both"
+              : at % 4 == 2 ? ", the first"
+                            : ", the second")
+          << " constant";
+  }
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ MatmulTiling small_tiling() {
 class Matmul : public OnDevice {
  protected:
   void SetUp() override {
-    if (!on().limits().lanes_by_hand) GTEST_SKIP() << "no kernels written for lanes";
+    if (!on().limits().lanes_by_hand) GTEST_SKIP() << "needs a GPU: kernels written for lanes";
   }
 };
 INSTANTIATE_TEST_SUITE_P(Devices, Matmul, testing::ValuesIn(device_ids()), test_name);
@@ -211,13 +211,17 @@ TEST_P(Matmul, Batches) {
   check_product(on(), problem(s), small_tiling());
 }
 
+// The last split has fewer tiles than the others, whether or not the last tile is a whole one.
 TEST_P(Matmul, SplitSums) {
-  for (const uint32_t splits : {2u, 3u, 5u}) {
+  for (const auto& [k, splits] : {std::pair(70u, 2u), std::pair(70u, 3u), std::pair(70u, 5u),
+                                  std::pair(40u, 2u), std::pair(40u, 3u), std::pair(104u, 5u)}) {
     MatmulShape s;
-    s.m = 18, s.n = 33, s.k = 70, s.batch = 2;
+    s.m = 18, s.n = 33, s.k = k, s.batch = 2;
     s.a_stride = s.m * s.k, s.b_stride = s.n * s.k;
     MatmulTiling t = small_tiling();
     t.split_k = splits;
+    check_product(on(), problem(s), t);
+    s.transpose_a = s.transpose_b = true;
     check_product(on(), problem(s), t);
   }
 }
@@ -324,6 +328,23 @@ TEST(MatmulArguments, AreChecked) {
   EXPECT_NE(to_text(t), to_text(small_tiling()));
 }
 
+// Buffers that may begin anywhere are read and written no wider than they are aligned.
+TEST(MatmulArguments, AlignmentBoundsTheAccesses) {
+  for (const uint32_t alignment : {4u, 8u, 16u}) {
+    MatmulShape s;
+    s.m = s.n = s.k = 64, s.alignment = alignment;
+    uint32_t widest = 0;
+    const Program program = matmul_program(s, small_tiling());
+    for (const kernel::Instruction& it : program.instructions) {
+      const bool loads = it.op == kernel::Op::load, stores = it.op == kernel::Op::store;
+      if ((!loads && !stores) || program[it.operand[0]].op != kernel::Op::buffer) continue;
+      const uint32_t width = loads ? it.width : program[it.operand[2]].width;
+      widest = std::max(widest, width * 4);
+    }
+    EXPECT_EQ(widest, alignment);
+  }
+}
+
 // Devices without cooperative matrices say so.
 TEST_P(Matmul, MatricesAreRefusedWhereThereAreNone) {
   if (!on().limits().cooperative_matrices.empty()) GTEST_SKIP() << "this device has them";
@@ -343,10 +364,12 @@ TEST_P(Matmul, MatricesAreRefusedWhereThereAreNone) {
 
 TEST_P(Matmul, ByMatrices) {
   const Limits& limits = on().limits();
-  if (limits.cooperative_matrices.empty()) GTEST_SKIP() << "no cooperative matrices";
+  if (limits.cooperative_matrices.empty()) GTEST_SKIP() << "needs a GPU with cooperative matrices";
+  bool tried = false;
   for (const Type type : {Type::f16, Type::bf16})
     for (const auto& matrix : limits.cooperative_matrices) {
       if (matrix != kernel::MatrixShape{16, 16, 16, type, Type::f32}) continue;
+      tried = true;
       for (int form = 0; form < 8; ++form) {
         MatmulShape s;
         s.type = type, s.result = form & 4 ? type : Type::f32;
@@ -363,11 +386,14 @@ TEST_P(Matmul, ByMatrices) {
         check_product(on(), problem(s), t);
         s.m = 65, s.n = 33, s.k = 17, s.batch = 2, s.a_stride = s.m * s.k;
         check_product(on(), problem(s), t);
-        t.split_k = 2, s.k = 100;
-        s.a_stride = s.m * s.k;
-        check_product(on(), problem(s), t);
+        t.split_k = 2;
+        for (const uint32_t k : {100u, 96u}) {  // a last tile that is cut, a last split that is shorter
+          s.k = k, s.a_stride = s.m * s.k;
+          check_product(on(), problem(s), t);
+        }
       }
     }
+  if (!tried) GTEST_SKIP() << "needs a GPU with cooperative matrices of 16 x 16 x 16";
 }
 
 }  // namespace

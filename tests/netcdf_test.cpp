@@ -12,7 +12,7 @@ class NetcdfFiles : public DrawsFiles {
   bool python(const std::string& mode, const std::string& file) const {
     const std::string start = std::string(ADIT_PYTHON) + " -B ";
     if (std::system((start + "-c 'import netCDF4' 2>/dev/null").c_str()) != 0) return false;
-    const std::string command = start + ADIT_DRAWS_SCRIPT + " " + mode + " " + file;
+    const std::string command = start + "'" ADIT_DRAWS_SCRIPT "' " + mode + " '" + file + "'";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     return true;
   }

@@ -189,7 +189,7 @@ class TreeOn : public OnDevice {};
 
 // Teams whose state lies in shared memory and in the buffer, by halves; and wholly in each of them.
 TEST_P(TreeOn, HomesOfATeam) {
-  if (!on().limits().float64 || on().info().kind == DeviceKind::cpu) GTEST_SKIP() << "no GPU with f64";
+  if (!on().limits().float64 || on().info().kind == DeviceKind::cpu) GTEST_SKIP() << "needs a GPU with f64";
   SampleOptions options = options_for(16, 60);
   options.placement = Placement::team;
   for (const sampling::Home home : {sampling::Home::split, sampling::Home::buffer, sampling::Home::shared}) {

@@ -4,6 +4,7 @@
 #include <adit/transform.hpp>
 
 #include "devices.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/cases.hpp"
 

@@ -2,6 +2,8 @@
 //
 // - A device in software runs the part of the cases marked for it; ADIT_OP_CASES=all runs them all.
 // - ADIT_OP=sum runs the cases of one operation.
+#include "graph/op.hpp"
+
 #include <set>
 
 #include "devices.hpp"
@@ -115,7 +117,7 @@ TEST(OpTable, EveryRowHasACase) {
   }
   for (const Row& row : graph::table())
     if (!seen.contains(row.op) && !tested_elsewhere.contains(row.op))
-      ADD_FAILURE() << "no case in tests/ops for " << row.name;
+      ADD_FAILURE() << row.name << " has no case: the Python files of tests/ops";
 }
 
 // Each operation that call() knows has a case too, composites included.
@@ -125,7 +127,8 @@ TEST(OpTable, EveryOperationHasACase) {
     named.insert(c.op());
     EXPECT_NE(std::find(groups.begin(), groups.end(), c.group()), groups.end()) << c.group();
   }
-  for (const auto& [name, caller] : ops::callers()) EXPECT_TRUE(named.contains(name)) << name;
+  for (const auto& [name, caller] : ops::callers())
+    EXPECT_TRUE(named.contains(name)) << name << " has no case: the Python files of tests/ops";
 }
 
 // The types that an elementwise row takes are those that the cases have.

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <unistd.h>
 
 #include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
@@ -63,9 +64,15 @@ void add(Draws& draws, const std::string& name, const std::function<double(int64
   draws.variables.push_back(variable);
 }
 
-std::string written(const Draws& draws) {
+// A file of this test's own.
+std::filesystem::path own_path() {
   const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-  const auto path = std::filesystem::path(testing::TempDir()) / ("adit_report_" + name + ".html");
+  return std::filesystem::temp_directory_path() /
+         ("adit_report_" + name + "_" + std::to_string(::getpid()) + ".html");
+}
+
+std::string written(const Draws& draws) {
+  const auto path = own_path();
   write_report(draws, path.string());
   std::ifstream file(path, std::ios::binary);
   std::stringstream text;
@@ -283,7 +290,8 @@ TEST(Report, ChecksPredictions) {
 
 TEST(Report, RefusesWhatCannotWork) {
   const Draws draws = funnel(1, 10, 1);
-  const std::string path = testing::TempDir() + "/no/such/folder/report.html";
+  std::ofstream(own_path()) << "a file";
+  const std::string path = own_path().string() + "/report.html";  // nothing can lie below a file
   try {
     write_report(draws, path);
     FAIL() << "wrote " << path;
@@ -291,6 +299,7 @@ TEST(Report, RefusesWhatCannotWork) {
     EXPECT_EQ(error.kind(), ErrorKind::io);
     EXPECT_NE(std::string(error.what()).find(path), std::string::npos);
   }
+  std::filesystem::remove(own_path());
   Draws wrong = draws;
   wrong.variables[0].values.pop_back();
   try {

@@ -89,6 +89,61 @@ TEST_P(TeamSemantics, DivergentLoopsAndArrays) {
   check_program(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
 }
 
+// Lanes whose loops begin, end or step at numbers of their own, one of the three at a time.
+TEST_P(TeamSemantics, LoopsWhoseBoundsVary) {
+  for (int which = 0; which < 3; ++which) {
+    Builder k("bounds_vary", Team::one());
+    const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+    const Value i = k.team(), own = x[i], n = k.scalar("n", Type::u32);
+    const Variable sum = k.variable(Type::u32, 0), trips = k.variable(Type::u32, 0);
+    k.for_(which == 0 ? own : n.like(1), which == 1 ? own : n, which == 2 ? own : n.like(1), [&](Value j) {
+      sum = Value(sum) * 3 + j;
+      trips = Value(trips) + 1;
+    });
+    z[i] = Value(sum) * 64 + Value(trips);
+    std::vector<uint32_t> a(133);
+    for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<uint32_t>(1 + j * 7 % 11);
+    check_program(on(), k.finish(), a.size(),
+                  {Input::buffer(a), Input::buffer(a), Input::number(uint32_t{12})});
+  }
+}
+
+// What a condition does counts for the lanes that still ask.
+TEST_P(TeamSemantics, ConditionsOfLanesThatLeft) {
+  Builder k("left", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+  const Value i = k.team();
+  const Variable rest = k.variable(x[i]), asked = k.variable(Type::u32, 0), rounds = k.variable(Type::u32, 0);
+  k.while_(
+      [&] {
+        asked = Value(asked) + 1;
+        return Value(rest) != 0;
+      },
+      [&] {
+        rest = Value(rest) - 1;
+        rounds = Value(rounds) + 1;
+      });
+  z[i] = Value(asked) * 100 + Value(rounds);
+  std::vector<uint32_t> a(77);
+  for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<uint32_t>(j * 5 % 13);
+  check_program(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
+}
+
+// A number that wraps between two lanes, made wider afterwards.
+TEST_P(TeamSemantics, NumbersThatWrapBetweenLanes) {
+  if (!on().limits().int64) GTEST_SKIP() << "no i64 here";
+  Builder k("wraps", Team::one());
+  const Array z = k.buffer("z", Type::u64, Access::write), w = k.buffer("w", Type::i64, Access::write);
+  const Value i = k.team(), n = k.scalar("n", Type::u32);
+  z[i] = convert(i + n, Type::u64);
+  w[i] = convert(convert(i, Type::i32) + convert(n, Type::i32), Type::i64) + convert(n - i, Type::i64);
+  const Program program = k.finish();
+  for (const uint32_t from : {0xfffffffbu, 0x7ffffffbu})
+    check_program(on(), program, 24,
+                  {Input::buffer(std::vector<uint64_t>(24)), Input::buffer(std::vector<int64_t>(24)),
+                   Input::number(from)});
+}
+
 TEST_P(TeamSemantics, UniformLoopsAndBooleans) {
   Builder k("uniform", Team::one());
   const Array x = k.buffer("x", Type::f32, Access::read),
@@ -185,7 +240,7 @@ TEST_P(TeamSemantics, SharedVectors) {
 }
 
 TEST_P(TeamSemantics, Subgroups) {
-  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";
   Builder k("subgroups", Team::one(64));
   const Array z = k.buffer("z", Type::u32, Access::write);
   const Value i = k.team(), lane = k.subgroup_lane(), n = k.constant(Type::u32, 640);
@@ -233,10 +288,33 @@ TEST_P(TeamSemantics, Subgroups) {
   }
 }
 
+// Lanes that are not there have no voice: the odd ones are elsewhere.
+TEST_P(TeamSemantics, SubgroupsOfTheLanesThatAreThere) {
+  const Limits& limits = on().limits();
+  if (!limits.subgroup_arithmetic || !limits.subgroup_vote) GTEST_SKIP() << "needs a GPU with subgroup votes";
+  Builder k("there", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read), z = k.buffer("z", Type::u32, Access::write);
+  const Value i = k.team(), number = x[i], odd = number & 1u;
+  k.if_(
+      odd == 0u,
+      [&] {
+        const Value any = select(k.subgroup_any(odd == 1u), i.like(1), i.like(0));
+        const Value all = select(k.subgroup_all(odd == 0u), i.like(2), i.like(0));
+        z[i] = any + all + 4u * k.subgroup_reduce(Reduction::bit_or, odd);
+      },
+      [&] { z[i] = 77; });
+  std::vector<uint32_t> a(128), want(128);
+  for (uint32_t j = 0; j < a.size(); ++j) a[j] = j * 5 / 3, want[j] = a[j] % 2 == 0 ? 2 : 77;
+  const auto got = run_on(on(), k.finish(), a.size(), {Input::buffer(a), Input::buffer(a)});
+  std::vector<uint32_t> values(a.size());
+  std::memcpy(values.data(), got[1].data(), got[1].size());
+  EXPECT_EQ(values, want);
+}
+
 TEST_P(TeamSemantics, VectorsOfSmallElements) {
+  if (!on().limits().storage8 || !on().limits().storage16) GTEST_SKIP() << "no small types in memory here";
   for (Type type : {Type::boolean, Type::u8, Type::u16})
     for (int width : {2, 4}) {
-      if (!on().limits().storage8 || !on().limits().storage16) continue;
       Builder k("small_vectors", Team::one());
       const Array x = k.buffer("x", type, Access::read), z = k.buffer("z", type, Access::write);
       const Value i = k.team(), v = x.load_vector(i, width), w = x.load_vector(i * 7 % 50, width);
@@ -318,7 +396,7 @@ TEST_P(TeamSemantics, LongReductions) {
 
 // Which invocations form a subgroup depends on their numbers alone, not on how a device shares work out.
 TEST_P(TeamSemantics, SubgroupsStayTogether) {
-  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "no subgroup arithmetic here";
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";
   Builder k("together", Team::one(64));
   const Array z = k.buffer("z", Type::u32, Access::write);
   const Value i = k.team();

@@ -103,23 +103,27 @@ TEST(SpirvTeam, TeamReductions) {
     }
 }
 
+// How many barriers a kernel of 64 lanes has.
+int barriers(const std::function<void(Builder&, Array, Array, Value)>& body, const Target& target = plain()) {
+  Builder k("barriers", Team::many(64));
+  const auto out = k.buffer("out", Type::f32, Access::read_write);
+  const auto tile = k.shared(Type::f32, 64);
+  body(k, out, tile, k.scalar("n", Type::u32));
+  const Program program = k.finish();
+  expect_valid(program, target);
+  return count(emit(program, target), spv::Op::OpControlBarrier);
+}
+
+void fill(Builder& k, Array to, Value n) {
+  k.each(n, [&](Value i) { to[i] = convert(i, Type::f32); });
+}
+
+// What another lane wrote, to where the counter says.
+void mirrored(Builder& k, Array from, Array to, Value n) {
+  k.each(n, [&](Value i) { to[i] = Value(from[63u - i]); });
+}
+
 TEST(SpirvTeam, BarriersStandWhereMemoryIsShared) {
-  const auto barriers = [](const std::function<void(Builder&, Array, Array, Value)>& body,
-                           const Target& target) {
-    Builder k("barriers", Team::many(64));
-    const auto out = k.buffer("out", Type::f32, Access::read_write);
-    const auto tile = k.shared(Type::f32, 64);
-    body(k, out, tile, k.scalar("n", Type::u32));
-    const Program program = k.finish();
-    expect_valid(program, target);
-    return count(emit(program, target), spv::Op::OpControlBarrier);
-  };
-  const auto fill = [](Builder& k, Array to, Value n) {
-    k.each(n, [&](Value i) { to[i] = convert(i, Type::f32); });
-  };
-  const auto mirrored = [](Builder& k, Array from, Array to, Value n) {
-    k.each(n, [&](Value i) { to[i] = Value(from[63u - i]); });
-  };
   // The same lane writes each element twice.
   EXPECT_EQ(
       barriers([&](Builder& k, Array, Array tile, Value n) { fill(k, tile, n), fill(k, tile, n); }, plain()),
@@ -204,6 +208,74 @@ TEST(SpirvTeam, BarriersStandWhereMemoryIsShared) {
   EXPECT_EQ(barriers(two, whole), 1);
   whole.subgroup_size = 32;
   EXPECT_EQ(barriers(two, whole), 1 + 1);
+}
+
+// Each way through a choice counts: what it touches, what it waits for, and what it leaves open.
+TEST(SpirvTeam, BarriersAfterChoices) {
+  for (const bool in_else : {false, true}) {
+    const auto branch = [&](Builder& k, Value n, const std::function<void()>& body) {
+      const std::function<void()> nothing = [] {};
+      k.if_(n < 5u, in_else ? nothing : body, in_else ? body : nothing);
+    };
+    // A branch writes; what follows reads.
+    EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+                branch(k, n, [&] { fill(k, tile, n); });
+                mirrored(k, tile, out, n);
+              }),
+              1)
+        << in_else;
+    // A branch reads what stands before it.
+    EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+                fill(k, tile, n);
+                branch(k, n, [&] { mirrored(k, tile, out, n); });
+              }),
+              1)
+        << in_else;
+    // The barrier of one branch is none for the other.
+    EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+                fill(k, tile, n);
+                branch(k, n, [&] { mirrored(k, tile, out, n); });
+                mirrored(k, tile, out, n);
+              }),
+              2)
+        << in_else;
+    // A branch without loops, of the whole team: its read is over before the next loop writes.
+    EXPECT_EQ(barriers([&](Builder& k, Array, Array tile, Value n) {
+                const Variable sum = k.variable(Type::f32, 0);
+                branch(k, n, [&] { sum = sum.get() + Value(tile[0]); });
+                fill(k, tile, n);
+              }),
+              1)
+        << in_else;
+    // A branch inside of a loop over the lanes.
+    EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+                k.each(n, [&](Value i) { branch(k, i, [&] { tile[i] = 1; }); });
+                mirrored(k, tile, out, n);
+              }),
+              1)
+        << in_else;
+    // A branch that leaves a write for the next round's beginning.
+    EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+                k.for_(n, [&](Value) {
+                  mirrored(k, tile, out, n);
+                  branch(k, n, [&] { fill(k, tile, n); });
+                });
+              }),
+              2)
+        << in_else;
+  }
+  // Both branches write, other arrays.
+  EXPECT_EQ(barriers([&](Builder& k, Array out, Array tile, Value n) {
+              k.if_(
+                  n < 5u, [&] { fill(k, out, n); }, [&] { fill(k, tile, n); });
+              mirrored(k, tile, out, n);
+            }),
+            1);
+  // The condition of a loop reads what its body wrote, and the body waits for the reads.
+  EXPECT_EQ(barriers([&](Builder& k, Array, Array tile, Value n) {
+              k.while_([&] { return Value(tile[0]) < 5; }, [&] { fill(k, tile, n); });
+            }),
+            2);
 }
 
 // Where other teams wait for what a team wrote, every loop ends with a barrier: a fence is one lane's.

@@ -22,7 +22,8 @@ class Writer {
 
   Program write() {
     for (const Array& array : arrays_) fill(array);
-    statements(8, 0);
+    statements(7, 0);
+    choice(0);
     k_.once([&] { out_[k_.team()] = sum_.get(); });
     k_.each(number(length), [&](Value i) {
       Value all = i;
@@ -46,6 +47,8 @@ class Writer {
   // A team's part of the buffer.
   Value place(const Array& array, Value i) { return array.id() == arrays_[0].id() ? base_ + i : i; }
   const Array& any() { return arrays_[pick(3)]; }
+  // To be read: often what was written last, before which a barrier may be missing.
+  const Array& recent() { return pick(2) ? arrays_[last_] : any(); }
 
   // Where the steps i < n of a loop write, each somewhere else: in one half of an array.
   std::function<Value(Value)> pattern(uint32_t n) {
@@ -79,9 +82,23 @@ class Writer {
     k_.each(number(length), [&](Value i) { array[place(array, i)] = i * 7u + pick(100); });
   }
 
+  // A loop that reads, turned around, what was written last.
+  void follow() {
+    const Array &from = arrays_[last_], &to = arrays_[(last_ + 1 + pick(2)) % arrays_.size()];
+    k_.each(number(length),
+            [&](Value i) { to[place(to, i)] = i * 3u + Value(from[place(from, (length - 1) - i)]); });
+    last_ = static_cast<size_t>(&to - arrays_.data());
+  }
+
+  void choice(int depth) {
+    k_.if_((sum_.get() & (1u << pick(3))) == 0u, [&] { statements(2, depth + 1); },
+           [&] { statements(2, depth + 1); });
+    follow();
+  }
+
   void loop(bool reduces) {
     const uint32_t n = 1 + pick(64);
-    const Array &to = any(), &from = any();
+    const Array &from = recent(), &to = any();
     const auto where = pattern(n);
     const bool writes = pick(reduces ? 2 : 8) > 0, reads_own = pick(2) == 0, is_partial = pick(3) == 0;
     const auto body = [&](Value i) {
@@ -100,10 +117,11 @@ class Writer {
       sum_ = sum_.get() * 17u + k_.reduce(number(n), pick(2) ? Reduction::add : Reduction::bit_xor, body);
     else
       k_.each(number(n), body);
+    if (writes) last_ = static_cast<size_t>(&to - arrays_.data());
   }
 
   void statement(int depth) {
-    switch (pick(depth < 2 ? 10 : 6)) {
+    switch (pick(depth < 2 ? 11 : 6)) {
       case 0:
       case 1: return loop(false);
       case 2: return loop(true);
@@ -113,7 +131,7 @@ class Writer {
         return k_.once([&] { to[place(to, at)] = Value(from[place(from, other)]) + 9u; });
       }
       case 4: {
-        const Array& from = any();
+        const Array& from = recent();
         sum_ = sum_.get() * 13u + Value(from[place(from, number(pick(length)))]);
         return;
       }
@@ -129,8 +147,7 @@ class Writer {
         });
       case 6: return k_.for_(number(1 + pick(3)), [&](Value) { statements(3, depth + 1); });
       case 7:
-        return k_.if_((sum_.get() & 2u) == 0u, [&] { statements(2, depth + 1); },
-                      [&] { statements(2, depth + 1); });
+      case 10: return choice(depth);
       default: {
         const Variable trips = k_.variable(sum_.get() & 3u);
         return k_.while_(
@@ -153,6 +170,7 @@ class Writer {
   std::mt19937_64 random_;
   Builder k_;
   std::vector<Array> arrays_;
+  size_t last_ = 0;  // the array that was written last
   Array out_;
   Value base_;
   Variable sum_;
@@ -163,7 +181,12 @@ TEST_P(TeamFuzz, RandomPrograms) {
   const uint64_t programs = wanted ? std::strtoull(wanted, nullptr, 10) : 40;
   for (uint64_t seed = 1; seed <= programs && !HasFailure(); ++seed) {
     constexpr uint32_t sizes[] = {4, 8, 16, 32, 64, 12, 96};
-    Writer writer(seed, sizes[seed % std::size(sizes)]);
+    uint32_t lanes = sizes[seed % std::size(sizes)];
+    // Mesa's software device loses a last subgroup that is not full behind a loop with barriers.
+    const uint32_t whole = on().limits().subgroup_size;
+    if (on().info().kind == DeviceKind::software && lanes > whole)
+      lanes = (lanes + whole - 1) / whole * whole;
+    Writer writer(seed, lanes);
     const Program program = writer.write();
     const std::vector<uint32_t> state(teams * length, 5), out(teams + teams * length);
     check_program(on(), program, teams, {Input::buffer(state), Input::buffer(out)});

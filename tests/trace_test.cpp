@@ -7,6 +7,7 @@
 #include <adit/ops.hpp>
 #include <adit/transform.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::test {

@@ -3,6 +3,7 @@
 #include <adit/ops.hpp>
 
 #include "devices.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::test {

@@ -36,8 +36,8 @@ struct Surroundings {
   std::string folder;
   Surroundings() {
     if (!getenv("ADIT_TEST_CHILD")) {
-      char name[] = "/tmp/adit-vulkan-test-XXXXXX";
-      folder = mkdtemp(name);
+      std::string name = (std::filesystem::temp_directory_path() / "adit-vulkan-test-XXXXXX").string();
+      if (mkdtemp(name.data())) folder = name;
       setenv("ADIT_CACHE", folder.c_str(), 1);
     }
     if (!leaks_are_checked && !getenv("ADIT_VALIDATION") && vulkan::validation_available())

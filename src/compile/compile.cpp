@@ -6,6 +6,7 @@
 #include "compile/kernels.hpp"
 #include "compile/launch.hpp"
 #include "compile/made.hpp"
+#include "graph/op.hpp"
 #include "lower/memory_plan.hpp"
 #include "lower/simplify.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "compile/compile.hpp"
 #include "compile/kernels.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -2,6 +2,7 @@
 #include "ops/gather.hpp"
 
 #include "compile/launch.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -1,5 +1,7 @@
 #include "compile/kernels.hpp"
 
+#include "graph/op.hpp"
+
 namespace adit::compile {
 
 using graph::Op;

@@ -4,6 +4,7 @@
 
 #include "compile/launch.hpp"
 #include "compile/tiles.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -4,6 +4,7 @@
 
 #include "compile/partition_steps.hpp"
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

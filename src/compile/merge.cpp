@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compile/partition_steps.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -8,6 +8,7 @@
 #include "compile/launch.hpp"
 #include "compile/rows.hpp"
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

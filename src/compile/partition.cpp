@@ -7,6 +7,7 @@
 
 #include "compile/partition_steps.hpp"
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 #include "ops/blas.hpp"
 
 namespace adit::compile {

@@ -2,6 +2,7 @@
 #include "ops/scatter.hpp"
 
 #include "compile/kernels.hpp"
+#include "graph/op.hpp"
 #include "ops/cholesky.hpp"
 #include "ops/triangular.hpp"
 

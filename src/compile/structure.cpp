@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <xxhash.h>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::compile {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/op.hpp"
+
 namespace adit::compile {
 
 using graph::Kind;

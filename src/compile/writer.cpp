@@ -1,6 +1,7 @@
 #include "compile/writer.hpp"
 
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -1,5 +1,6 @@
 #include "density/contraction.hpp"
 
+#include "graph/op.hpp"
 #include "lower/reduction.hpp"
 
 namespace adit::sampling {

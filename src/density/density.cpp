@@ -6,6 +6,7 @@
 
 #include "density/split.hpp"
 #include "graph/derive.hpp"
+#include "graph/op.hpp"
 #include "graph/retype.hpp"
 #include "graph/row.hpp"
 #include "lower/simplify.hpp"

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "density/split.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "lower/reduction.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::sampling {

@@ -1,5 +1,7 @@
 #include "density/trips.hpp"
 
+#include "graph/op.hpp"
+
 namespace adit::sampling {
 
 namespace {

@@ -5,6 +5,7 @@
 #include "density/contraction.hpp"
 #include "density/factor.hpp"
 #include "density/split.hpp"
+#include "graph/op.hpp"
 #include "graph/places.hpp"
 #include "kernel/fold.hpp"
 #include "lower/reduction.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "explain/explain.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 

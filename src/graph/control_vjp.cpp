@@ -1,6 +1,7 @@
 // Gradients of control flow, written with the builders of control flow: what they need of the node's operands
 // they simply capture.
 #include "graph/control.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "graph/control.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit {

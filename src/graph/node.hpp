@@ -15,9 +15,10 @@
 #include <adit/tensor.hpp>
 
 #include "graph/attributes.hpp"
-#include "graph/op.hpp"
 
 namespace adit::graph {
+
+enum class Op : uint8_t;  // op.hpp: who names operations includes it, so that a new one rebuilds nobody else
 
 // Device memory of a computed tensor.
 struct Storage {

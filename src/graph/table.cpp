@@ -5,6 +5,7 @@
 
 #include <adit/op_table.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

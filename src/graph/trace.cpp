@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

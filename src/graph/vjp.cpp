@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "graph/derive.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit {

@@ -2,6 +2,8 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
+
 namespace adit::lower {
 
 using graph::DotAttributes;

@@ -4,6 +4,8 @@
 
 #include <adit/kernel/math.hpp>
 
+#include "graph/op.hpp"
+
 namespace adit::lower {
 
 using graph::Op;

@@ -7,6 +7,7 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "lower/product_form.hpp"
 

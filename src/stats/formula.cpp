@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "graph/op.hpp"
+
 namespace adit::stats {
 
 namespace {

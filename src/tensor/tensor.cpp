@@ -2,6 +2,7 @@
 
 #include <adit/tensor.hpp>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "lower/memory_plan.hpp"
 #include "tensor/evaluate.hpp"

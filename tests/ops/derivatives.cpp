@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/call.hpp"
 

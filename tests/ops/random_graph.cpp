@@ -1,9 +1,12 @@
 #include "ops/random_graph.hpp"
 
 #include <fmt/format.h>
+#include <map>
 
 #include <adit/transform.hpp>
 
+#include "graph/op.hpp"
+#include "graph/row.hpp"
 #include "ops/random_source.hpp"
 
 namespace adit::test {
@@ -31,7 +34,19 @@ const std::vector<std::string> integer_binary{"bitwise_and", "bitwise_or",  "bit
                                               "remainder",   "add",         "multiply"};
 const std::vector<std::string> reductions{"sum", "sum",  "reduce_max", "reduce_min", "all",
                                           "any", "mean", "variance",   "logsumexp",  "product"};
+const std::vector<std::string> folds{"add", "multiply", "maximum", "minimum", "horner"};
 const std::vector<std::string> compositions{"grad_of", "scan_of", "cond_of", "vmap_of", "while_of"};
+
+// Every elementwise row with so many operands, so that a new one is drawn without a word here. A bitcast
+// turns a rounding into another number: it has a step of its own, of integers.
+std::vector<std::string> rows_of(int least, int most) {
+  std::vector<std::string> names;
+  for (const graph::Row& row : graph::table())
+    if (row.kind == graph::Kind::elementwise && row.arity >= least && row.arity <= most &&
+        row.op != graph::Op::bitcast && ops::callers().contains(row.name))
+      names.emplace_back(row.name);
+  return names;
+}
 
 // The functions in a list, one after the other.
 Tensor chain(const ops::Json& names, Tensor x) {
@@ -133,7 +148,7 @@ class Generator {
 
   bool try_step() {
     GraphStep step;
-    switch (random_.below(12)) {
+    switch (random_.below(15)) {
       case 0: step = {random_.pick(smooth), {pick()}, ops::Json::object(), {}}; break;
       case 1: step = {random_.pick(unary), {pick()}, ops::Json::object(), {}}; break;
       case 2:
@@ -145,6 +160,9 @@ class Generator {
       case 8:
       case 9: step = reduction_step(); break;
       case 10: step = product_step(); break;
+      case 11: step = any_step(); break;
+      case 12: step = fold_step(); break;
+      case 13: step = factor_step(); break;
       default: step = composition_step(); break;
     }
     return !step.op.empty() && take(std::move(step));
@@ -177,7 +195,34 @@ class Generator {
     const size_t b = partner(a);
     return {random_.pick(whole ? integer_binary : binary), {a, b}, ops::Json::object(), {}};
   }
-  GraphStep type_step() { return {"as_type", {pick()}, {{"type", std::string(name_of(random_type()))}}, {}}; }
+  // Any elementwise row. Those of many operands are mostly about words of 32 bits.
+  GraphStep any_step() {
+    static const std::vector<std::string> one = rows_of(1, 1), two = rows_of(2, 2), more = rows_of(3, 99);
+    const size_t a = pick();
+    if (random_.chance(0.5)) return {random_.pick(one), {a}, ops::Json::object(), {}};
+    if (random_.chance(0.6)) return {random_.pick(two), {a, partner(a)}, ops::Json::object(), {}};
+    const std::string op = random_.pick(more);
+    const DType type = random_.chance(0.7) ? DType::u32 : value(a).dtype();
+    GraphStep step{op, {}, ops::Json::object(), {}};
+    for (int i = arity_of(op); i > 0; --i) step.operands.push_back(add_leaf(type, value(a).shape()));
+    return step;
+  }
+  static int arity_of(const std::string& name) {
+    for (const graph::Row& row : graph::table())
+      if (row.name == name) return row.arity;
+    return 0;
+  }
+
+  GraphStep type_step() {
+    const size_t x = pick();
+    static const std::map<DType, DType> other_sign{{DType::u8, DType::i8},   {DType::i8, DType::u8},
+                                                   {DType::u32, DType::i32}, {DType::i32, DType::u32},
+                                                   {DType::i64, DType::u64}, {DType::i16, DType::u16}};
+    if (const auto other = other_sign.find(value(x).dtype());
+        other != other_sign.end() && random_.chance(0.3))
+      return {"bitcast", {x}, {{"type", std::string(name_of(other->second))}}, {}};
+    return {"as_type", {x}, {{"type", std::string(name_of(random_type()))}}, {}};
+  }
 
   GraphStep shape_step() {
     const size_t x = pick();
@@ -185,7 +230,8 @@ class Generator {
     const int rank = shape.size();
     if (rank == 0)
       return {"broadcast_to", {x}, {{"shape", {random_.between(1, 40), random_.between(1, 6)}}}, {}};
-    switch (random_.below(8)) {
+    switch (random_.below(9)) {
+      case 8: return box_step(x);
       case 0: return {"transpose", {x}, {{"axes", random_.permutation(rank)}}, {}};
       case 1: return {"reshape", {x}, {{"shape", random_.factors(value(x).size())}}, {}};
       case 2: return {"reverse", {x}, {{"axes", some_axes(x)}}, {}};
@@ -208,6 +254,21 @@ class Generator {
       strides.push_back(random_.between(1, 3));
     }
     return {"slice", {x}, {{"starts", starts}, {"lengths", lengths}, {"strides", strides}}, {}};
+  }
+  // A box at a place that is known when it runs.
+  GraphStep box_step(size_t x) {
+    std::vector<int64_t> lengths;
+    std::vector<size_t> starts;
+    for (const int64_t extent : value(x).shape()) {
+      lengths.push_back(random_.between(1, extent));
+      starts.push_back(add_leaf(DType::i32, {}, extent));
+    }
+    const bool puts = random_.chance(0.5);
+    GraphStep step{puts ? "put_slice" : "dynamic_slice", {x}, ops::Json::object(), {}};
+    if (puts) step.operands.push_back(add_leaf(value(x).dtype(), Shape(lengths)));
+    if (!puts) step.attributes["lengths"] = lengths;
+    step.operands.insert(step.operands.end(), starts.begin(), starts.end());
+    return step;
   }
   GraphStep pad_step(size_t x) {
     std::vector<int64_t> low, high, interior;
@@ -273,6 +334,33 @@ class Generator {
                   {}};
     }
     return {};
+  }
+
+  GraphStep fold_step() {
+    const size_t x = pick(), first = add_leaf(value(x).dtype(), {});
+    return {"reduce",
+            {x, first},
+            {{"axes", some_axes(x)}, {"keep_axes", random_.chance(0.5)}, {"combine", random_.pick(folds)}},
+            {}};
+  }
+
+  // The factor of a matrix that is far from singular, and a system with it.
+  GraphStep factor_step() {
+    const DType type = random_.chance(0.5) ? DType::f32 : DType::f64;
+    const int64_t n = random_.between(1, 6);
+    const size_t wide = add_leaf(type, {n, n + 4});
+    const ops::Json none = ops::Json::array();
+    if (!take({"dot",
+               {wide, wide},
+               {{"contract_a", {1}}, {"batch_a", none}, {"contract_b", {1}}, {"batch_b", none}},
+               {}}) ||
+        !take({"cholesky", {values_.size() - 1}, ops::Json::object(), {}}))
+      return {};
+    const size_t factor = values_.size() - 1, right = add_leaf(type, {n, n});
+    return {"triangular_solve",
+            {factor, right},
+            {{"lower", true}, {"left_side", random_.chance(0.5)}, {"transpose", random_.chance(0.5)}},
+            {}};
   }
 
   GraphStep composition_step() {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/operands.hpp"
 
 namespace adit {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 
 namespace adit {
 

@@ -4,6 +4,7 @@
 #include <adit/control.hpp>
 
 #include "graph/derive.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit {

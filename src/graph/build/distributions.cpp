@@ -5,6 +5,7 @@
 
 #include "graph/build/arguments.hpp"
 #include "graph/build/random.hpp"
+#include "graph/op.hpp"
 
 namespace adit::random {
 

@@ -1,5 +1,6 @@
 // Builders of reads and updates at indices that are tensors.
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit {

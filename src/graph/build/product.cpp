@@ -1,6 +1,7 @@
 // Builders of products and factorisations.
 #include <fmt/format.h>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 
 namespace adit::random {
 

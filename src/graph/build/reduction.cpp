@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit {

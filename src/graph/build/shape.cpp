@@ -1,5 +1,6 @@
 // Builders of the index maps that do not look at values.
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit {

@@ -1,5 +1,6 @@
 // The operations of one operand.
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/operands.hpp"
 
 namespace adit {

@@ -1,4 +1,5 @@
 // Rows of two integers' bits.
+#include "graph/op.hpp"
 #include "graph/rows/elementwise.hpp"
 #include "graph/rows/integer.hpp"
 

@@ -1,4 +1,5 @@
 // Rows of comparisons and of logic; they yield 1 or 0 in u8.
+#include "graph/op.hpp"
 #include "graph/rows/elementwise.hpp"
 
 namespace adit::graph {

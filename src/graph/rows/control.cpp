@@ -26,6 +26,7 @@
 
 #include <algorithm>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

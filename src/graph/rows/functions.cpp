@@ -3,6 +3,7 @@
 
 #include <adit/kernel/math.hpp>
 
+#include "graph/op.hpp"
 #include "graph/rows/complex.hpp"
 #include "graph/rows/elementwise.hpp"
 

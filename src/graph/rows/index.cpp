@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {

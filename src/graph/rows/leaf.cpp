@@ -1,4 +1,5 @@
 // The rows of what a graph begins with.
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {

@@ -1,6 +1,7 @@
 // Rows of three operands and more: choices and random bits.
 #include <fmt/format.h>
 
+#include "graph/op.hpp"
 #include "graph/rows/elementwise.hpp"
 #include "kernel/random_bits.hpp"
 

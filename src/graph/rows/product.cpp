@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "graph/derive.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {

@@ -7,6 +7,7 @@
 #include <adit/control.hpp>
 
 #include "graph/derive.hpp"
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {

@@ -2,6 +2,7 @@
 // ones.
 #include <adit/kernel/math.hpp>
 
+#include "graph/op.hpp"
 #include "graph/rows/complex.hpp"
 #include "graph/rows/elementwise.hpp"
 #include "graph/rows/integer.hpp"

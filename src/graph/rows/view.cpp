@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/op.hpp"
+
 namespace adit::graph {
 
 namespace {

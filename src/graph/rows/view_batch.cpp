@@ -1,6 +1,7 @@
 // Batching rules of the index maps: every operand has one more leading axis, which the result keeps.
 #include <limits>
 
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {

@@ -1,6 +1,7 @@
 // Derivatives of the index maps: each sends the gradient back to where its element came from.
 #include <limits>
 
+#include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph::view_vjp {
