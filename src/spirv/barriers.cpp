@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/rules.hpp"
+#include "support/hash.hpp"
 
 namespace adit::spirv {
 
@@ -11,13 +12,6 @@ using kernel::Instruction;
 using kernel::Op;
 
 namespace {
-
-uint64_t mixed(uint64_t seed, uint64_t value) {
-  uint64_t x = (seed ^ value) + 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
 
 bool has(const kernel::Program& program, Op op) {
   return std::any_of(program.instructions.begin(), program.instructions.end(),
@@ -216,8 +210,8 @@ BarrierPlan::Place BarrierPlan::place_of(const Instruction& access, Id owner) co
     range = sum(range, range_of(id));
   }
   std::sort(terms.begin(), terms.end());
-  place.base = mixed(0, access.width);
-  for (const uint64_t term : terms) place.base = mixed(place.base, term);
+  place.base = hash64(access.width, 0);
+  for (const uint64_t term : terms) place.base = hash64(term, place.base);
   if (access.width == 1) place.range = range;
   if (counters == 1 && others == 0) place.kind = Place::Kind::counted;
   return place;
@@ -233,14 +227,14 @@ std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
   if (it.op == Op::lane) return {};
   if (!kernel::is_pure(it.op)) {
     if (in_lanes_[id] || by_hand_) return {};
-    return Uniform{mixed(1, id), false};
+    return Uniform{hash64(id, 1), false};
   }
   Uniform all{
-      mixed(mixed(mixed(2, static_cast<uint64_t>(it.op)), static_cast<uint64_t>(it.type)), it.constant)};
+      hash64(it.constant, hash64(static_cast<uint64_t>(it.type), hash64(static_cast<uint64_t>(it.op), 2)))};
   for (int k = 0; k < it.operand_count; ++k) {
     const auto operand = uniform(it.operand[k]);
     if (!operand) return {};
-    all.hash = mixed(all.hash, operand->hash);
+    all.hash = hash64(operand->hash, all.hash);
     all.lasts = all.lasts && operand->lasts;
   }
   return all;
