@@ -193,6 +193,7 @@ TEST_F(CliTest, output_that_cannot_be_written_is_an_error) {
 TEST_F(CliTest, cache_shows_and_clears) {
   if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
   EXPECT_EQ(json_of("cache --json").at("files"), 0);
+  EXPECT_TRUE(json_of("cache --json").at("unusable").is_null());
   json_of("doctor --device cpu --json");
   const Json filled = json_of("cache show --json");
   EXPECT_EQ(filled.at("directory"), (root_ / "cache").string());
@@ -203,6 +204,27 @@ TEST_F(CliTest, cache_shows_and_clears) {
   EXPECT_EQ(json_of("cache --json").at("files"), 0);
   EXPECT_TRUE(json_of("cache --json", "ADIT_CACHE=").at("directory").is_null());
   EXPECT_FALSE(json_of("doctor --device cpu --json", "ADIT_CACHE=").at("saved").get<bool>());
+}
+
+// Said without being asked, in one line a process; the doctor's children do not repeat it.
+TEST_F(CliTest, an_unusable_cache_is_said_once) {
+  if (!native::available()) GTEST_SKIP() << "this build has no LLVM";
+  const fs::path open_to_all = root_ / "open";
+  fs::create_directory(open_to_all);
+  fs::permissions(open_to_all, fs::perms(0777));
+  const std::string environment = "ADIT_CACHE=" + open_to_all.string();
+  const Outcome outcome = adit("doctor --device cpu --json", environment);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_FALSE(Json::parse(outcome.output).at("saved").get<bool>());
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  EXPECT_TRUE(outcome.errors.starts_with("adit: [cache] " + open_to_all.string() + ": expected "));
+  EXPECT_TRUE(fs::is_empty(open_to_all));
+  EXPECT_TRUE(contains(json_of("cache --json", environment).at("unusable").get<std::string>(), "mode 0777"));
+  EXPECT_TRUE(contains(adit("cache", environment).output, "not used"));
+  const Outcome clear = adit("cache clear", environment);
+  EXPECT_EQ(clear.status, 1);
+  EXPECT_TRUE(clear.errors.starts_with("adit: [cache clear] " + open_to_all.string())) << clear.errors;
+  EXPECT_EQ(adit("doctor --device cpu --json", environment + " ADIT_LOG=silent").errors, "");
 }
 
 TEST_F(CliTest, doctor_saves_what_it_measured_and_the_next_process_uses_it) {

@@ -70,52 +70,94 @@ TEST_F(Io, NpzChecksEveryByteOfData) {
   expect_words(npz_error(patched(plain, 30 + 5 + 130, {9})), {"checksum", "'x.npy'"});
 }
 
+// Where the header of the first member and its entry in the directory hold the same numbers.
+struct Twin {
+  size_t header, entry;
+};
+constexpr Twin flags{6, 8}, method{8, 10}, checksum{14, 16}, stored_size{18, 20}, size{22, 24};
+
+Bytes patched(const Bytes& bytes, Twin twin, std::initializer_list<int> numbers) {
+  return test::patched(test::patched(bytes, twin.header, numbers), find(bytes, "PK\1\2") + twin.entry,
+                       numbers);
+}
+
 TEST_F(Io, NpzRefusesWhatItCannotRead) {
   const Bytes bytes =
       encode_npz({{"x", to_tensor(counted(DType::f32, {2}))}, {"y", to_tensor(counted(DType::f32, {2}))}});
-  const size_t entry = find(bytes, "PK\1\2");
+  const size_t entry = find(bytes, "PK\1\2"), end = bytes.size() - 22;
   expect_words(npz_error(bytes_of("no zip archive at all, truly")), {"zip archive"});
-  expect_words(npz_error(patched(bytes, entry + 8, {1})), {"encrypt"});
-  expect_words(npz_error(patched(bytes, entry + 10, {12})), {"method 12"});
-  expect_words(npz_error(patched(bytes, entry + 24, {1})), {"expected", "bytes"});
-  expect_words(npz_error(patched(bytes, entry + 42, {1})), {"header at byte 1"});
-  expect_words(npz_error(patched(bytes, entry + 42, {255, 255, 255, 255})), {"zip64"});
-  expect_words(npz_error(patched(bytes, entry + 20, {255, 255, 255, 0})), {"a file of"});
-  expect_words(npz_error(patched(bytes, entry + 46, {'z'})), {"same name"});
-  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 10, {3})), {"expected 3 members, got 2"});
-  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 16, {255, 255, 0, 0})), {"directory"});
-  expect_words(npz_error(patched(bytes, bytes.size() - 22 + 4, {1})), {"one of several"});
+  expect_words(npz_error({}), {"zip archive"});
+  expect_words(npz_error(patched(bytes, flags, {1})), {"'x.npy'", "encrypt"});
+  expect_words(npz_error(patched(bytes, method, {12})), {"'x.npy'", "method 12"});
+  expect_words(npz_error(patched(bytes, checksum, {1})), {"'x.npy'", "checksum"});
+  // The header and the directory, or the directory and its end, tell different things.
+  for (const size_t at : {method.entry, checksum.entry, size.entry, stored_size.entry, size_t{46}})
+    expect_words(npz_error(test::patched(bytes, entry + at, {'z'})), {"a whole zip archive"});
+  expect_words(npz_error(test::patched(bytes, entry + 42, {1})), {"zip archive"});
+  expect_words(npz_error(test::patched(bytes, entry + 42, {255, 255, 255, 255})), {"zip archive"});
+  expect_words(npz_error(patched(bytes, stored_size, {255, 255, 255, 0})), {"zip archive"});
+  expect_words(npz_error(test::patched(bytes, end + 10, {3})), {"zip archive"});
+  expect_words(npz_error(test::patched(bytes, end + 16, {255, 255, 0, 0})), {"zip archive"});
+  expect_words(npz_error(test::patched(bytes, end + 4, {1})), {"zip archive"});
+}
+
+Bytes archive_of(const std::vector<std::pair<std::string, Bytes>>& members, bool compress = false) {
+  zip::Writer writer({"test", "archive"}, compress);
+  for (const auto& member : members)
+    writer.add(member.first, member.second.size(), [&member] { return member.second; });
+  return writer.finish();
 }
 
 TEST_F(Io, NpzRefusesMembersThatShareBytesOrNames) {
   const Place place{"test", "archive"};
   const Bytes member = npy::encode(place, counted(DType::u8, {3}));
-  zip::Writer twice(place, false), other(place, false), inner(place, false), outer(place, false);
-  twice.add("x.npy", member);
-  twice.add("x.npy", member);
-  expect_words(npz_error(twice.finish()), {"twice"});
-  other.add("x.txt", member);
-  expect_words(npz_error(other.finish()), {"*.npy", "x.txt"});
-  // The bytes of one member hold another member, and the directory points there.
-  inner.add("y.npy", member);
-  const Bytes inside = inner.finish();
-  outer.add("x.npy", npy::encode(place, {DType::u8, {std::ssize(inside)}, inside}));
-  outer.add("y.npy", member);
-  const Bytes bytes = outer.finish();
+  Bytes twice = archive_of({{"x.npy", member}, {"y.npy", member}});
+  for (size_t at = 0; at + 5 <= twice.size(); at++)
+    if (find({twice.begin() + static_cast<std::ptrdiff_t>(at), twice.end()}, "y.npy") == 0)
+      twice[at] = std::byte{'x'};
+  expect_words(npz_error(twice), {"a whole zip archive", "exists"});
+  expect_words(npz_error(archive_of({{"x.txt", member}})), {"*.npy", "x.txt"});
+
+  // The bytes of x hold an archive with y, and the outer directory points there.
+  const Bytes inside = archive_of({{"y.npy", npy::encode(place, counted(DType::u8, {2000}))}});
+  Bytes bytes = archive_of(
+      {{"x.npy", npy::encode(place, {DType::u8, {std::ssize(inside)}, inside})}, {"y.npy", member}});
   EXPECT_EQ(decode_npz(bytes).size(), 2u);
-  const size_t directory = bytes.size() - 22 - 2 * (46 + 5);
-  expect_words(npz_error(patched(bytes, directory + 51 + 42, {30 + 5 + 128, 0})), {"apart from each other"});
+  const size_t from = inside.size() - 22 - (46 + 5), to = bytes.size() - 22 - (46 + 5);
+  std::copy_n(inside.begin() + static_cast<std::ptrdiff_t>(from + 16), 12,
+              bytes.begin() + static_cast<std::ptrdiff_t>(to + 16));  // checksum and sizes
+  expect_words(npz_error(test::patched(bytes, to + 42, {30 + 5 + 128, 0})), {"apart from each other"});
 }
 
 TEST_F(Io, NpzDoesNotTrustSizes) {
-  // A deflated member that says it holds 2^40 bytes must not ask for them.
+  // A member that says it holds 4 GiB must not ask for them, nor give more than it says.
   const Place place{"test", "archive"};
-  zip::Writer writer(place, true, true);
-  writer.add("x.npy", npy::encode(place, counted(DType::u8, {3})));
-  const Bytes bytes = writer.finish();
-  const size_t extra = find(bytes, "PK\1\2") + 46 + 5 + 4;
-  expect_words(npz_error(patched(bytes, extra, {0, 0, 0, 0, 0, 1})), {"to inflate to 1099511627776"});
-  expect_words(npz_error(patched(bytes, extra, {10})), {"to inflate to 10"});
+  const Bytes bytes = archive_of({{"x.npy", npy::encode(place, counted(DType::u8, {3}))}}, true);
+  expect_words(npz_error(patched(bytes, size, {254, 255, 255, 255})), {"'x.npy'", "4294967294"});
+  expect_words(npz_error(patched(bytes, size, {10, 0})), {"'x.npy'", "expected 10 "});
+  // What its own header does not promise is not unpacked.
+  for (const int64_t more : {200'000, 4'000'000}) {
+    Bytes bomb = npy::encode(place, counted(DType::u8, {3}));
+    bomb.resize(bomb.size() + static_cast<size_t>(more));
+    expect_words(npz_error(archive_of({{"x.npy", bomb}}, true)), {"'x.npy'", "131 bytes by its own header"});
+  }
+}
+
+TEST_F(Io, NpzIsReadInPieces) {
+  for (const int64_t count : {131072 - 128 - 1, 131072 - 128, 131072 - 128 + 1, 262144 - 128, 1'000'003})
+    for (const bool compress : {false, true}) {
+      const HostArray array = counted(DType::u8, {count});
+      const Bytes bytes = encode_npz({{"x", to_tensor(array)}}, compress);
+      expect_same(decode_npz(bytes).at("x"), array, std::to_string(count));
+      const size_t inside = bytes.size() - 200;
+      npz_error(test::patched(bytes, inside, {static_cast<int>(bytes[inside]) ^ 0x10}));
+    }
+}
+
+TEST_F(Io, WhatAMemberThrowsComesOut) {
+  zip::Writer writer({"test", "archive"}, true);
+  writer.add("x.npy", 3, []() -> Bytes { throw Error(ErrorKind::out_of_memory, "no more"); });
+  expect_words(error_of([&] { writer.finish(); }, ErrorKind::out_of_memory), {"no more"});
 }
 
 TEST_F(Io, SafetensorsRefusesBadHeaders) {

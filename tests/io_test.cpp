@@ -1,5 +1,6 @@
 // Tensors in files: every type both ways, against NumPy itself, and the bytes of each format.
 #include <csignal>
+#include <ctime>
 #include <sstream>
 #include <sys/resource.h>
 
@@ -24,18 +25,14 @@ TEST_F(Io, ReadsWhatNumPyWrites) {
       expect_same(load_npy(folder_ / (name + "-" + form + ".npy")), array, name + " " + form);
   expect_same(load_npz(folder_ / "plain.npz"), arrays);
   expect_same(load_npz(folder_ / "packed.npz"), arrays);
+  expect_same(load_npz(folder_ / "long.npz"), arrays);
   expect_same(load_npy(folder_ / "bool.npy"), {DType::u8, {2, 2}, bytes_of({"\1\0\0\1", 4})}, "bool");
 }
 
 TEST_F(Io, NumPyReadsWhatIsWritten) {
   const auto arrays = every_type(true);
   const TensorMap tensors = to_tensors(arrays);
-  zip::Writer long_form({"test", "long.npz"}, true, true);
-  for (const auto& [name, array] : arrays) {
-    save_npy(folder_ / (name + ".npy"), tensors.at(name));
-    long_form.add(name + ".npy", npy::encode({"test", name}, array));
-  }
-  write(folder_ / "long.npz", long_form.finish());
+  for (const auto& [name, tensor] : tensors) save_npy(folder_ / (name + ".npy"), tensor);
   save_npz(folder_ / "plain.npz", tensors);
   save_npz(folder_ / "packed.npz", tensors, true);
   TensorMap safe = tensors;
@@ -137,19 +134,64 @@ TEST_F(Io, NpyHeadersMayVary) {
 }
 
 TEST_F(Io, NpzLongForm) {
-  const Place place{"test", "archive"};
-  const HostArray array = counted(DType::i16, {2, 3});
+  python("write", folder_);
+  const Bytes bytes = read_file({"test", "long-one.npz"}, folder_ / "long-one.npz");
+  expect_same(decode_npz(bytes).at("x"), counted(DType::i16, {2, 3}), "zip64");
+  expect_whole(bytes, [](const Bytes& b) { decode_npz(b); });
+  const size_t locator = find(bytes, "PK\6\7");
+  expect_words(npz_error(patched(bytes, locator + 8, {255, 255, 255, 255, 255, 255, 255, 255})),
+               {"zip archive"});
+  const Bytes lost =
+      patched(bytes, bytes.size() - 22 + 16, {255, 255, 255, 255});  // "look in the long record"
+  expect_same(decode_npz(lost).at("x"), counted(DType::i16, {2, 3}), "by the long record alone");
+  expect_words(npz_error(patched(lost, locator, {0})), {"zip archive"});
+}
+
+// More members than 16 bits count.
+TEST_F(Io, NpzOfManyMembers) {
+  zip::Writer writer({"test", "archive"}, false);
+  const Bytes member = npy::encode({"test", "x"}, counted(DType::u8, {}));
+  for (int i = 0; i < 65540; i++) writer.add(std::to_string(i), member.size(), [&] { return member; });
+  const Bytes bytes = writer.finish();
+  const zip::Reader reader({"test", "archive"}, bytes);
+  ASSERT_EQ(reader.names().size(), 65540u);
+  EXPECT_EQ(reader.names().back(), "65539");
+  EXPECT_EQ(reader.read(65539, [](ByteSpan) { return 0; }), member);
+}
+
+TEST_F(Io, NpzIsTheSameEachTime) {
+  const TensorMap tensors = {{"x", to_tensor(counted(DType::f32, {50}))},
+                             {"y", to_tensor(counted(DType::u8, {}))}};
   for (const bool compress : {false, true}) {
-    zip::Writer writer(place, compress, true);
-    writer.add("x.npy", npy::encode(place, array));
-    const Bytes bytes = writer.finish();
-    expect_same(decode_npz(bytes).at("x"), array, "zip64");
-    expect_whole(bytes, [](const Bytes& b) { decode_npz(b); });
-    const size_t locator = find(bytes, "PK\6\7");
-    expect_words(npz_error(patched(bytes, locator + 8, {255, 255, 255, 255, 255, 255, 255, 255})),
-                 {"zip64 end record"});
-    expect_words(npz_error(patched(bytes, locator, {0})), {"zip64 locator"});
+    const Bytes first = encode_npz(tensors, compress);
+    const char* zone = std::getenv("TZ");
+    const std::string before = zone ? zone : "";
+    ::setenv("TZ", "Asia/Tokyo", 1);
+    ::tzset();
+    EXPECT_EQ(encode_npz(tensors, compress), first);
+    if (zone)
+      ::setenv("TZ", before.c_str(), 1);
+    else
+      ::unsetenv("TZ");
+    ::tzset();
+    // 1 January 1980, midnight, in the header and in the directory
+    const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+    EXPECT_EQ(text.substr(10, 4), std::string_view("\0\0\x21\0", 4));
+    EXPECT_EQ(text.substr(find(first, "PK\1\2") + 12, 4), std::string_view("\0\0\x21\0", 4));
   }
+}
+
+TEST_F(Io, NpzNamesAreAnyUtf8) {
+  const Tensor x = to_tensor(counted(DType::u8, {3}));
+  const TensorMap tensors = {{"", x}, {"ünï/cödé", x}, {"a\nb", x}, {std::string(60000, 'n'), x}};
+  EXPECT_EQ(decode_npz(encode_npz(tensors)).size(), tensors.size());
+  for (const auto& entry : decode_npz(encode_npz(tensors))) EXPECT_TRUE(tensors.contains(entry.first));
+  const auto refused = [&](const std::string& name) {
+    return error_of([&] { encode_npz({{name, x}}); }, ErrorKind::bad_argument);
+  };
+  expect_words(refused("\xff"), {"[encode_npz] name: expected UTF-8", "xff"});
+  expect_words(refused(std::string("a\0b", 3)), {"[encode_npz] name: expected no byte 0"});
+  expect_words(refused(std::string(70000, 'n')), {"[encode_npz] name: expected at most 65535 bytes"});
 }
 
 TEST_F(Io, SafetensorsBytes) {

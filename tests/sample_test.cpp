@@ -1,4 +1,5 @@
 // Runs of the sampler as callers drive them: slicing, warm-up, many data sets, and what goes wrong.
+#include <algorithm>
 #include <cmath>
 
 #include "devices.hpp"
@@ -67,6 +68,20 @@ TEST_F(SampleTest, draws_tell_what_they_are) {
 }
 
 // --- Warm-up -----------------------------------------------------------------------------------------------
+
+// A constraint is what its functions do; its name is for messages.
+TEST_F(SampleTest, the_name_of_a_constraint_means_nothing) {
+  Constraint above = constraint::lower(3);
+  above.name = "real";
+  Constraint anywhere = constraint::real();
+  anywhere.name = "free";
+  Model model;
+  const Tensor x = model.parameter("x", above), y = model.parameter("y", anywhere);
+  model.add_log_density("priors", -square(x) / 2 - square(y) / 2);
+  const Draws draws = sample(model, few());
+  for (const double value : draws.variable("x").values) EXPECT_GT(value, 3);
+  EXPECT_TRUE(std::ranges::any_of(draws.variable("y").values, [](double value) { return value < 0; }));
+}
 
 TEST_F(SampleTest, rows_of_warm_up_are_kept_apart) {
   SampleOptions options = few();

@@ -12,6 +12,8 @@ namespace adit::cache {
 // ADIT_CACHE, else $XDG_CACHE_HOME/adit, else ~/.cache/adit; nothing where it is off (ADIT_CACHE set and
 // empty).
 std::optional<std::filesystem::path> directory();
+// Why the directory is not used (docs/security.md); none where it is used, not yet there, or off.
+std::optional<std::string> unusable();
 
 struct Usage {
   std::string kind;

@@ -17,8 +17,9 @@ struct Constrained {
 };
 
 struct Constraint {
-  std::string name;  // "real", "lower", "simplex", ...
+  std::string name;  // for messages: "real", "lower", "simplex", ...
   bool discrete = false;
+  bool is_identity = false;  // x is u
   int event_rank = 0;  // trailing axes that the constraint ties together: 1 for a simplex, 2 for a matrix
   // The shape of u for an x of this shape; throws where the shape cannot be.
   std::function<Shape(const Shape& x)> unconstrained_shape{};

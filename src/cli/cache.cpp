@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <adit/cache.hpp>
+#include <adit/error.hpp>
 
 #include "cli/command.hpp"
 #include "cli/report.hpp"
@@ -11,7 +12,8 @@ namespace adit::cli {
 
 int cache_show(bool json) {
   const auto directory = cache::directory();
-  const std::vector<cache::Usage> usage = cache::usage();
+  const auto trouble = cache::unusable();
+  const std::vector<cache::Usage> usage = trouble ? std::vector<cache::Usage>{} : cache::usage();
   uint64_t files = 0, bytes = 0;
   for (const auto& kind : usage) {
     files += kind.files;
@@ -23,11 +25,12 @@ int cache_show(bool json) {
       document["kinds"].push_back({{"kind", kind.kind}, {"files", kind.files}, {"bytes", kind.bytes}});
     document["files"] = files;
     document["bytes"] = bytes;
+    document["unusable"] = trouble ? Json(*trouble) : Json();
     fmt::print("{}\n", document.dump(2));
     return 0;
   }
-  if (!directory) {
-    fmt::print("The cache is off.\n");
+  if (trouble || !directory) {
+    fmt::print("The cache is {}.\n", trouble ? "not used: " + *trouble : "off");
     return 0;
   }
   fmt::print("{}\n\n", directory->string());
@@ -40,6 +43,7 @@ int cache_show(bool json) {
 }
 
 int cache_clear(bool json) {
+  if (const auto trouble = cache::unusable()) throw Error(ErrorKind::io, "[cache clear] " + *trouble);
   const uint64_t removed = cache::clear();
   if (json)
     fmt::print("{}\n", Json{{"removed", removed}}.dump(2));

@@ -62,6 +62,7 @@ std::string find_typo(const CLI::App& root, const std::vector<std::string>& word
 }
 
 int run_probe(const std::string& name, const std::string& device_id, size_t skip) {
+  ::setenv("ADIT_LOG", "silent", 0);  // the parent has said what there is to say of the cache
   if (name == "first-result-cold") ::setenv("ADIT_CACHE", "", 1);  // before anything reads it
   if (name.starts_with("first-result")) return adit::doctor::measure_first_result(device_id);
   return adit::doctor::run_in_child(name, device_id, skip);

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <xxhash.h>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "support/hash.hpp"
 
 namespace adit::compile {
 
@@ -93,8 +93,8 @@ Structure describe(std::span<const Tensor> roots, uint64_t device_word) {
   words.clear();
   words.push_back(device_word);
   append_graph(words, roots, {}, structure.nodes, false);
-  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size() * sizeof(uint64_t));
-  structure.key = {hash.low64, hash.high64};
+  const Hash128 hash = hash128(std::as_bytes(std::span(words)));
+  structure.key = {hash.low, hash.high};
   for (const Tensor& x : structure.nodes) {
     if (x.node().op == Op::number && !x.node().computed)
       structure.numbers.push_back(x);

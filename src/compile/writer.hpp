@@ -13,6 +13,7 @@
 #include "compile/partition.hpp"
 #include "graph/index.hpp"
 #include "graph/row.hpp"
+#include "support/hash.hpp"
 
 namespace adit::compile {
 
@@ -106,7 +107,7 @@ class Writer final : public graph::Reader {
   using Key = std::pair<const Node*, const void*>;
   struct KeyHash {
     size_t operator()(const Key& key) const {
-      return std::hash<const void*>()(key.first) * 31 + std::hash<const void*>()(key.second);
+      return hash64(reinterpret_cast<uintptr_t>(key.second), reinterpret_cast<uintptr_t>(key.first));
     }
   };
   struct Entry {

@@ -70,7 +70,7 @@ Dependents dependents(const Tensors& results, const Tensors& inputs) {
 namespace {
 
 // Where a node of a traced function belongs.
-enum class Place : uint8_t { constant, outside, inside };
+enum class Scope : uint8_t { constant, outside, inside };
 
 // Sorts the nodes of the traced functions into what depends on parameters and what does not.
 class Sorter {
@@ -78,7 +78,7 @@ class Sorter {
   Sorter(const std::vector<Trace>& traces, Invariant invariant) : invariant_(invariant) {
     for (const Trace& t : traces) {
       first_ = std::min(first_, t.first);
-      for (const Tensor& x : t.parameters) places_[&x.node()] = Place::inside;
+      for (const Tensor& x : t.parameters) scopes_[&x.node()] = Scope::inside;
     }
   }
 
@@ -88,13 +88,13 @@ class Sorter {
     Tensors found;
     std::unordered_set<const Node*> seen;
     const auto note = [&](const Tensor& x) {
-      if (places_.at(&x.node()) == Place::outside && seen.insert(&x.node()).second) found.push_back(x);
+      if (scopes_.at(&x.node()) == Scope::outside && seen.insert(&x.node()).second) found.push_back(x);
     };
     const auto old = [&](const Tensor& x) { return x.node().number < first_; };
     for (const Tensor& x : reachable(results, false, old)) {
       const Node& node = x.node();
-      if (!places_.contains(&node)) places_[&node] = place_of(x);
-      if (places_.at(&node) != Place::inside || node.computed || old(x)) continue;
+      if (!scopes_.contains(&node)) scopes_[&node] = scope_of(x);
+      if (scopes_.at(&node) != Scope::inside || node.computed || old(x)) continue;
       for (const Tensor& operand : node.operands) note(operand);
     }
     for (const Tensor& x : results) note(x);
@@ -102,23 +102,23 @@ class Sorter {
   }
 
  private:
-  Place place_of(const Tensor& x) const {
+  Scope scope_of(const Tensor& x) const {
     const Node& node = x.node();
-    if (node.op == Op::constant || node.op == Op::iota || constant_value(x)) return Place::constant;
-    if (node.number < first_ || node.computed || node.operands.empty()) return Place::outside;
+    if (node.op == Op::constant || node.op == Op::iota || constant_value(x)) return Scope::constant;
+    if (node.number < first_ || node.computed || node.operands.empty()) return Scope::outside;
     bool constant = true, outside = true;
     for (const Tensor& operand : node.operands) {
-      const Place place = places_.at(&operand.node());
-      constant = constant && place == Place::constant;
-      outside = outside && place != Place::inside;
+      const Scope scope = scopes_.at(&operand.node());
+      constant = constant && scope == Scope::constant;
+      outside = outside && scope != Scope::inside;
     }
-    if (constant) return Place::constant;
-    return outside && invariant_ == Invariant::outside ? Place::outside : Place::inside;
+    if (constant) return Scope::constant;
+    return outside && invariant_ == Invariant::outside ? Scope::outside : Scope::inside;
   }
 
   Invariant invariant_;
   uint64_t first_ = std::numeric_limits<uint64_t>::max();
-  std::unordered_map<const Node*, Place> places_;
+  std::unordered_map<const Node*, Scope> scopes_;
 };
 
 // A broadcast is captured as what it broadcasts, and done again inside.

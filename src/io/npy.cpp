@@ -174,6 +174,26 @@ std::pair<std::string_view, size_t> find_header(const Place& place, ByteSpan byt
   return {text.substr(start, length), start + length};
 }
 
+// What the header says of the elements.
+struct Layout {
+  ElementType element;
+  Shape shape;
+  bool fortran;
+  uint64_t start, bytes;
+};
+
+Layout read_layout(const Place& place, ByteSpan bytes) {
+  const auto [text, start] = find_header(place, bytes);
+  const Header header = HeaderReader(place, text).read();
+  const ElementType element = element_type(place, header.descr);
+  if (header.shape.size() > max_rank)
+    place.fail(fmt::format("shape: expected at most {} dimensions, got {}", max_rank, header.shape.size()));
+  const auto size = checked_bytes(element.type, header.shape);
+  const Shape shape(header.shape);
+  if (!size) place.fail(fmt::format("shape: expected a size that memory can hold, got {}", to_string(shape)));
+  return {element, shape, header.fortran, start, static_cast<uint64_t>(*size)};
+}
+
 HostArray from_fortran(const HostArray& array) {
   HostArray result{array.type, array.shape, Bytes(array.bytes.size())};
   Dims strides = Dims::filled(array.shape.size(), 0);
@@ -198,40 +218,43 @@ std::string descr_of(const Place& place, DType type) {
 }  // namespace
 
 HostArray decode(const Place& place, ByteSpan bytes) {
-  const auto [text, start] = find_header(place, bytes);
-  const Header header = HeaderReader(place, text).read();
-  const ElementType element = element_type(place, header.descr);
-  if (header.shape.size() > max_rank)
-    place.fail(fmt::format("shape: expected at most {} dimensions, got {}", max_rank, header.shape.size()));
-  const auto size = checked_bytes(element.type, header.shape);
-  const Shape shape(header.shape);
-  if (!size) place.fail(fmt::format("shape: expected a size that memory can hold, got {}", to_string(shape)));
-  const ByteSpan rest = bytes.subspan(start);
-  if (rest.size() != *size)
-    place.fail(fmt::format("expected {} bytes of elements for shape {} of {}, got {}", *size,
-                           to_string(shape), name_of(element.type), rest.size()));
-  HostArray array = host_array(element.type, shape, rest, element.order);
-  if (element.boolean)
+  const Layout layout = read_layout(place, bytes);
+  const ByteSpan rest = bytes.subspan(layout.start);
+  if (rest.size() != layout.bytes)
+    place.fail(fmt::format("expected {} bytes of elements for shape {} of {}, got {}", layout.bytes,
+                           to_string(layout.shape), name_of(layout.element.type), rest.size()));
+  HostArray array = host_array(layout.element.type, layout.shape, rest, layout.element.order);
+  if (layout.element.boolean)
     for (std::byte& value : array.bytes) value = static_cast<std::byte>(value != std::byte{0});
-  return header.fortran ? from_fortran(array) : array;
+  return layout.fortran ? from_fortran(array) : array;
 }
 
-Bytes encode(const Place& place, const HostView& array) {
-  std::string shape;
-  for (const int64_t extent : array.shape) shape += fmt::format("{}, ", extent);
-  if (array.shape.size() > 1) shape.resize(shape.size() - 2);
-  if (array.shape.size() == 1) shape.resize(shape.size() - 1);
+uint64_t promised_bytes(const Place& place, ByteSpan first) {
+  const Layout layout = read_layout(place, first);
+  return layout.start + layout.bytes;
+}
+
+Bytes encode_header(const Place& place, DType type, const Shape& shape) {
+  std::string extents;
+  for (const int64_t extent : shape) extents += fmt::format("{}, ", extent);
+  if (shape.size() > 1) extents.resize(extents.size() - 2);
+  if (shape.size() == 1) extents.resize(extents.size() - 1);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                                   descr_of(place, array.type), shape);
+                                   descr_of(place, type), extents);
   const size_t unpadded = magic.size() + 4 + header.size() + 1;
   header.append((64 - unpadded % 64) % 64, ' ');
   header += '\n';
   Bytes bytes;
-  bytes.reserve(magic.size() + 4 + header.size() + array.bytes.size());
   append_text(bytes, magic);
   append_number<uint16_t>(bytes, 1);  // version 1.0; twelve dimensions always fit
   append_number<uint16_t>(bytes, static_cast<uint16_t>(header.size()));
   append_text(bytes, header);
+  return bytes;
+}
+
+Bytes encode(const Place& place, const HostView& array) {
+  Bytes bytes = encode_header(place, array.type, array.shape);
+  bytes.reserve(bytes.size() + array.bytes.size());
   append_elements(bytes, array);
   return bytes;
 }

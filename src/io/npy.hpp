@@ -6,6 +6,9 @@
 namespace adit::npy {
 
 HostArray decode(const Place& place, ByteSpan bytes);
+// How long a file is that starts so.
+uint64_t promised_bytes(const Place& place, ByteSpan first);
 Bytes encode(const Place& place, const HostView& array);
+Bytes encode_header(const Place& place, DType type, const Shape& shape);
 
 }  // namespace adit::npy

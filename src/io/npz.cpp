@@ -13,12 +13,15 @@ constexpr std::string_view suffix = ".npy";
 
 TensorMap decode(const Place& place, ByteSpan bytes, const std::shared_ptr<Device>& device) {
   TensorMap tensors;
-  for (zip::Member& member : zip::read(place, bytes)) {
-    if (!member.name.ends_with(suffix))
-      place.fail(fmt::format("expected members named *.npy, got {}", in_quotes(member.name)));
-    const HostArray array = npy::decode(place.inside(in_quotes(member.name)), member.bytes);
-    member.bytes = {};
-    tensors.emplace(member.name.substr(0, member.name.size() - suffix.size()),
+  const zip::Reader reader(place, bytes);
+  for (size_t i = 0; i < reader.names().size(); i++) {
+    const std::string& name = reader.names()[i];
+    if (!name.ends_with(suffix))
+      place.fail(fmt::format("expected members named *.npy, got {}", in_quotes(name)));
+    const Place member = place.inside(in_quotes(name));
+    const HostArray array = npy::decode(
+        member, reader.read(i, [&](ByteSpan first) { return npy::promised_bytes(member, first); }));
+    tensors.emplace(name.substr(0, name.size() - suffix.size()),
                     from_bytes(array.type, array.shape, array.bytes, device));
   }
   return tensors;
@@ -26,9 +29,13 @@ TensorMap decode(const Place& place, ByteSpan bytes, const std::shared_ptr<Devic
 
 Bytes encode(const Place& place, const TensorMap& tensors, bool compress) {
   zip::Writer writer(place, compress);
-  for (const auto& [name, tensor] : tensors) {
-    const Bytes bytes = tensor.to_bytes();
-    writer.add(name + std::string(suffix), npy::encode(place, {tensor.dtype(), tensor.shape(), bytes}));
+  for (const auto& entry : tensors) {
+    const Tensor& tensor = entry.second;
+    const uint64_t header = npy::encode_header(place, tensor.dtype(), tensor.shape()).size();
+    writer.add(entry.first + std::string(suffix), header + static_cast<uint64_t>(tensor.bytes()),
+               [&place, &tensor] {
+                 return npy::encode(place, {tensor.dtype(), tensor.shape(), tensor.to_bytes()});
+               });
   }
   return writer.finish();
 }

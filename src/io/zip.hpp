@@ -1,45 +1,54 @@
-// Zip archives, as far as .npz needs them: members stored or deflated, zip64 where sizes ask for it.
+// Zip archives by libzip, as far as .npz needs them: members stored or deflated, one in memory at a time.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "io/file.hpp"
 
+struct zip;  // libzip's
+
 namespace adit::zip {
 
-struct Member {
-  std::string name;
-  Bytes bytes;
+// Names (each once), sizes and checksums are checked, and that the headers say what the directory says.
+// Members that together are longer than the file are refused: they would share its bytes, and a small file
+// would fill the memory.
+class Reader {
+ public:
+  // The bytes must outlive the reader.
+  Reader(const Place& place, ByteSpan archive);
+  const std::vector<std::string>& names() const { return names_; }
+  // `promised` is given the first bytes and tells how many there are in all: a member whose directory says
+  // otherwise is not unpacked any further.
+  Bytes read(size_t index, const std::function<uint64_t(ByteSpan first)>& promised) const;
+
+ private:
+  [[noreturn]] void fail(size_t index, const std::string& wanted, const std::string& got) const;
+
+  Place place_;
+  std::unique_ptr<::zip, void (*)(::zip*)> archive_;
+  std::vector<std::string> names_;
 };
 
-// Checks names, ranges, sizes and checksums; members that share bytes of the file are refused.
-std::vector<Member> read(const Place& place, ByteSpan archive);
-
-// Members follow one another; the directory comes with `finish`.
+// The same members give the same bytes.
 class Writer {
  public:
-  // `always_zip64` writes the long form even where the short one would do.
-  Writer(const Place& place, bool compress, bool always_zip64 = false)
-      : place_(place), compress_(compress), always_zip64_(always_zip64) {}
-  void add(const std::string& name, ByteSpan bytes);
+  Writer(const Place& place, bool compress);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  // A member of `bytes` bytes; `content` is called in `finish`, and what it throws comes from there.
+  void add(const std::string& name, uint64_t bytes, std::function<Bytes()> content);
   Bytes finish();
 
  private:
-  struct Entry {
-    std::string name;
-    uint32_t checksum;
-    uint64_t stored_bytes, bytes, offset;
-    uint16_t method;
-  };
-  bool is_long(const Entry& entry) const;
-  void append_entry(const Entry& entry);
-
+  struct Member;
+  struct State;
   Place place_;
-  bool compress_, always_zip64_;
-  Bytes archive_;
-  std::vector<Entry> entries_;
+  bool compress_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace adit::zip

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
 
 #include "kernel/rules.hpp"
+#include "support/hash.hpp"
 
 namespace adit::kernel {
 
@@ -62,7 +62,7 @@ Value Builder::emit(Op op, Type type, std::initializer_list<Id> operands, uint64
   const uint64_t words[] = {
       static_cast<uint64_t>(op) | static_cast<uint64_t>(type) << 8 | uint64_t{width} << 16,
       it.operand[0] | uint64_t{it.operand[1]} << 32, it.operand[2] | uint64_t{it.operand[3]} << 32, constant};
-  const uint64_t hash = XXH3_64bits(words, sizeof words);
+  const uint64_t hash = hash64(std::as_bytes(std::span(words)));
   if (const Id id = find_known(it, hash); id != no_id) return {this, id, type, width};
   const Id id = append(it);
   known_.back().emplace(hash, id);

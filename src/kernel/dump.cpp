@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <bit>
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <adit/kernel/program.hpp>
+
+#include "support/hash.hpp"
 
 namespace adit::kernel {
 
@@ -145,8 +146,7 @@ std::string content_hash(const Program& program) {
     put(block.size());
     for (Id id : block) put(id);
   }
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return hex_hash(bytes);
 }
 
 }  // namespace adit::kernel

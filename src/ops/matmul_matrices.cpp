@@ -45,17 +45,17 @@ class ByMatrices {
     const Array c =
         k_.buffer(partial ? "workspace" : "c", partial ? Type::f32 : shape_.result, Access::write);
     if (hooks_.declare && !partial) hooks_.declare(k_);
-    const Place place = find_place(k_, shape_, t_);
+    const TeamWork work = find_work(k_, shape_, t_);
     const uint32_t tiles = (size_of_tile(a_shape_) + size_of_tile(b_shape_)) * t_.stages;
     tiles_ = k_.shared(Type::u32, tiles * 4);
     const Value group = k_.subgroup_number();
     group_m_ = quotient(group, groups_n_), group_n_ = rest(group, groups_n_);
-    sum(place);
-    const Writer writer(k_, shape_, t_, hooks_, c, place);
+    sum(work);
+    const Writer writer(k_, shape_, t_, hooks_, c, work);
     if (writer.is_plain() && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
-      store_matrices(writer, c, place);
+      store_matrices(writer, c, work);
     else
-      store_elements(writer, place, tiles);
+      store_elements(writer, work, tiles);
     return k_.finish();
   }
 
@@ -209,17 +209,17 @@ class ByMatrices {
     return all;
   }
 
-  void sum(const Place& place) {
-    const Stager stage_a(k_, a_shape_, per_vector, lanes_, place.row, place.batch, t_.linear),
-        stage_b(k_, b_shape_, per_vector, lanes_, place.column, place.batch, t_.linear);
+  void sum(const TeamWork& work) {
+    const Stager stage_a(k_, a_shape_, per_vector, lanes_, work.row, work.batch, t_.linear),
+        stage_b(k_, b_shape_, per_vector, lanes_, work.column, work.batch, t_.linear);
     const Matrix zeros =
         matrix_fill(k_.constant(Type::f32, 0), t_.matrix.m, t_.matrix.n, MatrixRole::accumulator);
     for (uint32_t at = 0; at < count_m_ * count_n_; ++at) sums_.emplace_back(zeros);
 
-    const Value first = place.first_k, zero = first.like(0), end = place.end_k - 1;
+    const Value first = work.first_k, zero = first.like(0), end = work.end_k - 1;
     const auto fetch = [&](Value tile) {
-      return std::pair(load(a_, a_shape_, stage_a, place.row, place.batch, tile),
-                       load(b_, b_shape_, stage_b, place.column, place.batch, tile));
+      return std::pair(load(a_, a_shape_, stage_a, work.row, work.batch, tile),
+                       load(b_, b_shape_, stage_b, work.column, work.batch, tile));
     };
     const auto place_tiles = [&](Value stage, const Fetched& next) {
       put(a_shape_, stage_a, stage * size_of_tile(a_shape_), next.first);
@@ -232,7 +232,7 @@ class ByMatrices {
     k_.barrier();
     if (t_.ahead)
       for (const Matrix& matrix : fragments(zero, 0)) carried_.emplace_back(matrix);
-    const auto work = [&](Value tile, Value stage, Value other) {
+    const auto one_tile = [&](Value tile, Value stage, Value other) {
       if (t_.early) {
         multiply(stage, other, [&] {
           place_tiles(stage, held(stage_a.slots().size(), stage_b.slots().size()));
@@ -243,23 +243,23 @@ class ByMatrices {
         multiply(stage, other, [&] { place_tiles(other, next); });
       }
     };
-    k_.for_(first, place.end_k, first.like(1), [&](Value tile) {
+    k_.for_(first, work.end_k, first.like(1), [&](Value tile) {
       const Value stage = t_.stages == 1 ? zero : (tile - first) & 1;
-      work(tile, stage, t_.stages == 1 ? zero : 1 - stage);
+      one_tile(tile, stage, t_.stages == 1 ? zero : 1 - stage);
     });
   }
 
-  void store_matrices(const Writer& writer, const Array& c, const Place& place) {
+  void store_matrices(const Writer& writer, const Array& c, const TeamWork& work) {
     for (size_t at = 0; at < sums_.size(); ++at) {
       const auto i = static_cast<uint32_t>(at) / count_n_, j = static_cast<uint32_t>(at) % count_n_;
-      const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
-                  column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
+      const Value row = work.row + group_m_ * t_.part_m + i * t_.matrix.m,
+                  column = work.column + group_n_ * t_.part_n + j * t_.matrix.n;
       matrix_store(c, writer.index(row, column), row.like(shape_.n), sums_[at].get());
     }
   }
 
   // Through shared memory, where every lane finds elements whose place it knows.
-  void store_elements(const Writer& writer, const Place& place, uint32_t room) {
+  void store_elements(const Writer& writer, const TeamWork& work, uint32_t room) {
     uint32_t columns = t_.part_n;  // that a subgroup puts there at once
     const auto vectors = [&](uint32_t width) { return t_.matrix.m * (width / 4 + 1); };
     while (vectors(columns) * groups_ > room && columns % (2 * t_.matrix.n) == 0) columns /= 2;
@@ -273,8 +273,8 @@ class ByMatrices {
           matrix_store(tiles_, base + part * t_.matrix.n / 4, base.like(row_size),
                        sums_[i * count_n_ + j + part].get(), MatrixLayout::row_major, 4);
         k_.barrier();
-        const Value row = place.row + group_m_ * t_.part_m + i * t_.matrix.m,
-                    column = place.column + group_n_ * t_.part_n + j * t_.matrix.n;
+        const Value row = work.row + group_m_ * t_.part_m + i * t_.matrix.m,
+                    column = work.column + group_n_ * t_.part_n + j * t_.matrix.n;
         for (uint32_t number = 0; number < t_.matrix.m * line; number += t_.subgroup) {
           const Value id = lane + number, down = quotient(id, line), right = rest(id, line);
           const Value words = tiles_.load_vector(base + down * row_size + right, 4);

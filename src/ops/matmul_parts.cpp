@@ -43,7 +43,7 @@ Grid::Grid(const MatmulShape& shape, const MatmulTiling& tiling)
 
 // Teams are numbered batch by batch, split by split, and inside in strips of `group` rows of tiles: what runs
 // at the same time then shares rows of a and columns of b.
-Place find_place(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling) {
+TeamWork find_work(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling) {
   const Grid grid(shape, tiling);
   const uint32_t tiles = grid.tiles_m * grid.tiles_n;
   const uint32_t group = std::clamp(tiling.group, 1u, grid.tiles_m);
@@ -53,20 +53,20 @@ Place find_place(Builder& k, const MatmulShape& shape, const MatmulTiling& tilin
   if (!one_plane) team = rest(team, tiles);
   const uint32_t strip = group * grid.tiles_n;
   const Value in_strip = rest(team, strip), first = quotient(team, strip) * group;
-  Place place;
+  TeamWork work;
   Value row = rest(in_strip, group), column = quotient(in_strip, group);
   if (grid.tiles_m % group != 0) {  // the last strip is lower
     const Value height = min_with(grid.tiles_m - first, group);
     row = in_strip % height, column = in_strip / height;
   }
-  place.row = (first + row) * tiling.block_m;
-  place.column = column * tiling.block_n;
-  place.batch = shape.batch == 1 ? zero : quotient(plane, tiling.split_k);
-  place.split = rest(plane, tiling.split_k);
-  place.first_k = tiling.split_k == 1 ? zero : place.split * grid.tiles_k_each;
-  place.end_k = tiling.split_k == 1 ? team.like(grid.tiles_k)
-                                    : min_with(place.first_k + grid.tiles_k_each, grid.tiles_k);
-  return place;
+  work.row = (first + row) * tiling.block_m;
+  work.column = column * tiling.block_n;
+  work.batch = shape.batch == 1 ? zero : quotient(plane, tiling.split_k);
+  work.split = rest(plane, tiling.split_k);
+  work.first_k = tiling.split_k == 1 ? zero : work.split * grid.tiles_k_each;
+  work.end_k = tiling.split_k == 1 ? team.like(grid.tiles_k)
+                                   : min_with(work.first_k + grid.tiles_k_each, grid.tiles_k);
+  return work;
 }
 
 bool OperandShape::is_wide() const {
@@ -143,18 +143,18 @@ Value finish_sum(Builder& k, const MatmulHooks& hooks, Type result, Value sum, V
 }
 
 Writer::Writer(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks,
-               const Array& to, const Place& place)
+               const Array& to, const TeamWork& work)
     : k_(k),
       shape_(shape),
       hooks_(hooks),
       to_(to),
-      place_(place),
+      work_(work),
       type_(to.type()),
       partial_(tiling.split_k > 1),
       ragged_(shape.m % tiling.block_m != 0 || shape.n % tiling.block_n != 0) {
   const uint64_t elements = uint64_t{shape.m} * shape.n * shape.batch * tiling.split_k;
   index_type_ = elements >= reach_of_32_bits ? Type::u64 : Type::u32;
-  if (partial_) place_.batch = place.split * shape.batch + place.batch;  // a plane of the workspace
+  if (partial_) work_.batch = work.split * shape.batch + work.batch;  // a plane of the workspace
 }
 
 bool Writer::is_plain() const {
@@ -164,7 +164,7 @@ bool Writer::is_plain() const {
 Value Writer::index(Value row, Value column) const {
   const auto wide = [&](Value v) { return convert(v, index_type_); };
   Value line = wide(row);
-  if (partial_ || shape_.batch > 1) line = wide(place_.batch) * shape_.m + line;
+  if (partial_ || shape_.batch > 1) line = wide(work_.batch) * shape_.m + line;
   return line * shape_.n + wide(column);
 }
 
@@ -185,7 +185,7 @@ void Writer::store_inside(Value row, Value column, const std::vector<Value>& sum
   std::vector<Value> stored;
   for (uint32_t j = 0; j < width; ++j)
     stored.push_back(partial_ ? sums[j]
-                              : finish_sum(k_, hooks_, type_, sums[j], place_.batch, row, column + j));
+                              : finish_sum(k_, hooks_, type_, sums[j], work_.batch, row, column + j));
   const Value at = index(row, column);
   if (width == 1) return to_.store(at, stored[0]);
   to_.store(quotient(at, width), width == 2 ? k_.pack({stored[0], stored[1]})

@@ -26,11 +26,11 @@ struct Grid {
 };
 
 // The work of a team: a tile of results and a range of tiles along k.
-struct Place {
+struct TeamWork {
   Value batch, split, row, column;  // row and column: first of the tile
   Value first_k, end_k;             // tiles
 };
-Place find_place(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling);
+TeamWork find_work(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling);
 
 // One operand: `extent` is m or n.
 struct OperandShape {
@@ -85,7 +85,7 @@ class Stager {
 class Writer {
  public:
   Writer(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks,
-         const Array& to, const Place& place);
+         const Array& to, const TeamWork& work);
   // Sums of neighbouring columns, as many as fill a vector store where the shape allows it.
   void store(Value row, Value column, const std::vector<Value>& sums) const;
   // Whether whole tiles may be stored as they are: no hooks, no rest, the accumulator's own type.
@@ -98,7 +98,7 @@ class Writer {
   const MatmulShape& shape_;
   const MatmulHooks& hooks_;
   Array to_;
-  Place place_;
+  TeamWork work_;
   Type type_, index_type_;
   bool partial_, ragged_;
 };

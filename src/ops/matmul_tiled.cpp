@@ -51,12 +51,12 @@ class Tiled {
     const bool partial = t_.split_k > 1;
     const Array c = k_.buffer(partial ? "workspace" : "c", partial ? compute_ : shape_.result, Access::write);
     if (hooks_.declare && !partial) hooks_.declare(k_);
-    const Place place = find_place(k_, shape_, t_);
+    const TeamWork work = find_work(k_, shape_, t_);
     find_lane();
     tile_a_ = tile(operand_a(shape_, t_), lanes_m_, t_.part_m);
     tile_b_ = tile(operand_b(shape_, t_), lanes_n_, t_.part_n);
-    sum(place);
-    store(Writer(k_, shape_, t_, hooks_, c, place), place);
+    sum(work);
+    store(Writer(k_, shape_, t_, hooks_, c, work), work);
     return k_.finish();
   }
 
@@ -257,11 +257,11 @@ class Tiled {
     return {std::move(a), take(tile_b_)};
   }
 
-  void sum(const Place& place) {
-    const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, place.row, place.batch),
-        stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, place.column, place.batch);
+  void sum(const TeamWork& work) {
+    const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, work.row, work.batch),
+        stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, work.column, work.batch);
     for (uint32_t at = 0; at < t_.part_m * t_.part_n; ++at) sums_.push_back(k_.variable(compute_, 0));
-    const Value first = place.first_k, zero = first.like(0), last = place.end_k - 1;
+    const Value first = work.first_k, zero = first.like(0), last = work.end_k - 1;
     const auto fetch = [&](Value number) {
       return std::pair(load(a_, stage_a, number), load(b_, stage_b, number));
     };
@@ -275,7 +275,7 @@ class Tiled {
     k_.barrier();
     if (t_.ahead)
       for (const Value value : strips(zero, 0)) carried_.push_back(k_.variable(value));
-    k_.for_(first, place.end_k, first.like(1), [&](Value number) {
+    k_.for_(first, work.end_k, first.like(1), [&](Value number) {
       const Value stage = t_.stages == 1 ? zero : (number - first) & 1;
       const Value other = t_.stages == 1 ? zero : 1 - stage;
       // After the last tile it is fetched once more, for nothing: cheaper than a branch.
@@ -290,15 +290,15 @@ class Tiled {
     });
   }
 
-  void store(const Writer& writer, const Place& place) {
+  void store(const Writer& writer, const TeamWork& work) {
     const uint32_t vector_m = tile_a_.vector, vector_n = tile_b_.vector;
     for (uint32_t i = 0; i < t_.part_m; ++i) {
-      const Value row = place.row + lane_m_ * vector_m + (i / vector_m * lanes_m_ * vector_m + i % vector_m);
+      const Value row = work.row + lane_m_ * vector_m + (i / vector_m * lanes_m_ * vector_m + i % vector_m);
       for (uint32_t j = 0; j < t_.part_n; j += vector_n) {
         std::vector<Value> sums;
         for (uint32_t part = 0; part < vector_n; ++part)
           sums.push_back(sums_[i * t_.part_n + j + part].get());
-        writer.store(row, place.column + lane_n_ * vector_n + j * lanes_n_, sums);
+        writer.store(row, work.column + lane_n_ * vector_n + j * lanes_n_, sums);
       }
     }
   }

@@ -37,18 +37,18 @@ class ByVector {
     const bool partial = t_.split_k > 1;
     const Array c = k_.buffer(partial ? "workspace" : "c", partial ? compute_ : shape_.result, Access::write);
     if (hooks_.declare && !partial) hooks_.declare(k_);
-    const Place place = find_place(k_, shape_, t_);
-    const Writer writer(k_, shape_, t_, hooks_, c, place);
+    const TeamWork work = find_work(k_, shape_, t_);
+    const Writer writer(k_, shape_, t_, hooks_, c, work);
     if (matrix_shape_.along_k)
-      rows(place, writer);
+      rows(work, writer);
     else
-      columns(place, writer);
+      columns(work, writer);
     return k_.finish();
   }
 
  private:
   Value wide(Value v) const { return convert(v, matrix_shape_.is_wide() ? Type::u64 : Type::u32); }
-  Value first_row(const Place& place) const { return is_column_ ? place.row : place.column; }
+  Value first_row(const TeamWork& work) const { return is_column_ ? work.row : work.column; }
   void write(const Writer& writer, Value row, Value sum) const {
     writer.store(is_column_ ? row : row.like(0), is_column_ ? row.like(0) : row, {sum});
   }
@@ -70,27 +70,27 @@ class ByVector {
   Value part(Value loaded, uint32_t j) const {
     return convert(loaded.width() == 1 ? loaded : loaded[static_cast<int>(j)], compute_);
   }
-  Value end_of_k(const Place& place) const {
-    const Value end = place.end_k * t_.block_k;
+  Value end_of_k(const TeamWork& work) const {
+    const Value end = work.end_k * t_.block_k;
     return kernel::min(end, end.like(shape_.k));
   }
 
   // Rows lie side by side in k: the lanes share k, and each vector of x serves all rows of the team.
-  void rows(const Place& place, const Writer& writer) {
+  void rows(const TeamWork& work, const Writer& writer) {
     const uint32_t width = width_along_k();
-    const Value begin = place.first_k * t_.block_k, first = first_row(place);
-    const Value start = quotient(begin, width), count = quotient(end_of_k(place), width) - start;
+    const Value begin = work.first_k * t_.block_k, first = first_row(work);
+    const Value start = quotient(begin, width), count = quotient(end_of_k(work), width) - start;
     std::vector<Value> bases;
     for (uint32_t r = 0; r < rows_each_; ++r) {
       const Value row = kernel::min(first + r, first.like(matrix_shape_.extent - 1));
       Value base = wide(row) * (shape_.k / width);
       if (matrix_shape_.batch_stride != 0)
-        base = base + wide(place.batch) * (matrix_shape_.batch_stride / width);
+        base = base + wide(work.batch) * (matrix_shape_.batch_stride / width);
       bases.push_back(base);
     }
     const std::vector<Reduction> sums(rows_each_, Reduction::add);
     const std::vector<Value> totals = k_.reduce(count, sums, [&](Value i) {
-      const Value at = start + i, x_at = at + place.batch * (vector_stride_ / width);
+      const Value at = start + i, x_at = at + work.batch * (vector_stride_ / width);
       const Value x = load(vector_, x_at, width);
       std::vector<Value> yielded;
       for (uint32_t r = 0; r < rows_each_; ++r) {
@@ -108,25 +108,25 @@ class ByVector {
 
   // Steps of k lie side by side in rows: a lane has some rows and every so manieth step; shared memory adds
   // the lanes' sums up.
-  void columns(const Place& place, const Writer& writer) {
+  void columns(const TeamWork& work, const Writer& writer) {
     uint32_t width = 1;
     for (const uint32_t wanted : {4u, 2u})
       if (width == 1 && wanted * size_of(shape_.type) <= 16 && matrix_shape_.allows_vectors(wanted))
         width = wanted;
     const uint32_t groups = rows_each_ / width, slices = std::max(1u, t_.across / groups);
     const Array sums = k_.shared(compute_, rows_each_ * slices);
-    const Value first = first_row(place), begin = place.first_k * t_.block_k, end = end_of_k(place);
+    const Value first = first_row(work), begin = work.first_k * t_.block_k, end = end_of_k(work);
     k_.each(first.like(groups * slices), [&](Value i) {
       const Value group = rest(i, groups), slice = quotient(i, groups);
       const uint32_t last = matrix_shape_.extent / width - 1, line = matrix_shape_.extent / width;
       const Value vector = quotient(first, width) + group, row = kernel::min(vector, vector.like(last));
       Value base = wide(row);
       if (matrix_shape_.batch_stride != 0)
-        base = base + wide(place.batch) * (matrix_shape_.batch_stride / width);
+        base = base + wide(work.batch) * (matrix_shape_.batch_stride / width);
       std::vector<Variable> mine;
       for (uint32_t j = 0; j < width; ++j) mine.push_back(k_.variable(compute_, 0));
       k_.for_(begin + slice, end, begin.like(slices), [&](Value step) {
-        const Value x = part(vector_.load(step + place.batch * vector_stride_), 0);
+        const Value x = part(vector_.load(step + work.batch * vector_stride_), 0);
         const Value y = load(matrix_, base + wide(step) * line, width);
         for (uint32_t j = 0; j < width; ++j) mine[j] = product_sum(x, part(y, j), mine[j].get());
       });

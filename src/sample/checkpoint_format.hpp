@@ -1,9 +1,8 @@
 // The bytes of a checkpoint.
 #pragma once
 
-#include <xxhash.h>
-
 #include "sample/checkpoint.hpp"
+#include "support/hash.hpp"
 
 namespace adit::checkpoint {
 
@@ -18,9 +17,7 @@ inline constexpr uint64_t record_bytes = 4 + 4 + 8 + 8 + 8;
 // Numbers at the front of a payload: first and count of rows; generation of a state.
 inline constexpr uint64_t rows_bytes = 16, state_bytes = 8;
 
-inline uint64_t hash(ByteSpan bytes, uint64_t seed = 0) {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
+inline uint64_t hash(ByteSpan bytes, uint64_t seed = 0) { return hash64(bytes, seed); }
 // Of a payload in two parts.
 inline uint64_t hash(ByteSpan first, ByteSpan second) { return hash(second, hash(first)); }
 

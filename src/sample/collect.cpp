@@ -60,7 +60,7 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   for (const auto& variable : model.variables) {
     DrawsVariable& to =
         variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
-    if (variable.constraint.name != "real") {
+    if (!variable.constraint.is_identity) {
       graphs.push_back(variable.value);
       targets.push_back(&to);
       continue;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <xxhash.h>
+
+#include "support/hash.hpp"
 
 namespace adit::sampling {
 
@@ -13,9 +14,7 @@ using Json = nlohmann::ordered_json;
 
 class Digest {
  public:
-  void add(std::span<const std::byte> bytes) {
-    hash_ = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash_);
-  }
+  void add(std::span<const std::byte> bytes) { hash_ = hash64(bytes, hash_); }
   void add(const std::vector<double>& numbers) { add(std::as_bytes(std::span(numbers))); }
   void add(const std::string& text) { add(std::as_bytes(std::span(text.data(), text.size()))); }
   std::string words() const { return fmt::format("{:016x}", hash_); }

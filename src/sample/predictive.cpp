@@ -7,6 +7,7 @@
 
 #include "graph/node.hpp"
 #include "nuts/layout.hpp"
+#include "support/hash.hpp"
 
 namespace adit::sampling {
 
@@ -16,13 +17,6 @@ using stats::ModelState;
 namespace {
 
 constexpr int64_t numbers_at_once = int64_t{1} << 22;
-
-// A number for a name, the same on every machine (FNV-1a).
-uint64_t number_of(const std::string& name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 std::vector<double> points_of(const ModelState& model, const std::vector<double>& rows) {
   const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
@@ -55,7 +49,7 @@ std::shared_ptr<Device> device_of_f64(const std::shared_ptr<Device>& device) {
 RandomPoints::RandomPoints(uint64_t seed) : seed_(seed), number_(graph::placeholder(DType::u64, {})) {}
 
 Tensor RandomPoints::key(const std::string& name) const {
-  return random::fold_in(random::fold_in(random::key(seed_), number_of(name)), number_);
+  return random::fold_in(random::fold_in(random::key(seed_), hash64(name)), number_);
 }
 
 std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, const Tensors& graphs,

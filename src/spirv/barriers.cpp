@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/rules.hpp"
+#include "support/hash.hpp"
 
 namespace adit::spirv {
 
@@ -11,13 +12,6 @@ using kernel::Instruction;
 using kernel::Op;
 
 namespace {
-
-uint64_t mixed(uint64_t seed, uint64_t value) {
-  uint64_t x = (seed ^ value) + 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
 
 bool has(const kernel::Program& program, Op op) {
   return std::any_of(program.instructions.begin(), program.instructions.end(),
@@ -77,7 +71,7 @@ void BarrierPlan::visit(Id id, Touches& open) {
       const bool is_needed = std::any_of(open.begin(), open.end(), [&](const Touch& touch) {
         if (!touch.writes || !is_buffer(touch.object)) return false;
         const kernel::Parameter& buffer = program_.parameters[program_[touch.object].constant];
-        return buffer.access == kernel::Access::read_write || touch.place.kind != Place::Kind::first_lane;
+        return buffer.access == kernel::Access::read_write || touch.by.kind != Toucher::Kind::first_lane;
       });
       // A barrier that stands anyway ends what could meet with others later.
       carries_[id] = carries_[id] || is_needed || has_fences_;
@@ -109,9 +103,9 @@ void BarrierPlan::visit_loop(std::initializer_list<uint32_t> blocks, Touches& op
     for (const uint32_t block : blocks) {
       visit_block(block, round);
       for (Touch touch : round) {
-        if (!touch.place.lasts)
-          touch.place = {touch.place.kind == Place::Kind::first_lane ? Place::Kind::first_lane
-                                                                     : Place::Kind::any};
+        if (!touch.by.lasts)
+          touch.by = {touch.by.kind == Toucher::Kind::first_lane ? Toucher::Kind::first_lane
+                                                                 : Toucher::Kind::any};
         open.insert(touch);
       }
     }
@@ -121,11 +115,11 @@ void BarrierPlan::visit_loop(std::initializer_list<uint32_t> blocks, Touches& op
 bool BarrierPlan::conflict(const Touch& open, const Touch& coming, bool reduces) const {
   if (open.object != coming.object || (!open.writes && !coming.writes)) return false;
   if (open.by_hand && (coming.by_hand || (reduces && !coming.writes))) return false;
-  const Place &a = open.place, &b = coming.place;
+  const Toucher &a = open.by, &b = coming.by;
   const bool apart = a.range.most < b.range.least || b.range.most < a.range.least;
   if (a.base == b.base && apart) return false;
-  if (a.kind != b.kind || a.kind == Place::Kind::any) return true;
-  return a.kind == Place::Kind::counted && (a.base != b.base || a.offset != b.offset);
+  if (a.kind != b.kind || a.kind == Toucher::Kind::any) return true;
+  return a.kind == Toucher::Kind::counted && (a.base != b.base || a.offset != b.offset);
 }
 
 void BarrierPlan::meet(Id id, const Touches& coming, Touches& open) {
@@ -182,16 +176,16 @@ void BarrierPlan::add_access(Id id, Id owner, Touches& found) const {
   touch.object = it.operand[0];
   touch.writes = it.op != Op::load && it.op != Op::matrix_load;
   touch.by_hand = owner == kernel::no_id;
-  touch.place = place_of(it, owner);
+  touch.by = toucher_of(it, owner);
   found.insert(touch);
 }
 
 // The index as a sum: the counter of the loop, what is the same for all lanes, numbers, and the rest.
-BarrierPlan::Place BarrierPlan::place_of(const Instruction& access, Id owner) const {
-  Place place;
+BarrierPlan::Toucher BarrierPlan::toucher_of(const Instruction& access, Id owner) const {
+  Toucher toucher;
   const bool is_loop = owner != kernel::no_id && program_[owner].op != Op::once;
-  if (owner != kernel::no_id && !is_loop) place.kind = Place::Kind::first_lane;
-  if (access.op != Op::load && access.op != Op::store) return place;
+  if (owner != kernel::no_id && !is_loop) toucher.kind = Toucher::Kind::first_lane;
+  if (access.op != Op::load && access.op != Op::store) return toucher;
   const Id counter = is_loop ? program_.blocks[program_[owner].block[0]][0] : kernel::no_id;
   int counters = 0, others = 0;
   Range range;
@@ -206,21 +200,21 @@ BarrierPlan::Place BarrierPlan::place_of(const Instruction& access, Id owner) co
       continue;
     }
     if (const auto term = uniform(id); term && it.op != Op::constant) {
-      place.lasts = place.lasts && term->lasts;
+      toucher.lasts = toucher.lasts && term->lasts;
       terms.push_back(term->hash);
       continue;
     }
-    if (it.op == Op::constant) place.offset += range_of(id).least;
+    if (it.op == Op::constant) toucher.offset += range_of(id).least;
     counters += id == counter;
     others += id != counter && it.op != Op::constant;
     range = sum(range, range_of(id));
   }
   std::sort(terms.begin(), terms.end());
-  place.base = mixed(0, access.width);
-  for (const uint64_t term : terms) place.base = mixed(place.base, term);
-  if (access.width == 1) place.range = range;
-  if (counters == 1 && others == 0) place.kind = Place::Kind::counted;
-  return place;
+  toucher.base = hash64(access.width, 0);
+  for (const uint64_t term : terms) toucher.base = hash64(term, toucher.base);
+  if (access.width == 1) toucher.range = range;
+  if (counters == 1 && others == 0) toucher.kind = Toucher::Kind::counted;
+  return toucher;
 }
 
 std::optional<BarrierPlan::Uniform> BarrierPlan::uniform(Id id) const {
@@ -233,14 +227,14 @@ std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
   if (it.op == Op::lane) return {};
   if (!kernel::is_pure(it.op)) {
     if (in_lanes_[id] || by_hand_) return {};
-    return Uniform{mixed(1, id), false};
+    return Uniform{hash64(id, 1), false};
   }
   Uniform all{
-      mixed(mixed(mixed(2, static_cast<uint64_t>(it.op)), static_cast<uint64_t>(it.type)), it.constant)};
+      hash64(it.constant, hash64(static_cast<uint64_t>(it.type), hash64(static_cast<uint64_t>(it.op), 2)))};
   for (int k = 0; k < it.operand_count; ++k) {
     const auto operand = uniform(it.operand[k]);
     if (!operand) return {};
-    all.hash = mixed(all.hash, operand->hash);
+    all.hash = hash64(operand->hash, all.hash);
     all.lasts = all.lasts && operand->lasts;
   }
   return all;

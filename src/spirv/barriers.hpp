@@ -42,18 +42,18 @@ class BarrierPlan {
   static constexpr Range anywhere{-no_bound, no_bound};
   static Range sum(Range a, Range b);
   // Which lane touches an element.
-  struct Place {
+  struct Toucher {
     enum class Kind : uint8_t { any, first_lane, counted } kind{};
     bool lasts = true;       // the base is the same in every round of the loops around
     uint64_t base = 0;       // what is the same for all lanes in the index, but for numbers; a hash of it
     int64_t offset = 0;      // counted: base + offset + the loop's counter
     Range range = anywhere;  // of the index without the base
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Toucher&) const = default;
   };
   struct Touch {
     kernel::Id object = kernel::no_id;
     bool writes = false, by_hand = false;
-    Place place;
+    Toucher by;
     auto operator<=>(const Touch&) const = default;
   };
   using Touches = std::set<Touch>;
@@ -74,7 +74,7 @@ class BarrierPlan {
   const Touches& touches_of(kernel::Id id) const;
   void collect(uint32_t block, kernel::Id owner, Touches& found) const;
   void add_access(kernel::Id id, kernel::Id owner, Touches& found) const;
-  Place place_of(const kernel::Instruction& access, kernel::Id owner) const;
+  Toucher toucher_of(const kernel::Instruction& access, kernel::Id owner) const;
   std::optional<Uniform> uniform(kernel::Id id) const;
   std::optional<Uniform> find_uniform(kernel::Id id) const;
   Range range_of(kernel::Id id) const;

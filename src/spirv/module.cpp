@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/hash.hpp"
+
 namespace adit::spirv {
 
 namespace {
@@ -33,9 +35,7 @@ void append(Words& out, spv::Op op, std::initializer_list<Word> operands) {
 }
 
 size_t Module::Hash::operator()(const Words& words) const {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const Word word : words) hash = (hash ^ word) * 0x100000001b3u;
-  return static_cast<size_t>(hash ^ hash >> 32);
+  return static_cast<size_t>(hash64(std::as_bytes(std::span(words))));
 }
 
 void Module::capability(spv::Capability capability) {

@@ -13,7 +13,8 @@ LogLevel log_level() {
     const std::string_view wanted = word ? word : "";
     if (wanted == "debug") return LogLevel::debug;
     if (wanted == "info") return LogLevel::info;
-    return LogLevel::silent;
+    if (wanted == "silent") return LogLevel::silent;
+    return LogLevel::warning;
   }();
   return level;
 }
@@ -21,7 +22,8 @@ LogLevel log_level() {
 void log_line(LogLevel level, std::string_view line) {
   if (level == LogLevel::silent || level > log_level()) return;
   // One write a line: lines of several threads and processes do not mix.
-  const std::string text = fmt::format("adit {}: {}\n", level == LogLevel::debug ? "debug" : "info", line);
+  const char* word = level == LogLevel::warning ? "" : level == LogLevel::debug ? " debug" : " info";
+  const std::string text = fmt::format("adit{}: {}\n", word, line);
   const char* next = text.data();
   size_t left = text.size();
   while (left > 0) {

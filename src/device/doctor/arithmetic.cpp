@@ -10,6 +10,7 @@
 
 #include "device/doctor/child.hpp"
 #include "device/doctor/probes.hpp"
+#include "support/hash.hpp"
 
 namespace adit::doctor {
 namespace {
@@ -40,13 +41,8 @@ std::vector<T> run_elementwise(Device& device, const Program& program, const std
   return read_all<T>(device, out, a.size() * operations);
 }
 
-// Splitmix64: any well-mixed bits will do.
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+// Any well-mixed bits will do.
+uint64_t mix(uint64_t x) { return hash64(x, 0); }
 
 template <class T>
 size_t count_wrong(const std::vector<T>& seen, const std::vector<T>& expected) {

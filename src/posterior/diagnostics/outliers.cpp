@@ -78,19 +78,19 @@ void judge(const std::vector<double>& values, const Draws& draws, const DrawsVar
 
 std::vector<Outlier> find(const Draws& draws) {
   std::vector<Outlier> worst(static_cast<size_t>(draws.chains));
-  struct Place {
+  struct Piece {
     const DrawsVariable* variable;
     int64_t first, count;
   };
   constexpr int64_t together = 8;  // elements of one cache line
-  std::vector<Place> places;
+  std::vector<Piece> pieces;
   for (const DrawsVariable& variable : draws.variables)
     for (int64_t first = 0; first < variable.size(); first += together)
-      places.push_back({&variable, first, std::min(together, variable.size() - first)});
+      pieces.push_back({&variable, first, std::min(together, variable.size() - first)});
   const int64_t total = draws.chains * draws.draws;
   std::mutex mutex;
-  for_each_piece(static_cast<int64_t>(places.size()), total > 20'000, [&](int64_t i) {
-    const auto [variable, first, count] = places[i];
+  for_each_piece(static_cast<int64_t>(pieces.size()), total > 20'000, [&](int64_t i) {
+    const auto [variable, first, count] = pieces[i];
     std::vector<std::vector<double>> columns(static_cast<size_t>(count),
                                              std::vector<double>(static_cast<size_t>(total)));
     for (int64_t d = 0; d < total; ++d)

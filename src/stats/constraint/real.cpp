@@ -4,7 +4,7 @@
 namespace adit::constraint {
 
 Constraint real() {
-  Constraint c{.name = "real", .expected = "a finite number"};
+  Constraint c{.name = "real", .is_identity = true, .expected = "a finite number"};
   c.unconstrained_shape = [](const Shape& x) { return x; };
   c.constrain = [](const Tensor& u, const Shape&) { return Constrained{u, stats::real(0)}; };
   c.unconstrain = [](const Tensor& x) { return x; };
