@@ -21,7 +21,7 @@ void same_columns(const Place& place, const File& file, const std::string& first
 void read_config(Draws& draws, const Config& config) {
   draws.model = config.text("model");
   draws.warmup = config.integer("num_warmup", 0);
-  draws.thin = std::max<int64_t>(1, config.integer("thin", 1));
+  draws.thin = config.integer("thin", 1);
   draws.max_depth = config.integer("max_depth", draws.max_depth);
   draws.adapt_delta = config.number("delta", draws.adapt_delta);
   const std::string seed = config.text("seed");
