@@ -8,6 +8,7 @@
 
 #include "cli/command.hpp"
 #include "cli/saved_draws.hpp"
+#include "support/printable.hpp"
 
 namespace adit::cli {
 
@@ -26,13 +27,14 @@ std::vector<Accuracy> accuracy_of(const Draws& draws) {
 std::string format_accuracy(const std::vector<Accuracy>& all) {
   std::string text;
   for (const Accuracy& one : all) {
-    text += fmt::format("LOO  {}: elpd {:.2f}, p {:.2f}, se {:.2f}, worst Pareto k {:.2f}", one.name,
+    const std::string name = printable(one.name);
+    text += fmt::format("LOO  {}: elpd {:.2f}, p {:.2f}, se {:.2f}, worst Pareto k {:.2f}", name,
                         one.loo.elpd, one.loo.p_loo, one.loo.se, one.worst_k);
     if (one.loo.bad > 0)
       text += fmt::format(" ({} of {} above {:.2f}: not to be trusted there)", one.loo.bad,
                           one.loo.pareto_k.size(), one.loo.k_threshold);
-    text += fmt::format("\nWAIC {}: elpd {:.2f}, p {:.2f}, se {:.2f}\n", one.name, one.waic.elpd,
-                        one.waic.p_waic, one.waic.se);
+    text += fmt::format("\nWAIC {}: elpd {:.2f}, p {:.2f}, se {:.2f}\n", name, one.waic.elpd, one.waic.p_waic,
+                        one.waic.se);
   }
   return text;
 }
