@@ -1,5 +1,8 @@
 // Draws in netCDF, there and back and beside Python; damaged files.
 #include "posterior/files/netcdf.hpp"
+#if ADIT_HAS_NETCDF
+#include <netcdf.h>
+#endif
 
 #include <random>
 
@@ -207,6 +210,23 @@ TEST_F(NetcdfFiles, AFileWithoutASumIsRead) {
     }
   }
 }
+
+#if ADIT_HAS_NETCDF
+// libhdf5 drops the sum from a file that it opens to be changed.
+TEST_F(NetcdfFiles, OtherProgramsPassOverTheSum) {
+  write_netcdf(example(), path("fit.nc"));
+  const Draws right = read_draws({path("fit.nc")});
+  int file = -1, group = -1;
+  ASSERT_EQ(nc_open(path("fit.nc").c_str(), NC_NOWRITE, &file), NC_NOERR);
+  EXPECT_EQ(nc_inq_grp_ncid(file, "posterior", &group), NC_NOERR);
+  ASSERT_EQ(nc_close(file), NC_NOERR);
+  const Bytes whole = read_file({"test", "fit.nc"}, path("fit.nc"));
+  EXPECT_EQ(netcdf::check(whole).sum, netcdf::CheckSum::right);
+
+  if (nc_open(path("fit.nc").c_str(), NC_WRITE, &file) == NC_NOERR) nc_close(file);
+  EXPECT_TRUE(same(read_draws({path("fit.nc")}), right));
+}
+#endif
 
 TEST_F(NetcdfFiles, DamagedFilesOfOthersAreDrawsOrErrors) {
   std::mt19937_64 random(2);

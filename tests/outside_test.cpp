@@ -9,9 +9,10 @@
 #include <thread>
 #include <unistd.h>
 
+#include <adit/text.hpp>
+
 #include "support/apart.hpp"
 #include "support/json.hpp"
-#include "support/printable.hpp"
 
 namespace adit {
 namespace {
@@ -46,16 +47,14 @@ TEST(Apart, WhatHappensThereStaysThere) {
 }
 
 TEST(Apart, ACrashIsAFault) {
-  EXPECT_NE(run_apart(ample,
-                      [] {
-                        std::signal(SIGSEGV, SIG_DFL);  // sanitizers have handlers
-                        crash();
-                        return Bytes{};
-                      })
-                .fault.find("ended by signal 11"),
-            std::string::npos);
-  EXPECT_NE(run_apart(ample, []() -> Bytes { std::abort(); }).fault.find("ended by signal 6"),
-            std::string::npos);
+  for (const auto& [number, words] :
+       {std::pair{SIGSEGV, "ended by signal 11"}, {SIGABRT, "ended by signal 6"}}) {
+    const ApartResult result = run_apart(ample, [&, signal = number] {
+      ::raise(signal);
+      return Bytes{};
+    });
+    EXPECT_NE(result.fault.find(words), std::string::npos) << result.fault;
+  }
 }
 
 // The caller's own handlers are not called for it, nor does a signal that the caller blocks save it.
@@ -125,19 +124,20 @@ TEST(Apart, WorksWhereChildrenAreIgnored) {
   EXPECT_EQ(bad.fault, "ended early");
 }
 
+// Whatever descriptor the way back gets, words for standard error must not go into it.
 TEST(Apart, WorksWithoutStandardError) {
-  const ApartResult outer = run_apart(ample, [] {
-    ::close(STDERR_FILENO);
-    ::close(STDOUT_FILENO);
-    ::close(STDIN_FILENO);
-    return run_apart(ample,
-                     [] {
-                       std::fputs("words\n", stderr);  // must not go into the result
-                       return some(100);
-                     })
-        .bytes;
-  });
-  EXPECT_TRUE(outer.bytes == some(100)) << outer.fault;
+  for (const int first : {2, 1, 0}) {
+    const ApartResult outer = run_apart(ample, [&] {
+      for (int descriptor = first; descriptor <= STDERR_FILENO; ++descriptor) ::close(descriptor);
+      return run_apart(ample,
+                       [] {
+                         std::fputs("words\n", stderr);
+                         return some(100);
+                       })
+          .bytes;
+    });
+    EXPECT_TRUE(outer.bytes == some(100)) << first << outer.fault;
+  }
 }
 
 // Others allocate and print while the process is copied: none of their locks may be waited for.
@@ -179,6 +179,24 @@ TEST(Printable, WhatATerminalObeysIsShown) {
                       "b"),
             "a\\u202eb");                                              // right to left from here on
   EXPECT_EQ(printable("\xe2\x80\xa8\xe2\x81\xa6"), "\\u2028\\u2066");  // end of line, isolate
+}
+
+// Both ends of every range.
+TEST(Printable, EdgesOfWhatIsObeyed) {
+  const auto text = [](uint32_t code) {
+    std::string utf8;
+    if (code < 0x80) return std::string(1, static_cast<char>(code));
+    if (code < 0x800)
+      return utf8 + static_cast<char>(0xC0 | code >> 6) + static_cast<char>(0x80 | (code & 0x3F));
+    return utf8 + static_cast<char>(0xE0 | code >> 12) + static_cast<char>(0x80 | (code >> 6 & 0x3F)) +
+           static_cast<char>(0x80 | (code & 0x3F));
+  };
+  for (const uint32_t code : {0x00, 0x1F, 0x7F, 0x80, 0x9F, 0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A,
+                              0x202E, 0x2066, 0x2069, 0xFEFF})
+    EXPECT_TRUE(printable(text(code)).starts_with('\\')) << code;
+  for (const uint32_t code :
+       {0x20, 0x7E, 0xA0, 0x061B, 0x200D, 0x2010, 0x2027, 0x202F, 0x2065, 0x206A, 0xFFFD})
+    EXPECT_EQ(printable(text(code)), text(code)) << code;
 }
 
 TEST(Printable, BytesThatAreNoCharacters) {

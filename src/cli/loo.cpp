@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <adit/error.hpp>
+#include <adit/text.hpp>
 
 #include "cli/command.hpp"
 #include "cli/saved_draws.hpp"
-#include "support/printable.hpp"
 
 namespace adit::cli {
 
@@ -42,13 +42,14 @@ std::string format_accuracy(const std::vector<Accuracy>& all) {
 nlohmann::ordered_json to_json(const std::vector<Accuracy>& all) {
   auto object = nlohmann::ordered_json::object();
   for (const Accuracy& one : all)
-    object[one.name] = {{"elpd", one.loo.elpd},
-                        {"p", one.loo.p_loo},
-                        {"se", one.loo.se},
-                        {"worst_pareto_k", one.worst_k},
-                        {"k_threshold", one.loo.k_threshold},
-                        {"above_threshold", one.loo.bad},
-                        {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
+    object[printable(one.name)] = {
+        {"elpd", one.loo.elpd},
+        {"p", one.loo.p_loo},
+        {"se", one.loo.se},
+        {"worst_pareto_k", one.worst_k},
+        {"k_threshold", one.loo.k_threshold},
+        {"above_threshold", one.loo.bad},
+        {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
   return object;
 }
 
@@ -58,7 +59,7 @@ int loo(bool json, const std::vector<std::string>& files) {
     throw Error(ErrorKind::not_found,
                 fmt::format("[loo] files: expected log likelihoods in {}, got none; `adit sample "
                             "--log-likelihood` keeps them",
-                            fmt::join(files, " ")));
+                            printable(fmt::format("{}", fmt::join(files, " ")))));
   fmt::print("{}", json ? to_json(all).dump(2) + "\n" : format_accuracy(all));
   return 0;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "support/printable.hpp"
+#include <adit/text.hpp>
 
 namespace adit::cli {
 namespace {

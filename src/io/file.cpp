@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <adit/text.hpp>
+
 namespace adit {
 namespace {
 
@@ -162,6 +164,11 @@ Bytes read_file(const Place& place, const fs::path& path) {
   }
   bytes.resize(filled);
   return bytes;
+}
+
+std::string read_text(const std::string& path) {
+  const Bytes bytes = read_file({"read_text", printable(path)}, path == "-" ? "/dev/stdin" : path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Bytes read_stream(const Place& place, std::istream& in) {

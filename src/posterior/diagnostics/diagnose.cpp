@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/checks.hpp"
-#include "support/printable.hpp"
 
 namespace adit {
 

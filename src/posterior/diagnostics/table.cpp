@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/format.hpp"
-#include "support/printable.hpp"
 
 namespace adit {
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/checks.hpp"
 #include "posterior/diagnostics/format.hpp"
-#include "support/printable.hpp"
 
 namespace adit {
 namespace diagnostics {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <unistd.h>
 
+#include <adit/text.hpp>
+
 #include "posterior/files/check_sum.hpp"
 #include "posterior/files/draws_bytes.hpp"
 #include "posterior/files/netcdf.hpp"
@@ -343,7 +345,7 @@ Draws parse_apart(const Place& place, ByteSpan contents) {
 }  // namespace
 
 Draws read(const std::string& path, const Bytes& contents) {
-  const Place place{"read_draws", path};
+  const Place place{"read_draws", printable(path)};
   const Checked checked = check(contents);
   if (checked.sum == CheckSum::wrong)
     place.fail("expected the bytes that its check sum was made of, got others: the file is damaged");

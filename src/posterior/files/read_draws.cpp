@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
 #include "posterior/files/csv.hpp"
 #include "posterior/files/netcdf.hpp"
 
@@ -34,13 +36,13 @@ void bound_counts(Draws& draws) {
 Draws read_files(const std::vector<std::string>& paths) {
   std::vector<Bytes> contents;
   for (const std::string& path : paths) {
-    contents.push_back(read_file({"read_draws", path}, path));
+    contents.push_back(read_file({"read_draws", printable(path)}, path));
     if (!is_netcdf(contents.back())) continue;
     if (paths.size() > 1)
       throw Error(ErrorKind::bad_argument,
                   fmt::format("[read_draws] paths: expected one netCDF file or CSV files alone, got {} files "
                               "with the netCDF file {} among them",
-                              paths.size(), path));
+                              paths.size(), printable(path)));
     return netcdf::read(path, contents.back());
   }
   return csv::read(paths, contents);

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "support/printable.hpp"
+#include <adit/text.hpp>
+
 
 namespace adit::report {
 

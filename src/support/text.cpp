@@ -1,7 +1,7 @@
-#include "support/printable.hpp"
-
 #include <cstdint>
 #include <fmt/format.h>
+
+#include <adit/text.hpp>
 
 namespace adit {
 namespace {
@@ -61,5 +61,22 @@ size_t character_length(std::string_view text) {
 
 std::string printable(std::string_view text) { return escaped(text, ""); }
 std::string printable_lines(std::string_view text) { return escaped(text, "\n\t"); }
+
+bool nests_too_deep(std::string_view json) {
+  int depth = 0;
+  bool in_word = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_word && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_word = !in_word;
+    else if (!in_word && (c == '[' || c == '{') && ++depth > deepest_json)
+      return true;
+    else if (!in_word && (c == ']' || c == '}'))
+      --depth;
+  }
+  return false;
+}
 
 }  // namespace adit
