@@ -267,6 +267,16 @@ TEST_F(DrawsFiles, DrawsAsBytes) {
   EXPECT_EQ(to_bytes(back), bytes);
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THROW(draws_of(place, ByteSpan(bytes).first(size)), Error) << size;
+  Bytes longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_THROW(draws_of(place, longer), Error);
+  // The rank of mu stands behind its name: no shape has so many axes, though there are bytes for their
+  // lengths.
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  Bytes deep = bytes;
+  deep[text.find("mu") + 2] = static_cast<std::byte>(max_rank + 1);
+  expect_words(error_of([&] { draws_of(place, deep); }),
+               {"file: expected draws from the process that read it"});
   std::mt19937_64 random(4);
   for (int i = 0; i < 2000; ++i) {
     try {
