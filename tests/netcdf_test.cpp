@@ -274,7 +274,8 @@ TEST_F(DrawsFiles, DrawsAsBytes) {
   // lengths.
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   Bytes deep = bytes;
-  deep[text.find("mu") + 2] = static_cast<std::byte>(max_rank + 1);
+  const uint64_t rank = max_rank + 1;
+  std::memcpy(deep.data() + text.find("mu") + 2, &rank, sizeof rank);
   expect_words(error_of([&] { draws_of(place, deep); }),
                {"file: expected draws from the process that read it"});
   std::mt19937_64 random(4);
