@@ -11,8 +11,7 @@
 #include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
 
-#include "posterior/diagnostics/beta_quantile.hpp"
-#include "posterior/diagnostics/normal_scores.hpp"
+#include "posterior/diagnostics/distribution_quantiles.hpp"
 #include "posterior/diagnostics/pareto.hpp"
 
 namespace adit {

@@ -176,8 +176,10 @@ TEST_F(DrawsFiles, AKilledRunStaysReadable) {
       expect_words(error_of([&] { read_draws({file}); }), {"cut.csv: expected draws, got"});
       continue;
     }
+    // The last line that was asked for counts once all of its columns are there; the run is not finished
+    // then.
     const Draws draws = read_draws({file});
-    ASSERT_EQ(draws.draws, length < end ? 1 : 2) << length;
+    ASSERT_EQ(draws.draws, length < end - 1 ? 1 : 2) << length;
     EXPECT_EQ(draws.finished, length == end);
     EXPECT_EQ(draws.stats.energy[0], 7.5);
   }
@@ -188,6 +190,81 @@ TEST_F(DrawsFiles, AKilledRunStaysReadable) {
   EXPECT_EQ(both.draws, 1);
   EXPECT_FALSE(both.finished);
   EXPECT_EQ(both.stats.lp, (std::vector<double>{-1.5, -1.5}));
+}
+
+// A killed run may have lost digits; a file that says nothing of a run was written by somebody else.
+TEST_F(DrawsFiles, ALastLineWithoutItsEnd) {
+  const Draws plain = read_draws({text_file("a.csv", "lp__,x\n1,2\n3,4")});
+  EXPECT_EQ(plain.draws, 2);
+  EXPECT_TRUE(plain.finished);
+  EXPECT_EQ(plain.variables.at(0).values, (std::vector<double>{2, 4}));
+  for (const std::string rest : {"3", "3,", "3,-", "3,1e", "3,4,5", "3,x"}) {
+    const Draws cut = read_draws({text_file("a.csv", "lp__,x\n1,2\n" + rest)});
+    EXPECT_EQ(cut.draws, 1) << rest;
+    EXPECT_FALSE(cut.finished) << rest;
+  }
+  const std::string asked = "# num_samples = 3\nlp__,x\n1,2\n";
+  EXPECT_EQ(read_draws({text_file("a.csv", asked + "3,4\n5,6")}).draws, 3);
+  EXPECT_FALSE(read_draws({path("a.csv")}).finished);
+  EXPECT_EQ(read_draws({text_file("a.csv", asked + "3,4")}).draws, 1);
+  EXPECT_EQ(read_draws({text_file("a.csv", asked + "3,4\n5,6\n#")}).draws, 3);
+  EXPECT_TRUE(read_draws({path("a.csv")}).finished);
+  expect_words(read_error("e.csv", "lp__,x"), {"got none after the column names"});
+}
+
+TEST_F(DrawsFiles, NamesInBracketsAndQuotes) {
+  const Draws draws = read_draws(
+      {text_file("a.csv",
+                 "\xEF\xBB\xBF"
+                 "\"lp__\",\"L[1,1]\", \"L[2,1]\" ,\"L[1,2]\",\"L[2,2]\",v[2],v[1],odd[x],[1],a[]\r\n"
+                 "0,11,21,12,22,2,1,7,8,9\r\n")});
+  ASSERT_EQ(draws.variables.size(), 5u);
+  EXPECT_EQ(draws.variables[0].name, "L");
+  EXPECT_EQ(draws.variables[0].values, (std::vector<double>{11, 12, 21, 22}));
+  EXPECT_EQ(draws.variables[1].values, (std::vector<double>{1, 2}));
+  EXPECT_EQ(draws.variables[2].name, "odd[x]");
+  EXPECT_EQ(draws.variables[3].name, "[1]");
+  EXPECT_EQ(draws.variables[4].name, "a[]");
+}
+
+TEST_F(DrawsFiles, LogLikelihoodsOfOthers) {
+  for (const std::string names : {"log_lik.1,log_lik.2", "log_lik[1],log_lik[2]"}) {
+    const Draws draws = read_draws({text_file("a.csv", "lp__,mu," + names + "\n0,1,2,3\n0,4,5,6\n")});
+    ASSERT_EQ(draws.log_likelihood.size(), 1u) << names;
+    EXPECT_EQ(draws.log_likelihood[0].name, "log_lik");
+    EXPECT_EQ(draws.log_likelihood[0].values, (std::vector<double>{2, 3, 5, 6}));
+    ASSERT_EQ(draws.variables.size(), 1u);
+    write_csv(draws, path("again"));
+    EXPECT_EQ(read_draws({path("again_1.csv")}).log_likelihood.at(0).values, draws.log_likelihood[0].values);
+  }
+  // A sum over all observations is none, nor is a name that only begins so.
+  const Draws sum = read_draws({text_file("a.csv", "lp__,log_lik,log_lik_y.1\n0,1,2\n")});
+  EXPECT_TRUE(sum.log_likelihood.empty());
+  EXPECT_EQ(sum.variables.size(), 2u);
+  // ArviZ leaves them among the parameters unless it is told.
+  if (ADIT_HAS_NETCDF) {
+    Draws others = example();
+    others.variables.push_back(variable(others, "log_lik", {2}, {""}));
+    write_netcdf(others, path("others.nc"));
+    EXPECT_EQ(read_draws({path("others.nc")}).log_likelihood.at(0).name, "log_lik");
+  }
+  // Ours say which they are.
+  Draws draws = full_example();
+  draws.variables.push_back(variable(draws, "log_lik", {2}, {""}));
+  write_csv(draws, path("ours"));
+  const Draws back = read_draws({path("ours_1.csv"), path("ours_2.csv")});
+  ASSERT_EQ(back.log_likelihood.size(), 1u);
+  EXPECT_EQ(back.log_likelihood[0].name, "y");
+}
+
+// Counts that no run has.
+TEST_F(DrawsFiles, WhatAFileSaysOfItsRunIsBounded) {
+  const std::string huge = "9223372036854775807";
+  const Draws draws = read_draws({text_file(
+      "a.csv", "# num_warmup = " + huge + "\n# thin = " + huge + "\n# max_depth = -5\nlp__,x\n1,2\n3,4\n")});
+  EXPECT_EQ(draws.warmup, 1 << 30);
+  EXPECT_EQ(draws.thin, 1 << 30);
+  EXPECT_EQ(draws.max_depth, 0);
 }
 
 TEST_F(DrawsFiles, CsvErrorsNameFileAndLine) {
@@ -205,7 +282,14 @@ TEST_F(DrawsFiles, CsvErrorsNameFileAndLine) {
   expect_words(read_error("e.csv", "lp__,x\n1,\n"), {"line 2: expected a number, got ''"});
   expect_words(read_error("e.csv", "# method = optimize\nlp__,x\n1,2\n"), {"method sample, got 'optimize'"});
   expect_words(read_error("e.csv", "lp__,x.1,x.3\n1,2,3\n"), {"each element of 'x'", "[3]", "2 columns"});
-  expect_words(read_error("e.csv", "lp__,x.1,x.1\n1,2,3\n"), {"each element of 'x'"});
+  expect_words(read_error("e.csv", "lp__,x.1,x.1\n1,2,3\n"),
+               {"line 1: expected each column once, got 'x.1'"});
+  expect_words(read_error("e.csv", "lp__,x.1,x[1]\n1,2,3\n"), {"each element of 'x'"});
+  expect_words(read_error("e.csv", "lp__,x,lp__\n1,2,3\n"), {"each column once, got 'lp__' twice"});
+  expect_words(read_error("e.csv", "lp__,x\n1," + std::string(100'000, '1') + "\n"),
+               {"line 2: expected a number"});
+  expect_words(read_error("e.csv", std::string("lp__,x\n1,2\0\n", 12)),
+               {"line 2: expected a number, got '2\\x00'"});
   expect_words(read_error("e.csv", "lp__,x.1.2,x.1\n1,2,3\n"), {"'x' to have the same number of indices"});
   expect_words(read_error("e.csv", "lp__,x.4294967296.4294967296\n1,2\n"), {"each element of 'x'"});
   const std::string a = text_file("a.csv", "lp__,x,y\n1,2,3\n"), b = text_file("b.csv", "lp__,x,z\n1,2,3\n");

@@ -1,5 +1,14 @@
-// Draws in netCDF, there and back and beside Python.
+// Draws in netCDF, there and back and beside Python; damaged files.
+#include "posterior/files/netcdf.hpp"
+#if ADIT_HAS_NETCDF
+#include <netcdf.h>
+#endif
+
+#include <random>
+
 #include "io/draws.hpp"
+#include "posterior/files/check_sum.hpp"
+#include "posterior/files/draws_bytes.hpp"
 
 namespace adit::test {
 namespace {
@@ -99,6 +108,183 @@ TEST_F(NetcdfFiles, ReadsWhatArviZWrites) {
   EXPECT_EQ(draws.stats.lp[3], -3);
   EXPECT_TRUE(draws.stats.energy.empty() && draws.step_sizes.empty());
   EXPECT_EQ(draws.observed.at(0).values, (std::vector<double>{1, 2, 3}));
+}
+
+// --- Damage ---
+
+// One change of a kind that disks, transfers and people make. It may happen to change nothing.
+Bytes damaged(Bytes bytes, std::mt19937_64& random) {
+  const auto below = [&](size_t end) { return static_cast<size_t>(random() % end); };
+  const auto at = [&](size_t index) { return bytes.begin() + static_cast<ptrdiff_t>(index); };
+  const size_t first = below(bytes.size()), second = below(bytes.size());
+  const size_t length = std::min(size_t{1} << below(11), bytes.size() - std::max(first, second));
+  switch (below(6)) {
+    case 0: bytes[first] ^= std::byte{1} << static_cast<int>(below(8)); break;
+    case 1: bytes[first] = static_cast<std::byte>(random()); break;
+    case 2: bytes.resize(first); break;
+    case 3: std::fill_n(at(first), length, std::byte{0}); break;
+    case 4:
+      std::swap_ranges(at(first), at(first + std::min(length, second > first ? second - first : length)),
+                       at(second));
+      break;
+    default:
+      for (int i = 0; i < 5; ++i) bytes[below(bytes.size())] ^= std::byte{1} << static_cast<int>(below(8));
+  }
+  return bytes;
+}
+
+int damages(int otherwise) {
+  const char* wanted = std::getenv("ADIT_NETCDF_FUZZ");
+  return wanted ? std::atoi(wanted) : otherwise;
+}
+
+// The larger of the two has what libhdf5 compresses, and more than fits into one block.
+std::vector<Draws> to_be_damaged() {
+  Draws large = full_example();
+  large.precision = "f32";
+  large.draws = 60;
+  large.stats = {};
+  large.log_likelihood = large.posterior_predictive = {};
+  large.variables = {variable(large, "x", {20}, {""}), variable(large, "mu", {}, {})};
+  return {full_example(), large};
+}
+
+// Equal in every bit.
+bool same(const Draws& a, const Draws& b) { return to_bytes(a) == to_bytes(b); }
+
+TEST_F(NetcdfFiles, DamageToOurFilesIsNoticed) {
+  std::mt19937_64 random(1);
+  for (const Draws& draws : to_be_damaged()) {
+    write_netcdf(draws, path("fit.nc"));
+    const Bytes whole = read_file({"test", "fit.nc"}, path("fit.nc"));
+    const Draws right = read_draws({path("fit.nc")});
+    int unnoticed = 0;
+    for (int i = 0, count = damages(400); i < count; ++i) {
+      const Bytes bytes = damaged(whole, random);
+      if (bytes == whole) continue;
+      write(folder_ / "bad.nc", bytes);
+      try {
+        // Where the sum alone is gone, the draws must be there.
+        unnoticed += !same(read_draws({path("bad.nc")}), right);
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("bad.nc"), std::string::npos) << error.what();
+      }
+    }
+    EXPECT_EQ(unnoticed, 0);
+  }
+}
+
+// Every bit of the sum, and every byte where the file may be cut.
+TEST_F(NetcdfFiles, DamageToTheSumIsNoticed) {
+  write_netcdf(example(), path("fit.nc"));
+  const Bytes whole = read_file({"test", "fit.nc"}, path("fit.nc"));
+  const size_t end = *netcdf::hdf5_size(whole);
+  ASSERT_GT(whole.size() - end, 32u);
+  for (size_t at = end; at < whole.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes bytes = whole;
+      bytes[at] ^= std::byte{1} << bit;
+      EXPECT_EQ(netcdf::check(bytes).sum, netcdf::CheckSum::wrong) << at - end << " " << bit;
+    }
+  for (size_t size = end + 1; size < whole.size(); ++size)
+    EXPECT_EQ(netcdf::check(ByteSpan(whole).first(size)).sum, netcdf::CheckSum::wrong) << size - end;
+  for (size_t at = end - 40; at < whole.size(); ++at) {
+    Bytes bytes = whole;
+    std::fill(bytes.begin() + static_cast<ptrdiff_t>(at), bytes.end(), std::byte{0});
+    EXPECT_EQ(netcdf::check(bytes).sum, netcdf::CheckSum::wrong) << "zeros from " << at - end;
+  }
+  write(folder_ / "bad.nc",
+        damaged(Bytes(whole.begin(), whole.end() - 1), *std::make_unique<std::mt19937_64>(3)));
+  expect_words(error_of([&] { read_draws({path("bad.nc")}); }), {"bad.nc: ", "check sum", "damaged"});
+}
+
+// Files of others have no sum: from the library as they are, or filled up with zeros.
+TEST_F(NetcdfFiles, AFileWithoutASumIsRead) {
+  for (const Draws& draws : to_be_damaged()) {
+    write_netcdf(draws, path("fit.nc"));
+    Bytes bytes = netcdf::encode({"test", "fit.nc"}, draws);
+    for (const size_t more : {0, 1, 4096}) {
+      bytes.resize(bytes.size() + more);
+      write(folder_ / "bare.nc", bytes);
+      EXPECT_TRUE(same(read_draws({path("bare.nc")}), read_draws({path("fit.nc")}))) << more;
+    }
+  }
+}
+
+#if ADIT_HAS_NETCDF
+// libhdf5 drops the sum from a file that it opens to be changed.
+TEST_F(NetcdfFiles, OtherProgramsPassOverTheSum) {
+  write_netcdf(example(), path("fit.nc"));
+  const Draws right = read_draws({path("fit.nc")});
+  int file = -1, group = -1;
+  ASSERT_EQ(nc_open(path("fit.nc").c_str(), NC_NOWRITE, &file), NC_NOERR);
+  EXPECT_EQ(nc_inq_grp_ncid(file, "posterior", &group), NC_NOERR);
+  ASSERT_EQ(nc_close(file), NC_NOERR);
+  const Bytes whole = read_file({"test", "fit.nc"}, path("fit.nc"));
+  EXPECT_EQ(netcdf::check(whole).sum, netcdf::CheckSum::right);
+
+  if (nc_open(path("fit.nc").c_str(), NC_WRITE, &file) == NC_NOERR) nc_close(file);
+  EXPECT_TRUE(same(read_draws({path("fit.nc")}), right));
+}
+#endif
+
+TEST_F(NetcdfFiles, DamagedFilesOfOthersAreDrawsOrErrors) {
+  std::mt19937_64 random(2);
+  int read = 0, refused = 0, ended = 0;
+  const std::vector<Draws> all = to_be_damaged();
+  for (int i = 0, count = damages(60); i < count; ++i) {
+    const Bytes whole = netcdf::encode({"test", "bad.nc"}, all[static_cast<size_t>(i) % all.size()]);
+    write(folder_ / "bad.nc", damaged(whole, random));
+    try {
+      const Draws draws = read_draws({path("bad.nc")});
+      ++read;
+      for (const DrawsVariable& variable : draws.variables)
+        EXPECT_EQ(std::ssize(variable.values), draws.chains * draws.draws * variable.size());
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("bad.nc"), std::string::npos) << text;
+      ++(text.find("whose reading") == std::string::npos ? refused : ended);
+    }
+  }
+  std::cout << read << " read, " << refused << " refused, " << ended
+            << " ended in a crash or without an end\n";
+  EXPECT_GT(refused, 0);
+}
+
+// The way through another process brings every field back.
+TEST_F(DrawsFiles, DrawsAsBytes) {
+  Draws draws = full_example();
+  draws.finished = false, draws.warmup_draws = 1;
+  draws.warmup_variables = {variable(draws, "mu", {}, {})};
+  draws.warmup_stats.lp = {1, 2};
+  const Place place{"test", "file"};
+  const Bytes bytes = to_bytes(draws);
+  const Draws back = draws_of(place, bytes);
+  expect_same(back, draws);
+  EXPECT_EQ(back.coordinates, draws.coordinates);
+  EXPECT_EQ(back.warmup_stats.lp, draws.warmup_stats.lp);
+  EXPECT_EQ(back.warmup_variables.at(0).values, draws.warmup_variables.at(0).values);
+  EXPECT_EQ(to_bytes(back), bytes);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(draws_of(place, ByteSpan(bytes).first(size)), Error) << size;
+  Bytes longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_THROW(draws_of(place, longer), Error);
+  // The rank of mu stands behind its name: no shape has so many axes, though there are bytes for their
+  // lengths.
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  Bytes deep = bytes;
+  const uint64_t rank = max_rank + 1;
+  std::memcpy(deep.data() + text.find("mu") + 2, &rank, sizeof rank);
+  expect_words(error_of([&] { draws_of(place, deep); }),
+               {"file: expected draws from the process that read it"});
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 2000; ++i) {
+    try {
+      draws_of(place, damaged(bytes, random));
+    } catch (const Error&) {
+    }
+  }
 }
 
 TEST_F(NetcdfFiles, Errors) {

@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
 #include "cli/command.hpp"
 #include "cli/report.hpp"
 #include "cli/saved_draws.hpp"
@@ -13,7 +15,7 @@ int html_report(bool json, const std::vector<std::string>& files, const std::str
   if (json)
     fmt::print("{}\n", Json{{"report", output}}.dump(2));
   else
-    fmt::print("Report: {}\n", output);
+    fmt::print("Report: {}\n", printable(output));
   return 0;
 }
 

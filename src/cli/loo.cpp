@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <adit/error.hpp>
+#include <adit/text.hpp>
 
 #include "cli/command.hpp"
 #include "cli/saved_draws.hpp"
@@ -26,13 +27,14 @@ std::vector<Accuracy> accuracy_of(const Draws& draws) {
 std::string format_accuracy(const std::vector<Accuracy>& all) {
   std::string text;
   for (const Accuracy& one : all) {
-    text += fmt::format("LOO  {}: elpd {:.2f}, p {:.2f}, se {:.2f}, worst Pareto k {:.2f}", one.name,
+    const std::string name = printable(one.name);
+    text += fmt::format("LOO  {}: elpd {:.2f}, p {:.2f}, se {:.2f}, worst Pareto k {:.2f}", name,
                         one.loo.elpd, one.loo.p_loo, one.loo.se, one.worst_k);
     if (one.loo.bad > 0)
       text += fmt::format(" ({} of {} above {:.2f}: not to be trusted there)", one.loo.bad,
                           one.loo.pareto_k.size(), one.loo.k_threshold);
-    text += fmt::format("\nWAIC {}: elpd {:.2f}, p {:.2f}, se {:.2f}\n", one.name, one.waic.elpd,
-                        one.waic.p_waic, one.waic.se);
+    text += fmt::format("\nWAIC {}: elpd {:.2f}, p {:.2f}, se {:.2f}\n", name, one.waic.elpd, one.waic.p_waic,
+                        one.waic.se);
   }
   return text;
 }
@@ -40,13 +42,14 @@ std::string format_accuracy(const std::vector<Accuracy>& all) {
 nlohmann::ordered_json to_json(const std::vector<Accuracy>& all) {
   auto object = nlohmann::ordered_json::object();
   for (const Accuracy& one : all)
-    object[one.name] = {{"elpd", one.loo.elpd},
-                        {"p", one.loo.p_loo},
-                        {"se", one.loo.se},
-                        {"worst_pareto_k", one.worst_k},
-                        {"k_threshold", one.loo.k_threshold},
-                        {"above_threshold", one.loo.bad},
-                        {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
+    object[printable(one.name)] = {
+        {"elpd", one.loo.elpd},
+        {"p", one.loo.p_loo},
+        {"se", one.loo.se},
+        {"worst_pareto_k", one.worst_k},
+        {"k_threshold", one.loo.k_threshold},
+        {"above_threshold", one.loo.bad},
+        {"waic", {{"elpd", one.waic.elpd}, {"p", one.waic.p_waic}, {"se", one.waic.se}}}};
   return object;
 }
 
@@ -56,7 +59,7 @@ int loo(bool json, const std::vector<std::string>& files) {
     throw Error(ErrorKind::not_found,
                 fmt::format("[loo] files: expected log likelihoods in {}, got none; `adit sample "
                             "--log-likelihood` keeps them",
-                            fmt::join(files, " ")));
+                            printable(fmt::format("{}", fmt::join(files, " ")))));
   fmt::print("{}", json ? to_json(all).dump(2) + "\n" : format_accuracy(all));
   return 0;
 }

@@ -10,6 +10,7 @@
 
 #include <adit/doctor.hpp>
 #include <adit/error.hpp>
+#include <adit/text.hpp>
 
 #include "cli/command.hpp"
 #include "cli/sample_words.hpp"
@@ -36,24 +37,41 @@ std::vector<std::string> subcommands_of(const CLI::App& app) {
   return names;
 }
 
+const CLI::Option* option_of(const CLI::App& app, const std::string& name) {
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& one : option->get_lnames())
+      if ("--" + one == name) return option;
+  return nullptr;
+}
+
+// Of one that begins with "--". CLI11 takes the next word for the value after "=" where there is none.
+std::string wrong_option(const CLI::App& app, const std::string& word) {
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  if (option_of(app, name))
+    return equals + 1 == word.size()
+               ? fmt::format("[{}] {}: expected a value after =, got none", app.get_name(), name)
+               : "";
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+  return fmt::format("unknown option {}{}", adit::printable(name), adit::cli::or_suggestion(name, known));
+}
+
 // What is wrong with the words, found before CLI11 does: its own messages suggest nothing. Empty: nothing
 // seen.
 std::string find_typo(const CLI::App& root, const std::vector<std::string>& words) {
   const CLI::App* app = &root;
   for (const std::string& word : words) {
+    if (word == "--") return {};  // names of files follow
     if (word.starts_with("--")) {
-      const std::string name = word.substr(0, word.find('='));
-      std::vector<std::string> known;
-      for (const CLI::Option* option : app->get_options())
-        for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
-      if (name != "--" && std::find(known.begin(), known.end(), name) == known.end())
-        return fmt::format("unknown option {}{}", name, adit::cli::or_suggestion(name, known));
+      if (const std::string wrong = wrong_option(*app, word); !wrong.empty()) return wrong;
     } else if (!word.starts_with("-") && !app->get_subcommands({}).empty()) {
       const auto all = app->get_subcommands({});
       const auto next =
           std::find_if(all.begin(), all.end(), [&](auto* sub) { return sub->get_name() == word; });
       if (next == all.end())
-        return fmt::format("unknown command {}{}", word,
+        return fmt::format("unknown command {}{}", adit::printable(word),
                            adit::cli::or_suggestion(word, subcommands_of(*app)));
       app = *next;
     }
@@ -76,16 +94,21 @@ CLI::App* add_command(CLI::App& parent, Choices& choices, const std::string& nam
 }
 
 void add_device_option(CLI::App& command, Choices& choices) {
-  command.add_option("--device", choices.device,
-                     "Device id, as `adit devices` lists it; default: the chosen one");
+  const std::string where = fmt::format("[{}] --device", command.get_name());
+  command.add_option_function<std::string>(
+      "--device",
+      [&choices, where](const std::string& typed) { choices.device = adit::cli::device_id(where, typed); },
+      "Device id, as `adit devices` lists it; default: the chosen one");
 }
 
 CLI::App* add_draws_command(CLI::App& parent, Choices& choices, const std::string& name,
                             const std::string& description) {
   CLI::App* command = add_command(parent, choices, name, description);
   command
-      ->add_option("files", choices.files,
-                   "CSV files of CmdStan (one a chain), a netCDF file, or a folder that `adit sample` wrote")
+      ->add_option(
+          "files", choices.files,
+          "CSV files of CmdStan (one a chain), a netCDF file, a folder that `adit sample` wrote, or -: "
+          "standard input")
       ->required();
   return command;
 }
@@ -119,7 +142,12 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
 
   CLI::App* report_ =
       add_draws_command(app, choices, "report", "One HTML file with the plots of saved draws");
-  report_->add_option("--output", choices.report, "The file to write (default report.html)");
+  report_->add_option_function<std::string>(
+      "--output",
+      [&](const std::string& typed) {
+        choices.report = some_word("[report] --output", typed, "the name of a file");
+      },
+      "The file to write (default report.html)");
   report_->footer("Example:\n  adit report adit-radon --output radon.html");
   report_->callback(
       [&] { action = [&] { return html_report(choices.json, choices.files, choices.report); }; });
@@ -168,13 +196,14 @@ void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
   // For the doctor's and the stopwatch's children only.
   CLI::App* probe = app.add_subcommand("probe", "One probe, in a process of its own")->group("");
   probe->add_option("name", choices.probe)->required();
-  probe->add_option("--skip", choices.skip);
-  add_device_option(*probe, choices);
+  probe->add_option_function<std::string>(
+      "--skip", [&](const std::string& typed) { choices.skip = natural_number("[probe] --skip", typed); });
+  probe->add_option("--device", choices.device);
   probe->callback([&] { action = [&] { return run_probe(choices.probe, choices.device, choices.skip); }; });
 }
 
 int report(const std::string& message, int status) {
-  fmt::print(stderr, "adit: {}\n", message);
+  fmt::print(stderr, "adit: {}\n", adit::printable_lines(message));
   return status;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/run_folder.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/saved_draws.hpp"
+#include "cli/starting.hpp"
 #include "cli/table.hpp"
 #include "cli/usage.hpp"
 
@@ -200,7 +201,7 @@ void expect_room(const SampleWords& words, int64_t size) {
 }
 
 // The data of a model lie on the default device, so that is opened first; its time is counted here.
-Run sampled(const SampleWords& words, SampleOptions options) {
+Run sampled(const SampleWords& words, SampleOptions options, const Start& start) {
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -209,7 +210,7 @@ Run sampled(const SampleWords& words, SampleOptions options) {
   const double opened = seconds();
   const Model model = example_model(words.model);
   expect_room(words, model.size());
-  set_start(options, words, model);
+  start.apply(options, model);
   const double ready = seconds();
   Run run;
   run.draws = draw(model, options, words);
@@ -223,6 +224,7 @@ Run sampled(const SampleWords& words, SampleOptions options) {
 int sample(const SampleWords& words) {
   if (words.list) return list_examples(words.json);
   SampleOptions options = checked(words);
+  const Start start(words.init, words.warm_start);
   RunFolder folder(words.output, words.model, words.format, words.report);
   if (folder.keeps_draws())
     options.checkpoint = folder.checkpoint();
@@ -233,7 +235,7 @@ int sample(const SampleWords& words) {
                 fmt::format("[sample] --resume: {} holds no run that was stopped", folder.path()));
   if (folder.keeps_draws() || folder.wants_report()) folder.prepare();
 
-  Run run = sampled(words, options);
+  Run run = sampled(words, options, start);
   save(run, folder);
   if (words.json)
     print_json(run);

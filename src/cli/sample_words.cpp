@@ -1,20 +1,18 @@
 #include "cli/sample_words.hpp"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
-#include <adit/device.hpp>
-
 #include "cli/models/models.hpp"
-#include "cli/starting.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
 namespace {
 
 constexpr int64_t deepest = 12;  // of the kernel's tree
+// What the sampler counts to.
+constexpr int64_t most_chains = int64_t{1} << 24, most_iterations = int64_t{1} << 30;
 
 void require(bool good, const char* option, const std::string& expected, const std::string& got) {
   if (!good) throw UsageError(fmt::format("[sample] {}: expected {}, got {}", option, expected, got));
@@ -24,12 +22,8 @@ void require_at_least(int64_t least, const char* option, int64_t got) {
   require(got >= least, option, fmt::format("a number that is {} or more", least), std::to_string(got));
 }
 
-uint64_t seed_of(const std::string& text) {
-  uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  require(error == std::errc() && end == text.data() + text.size(), "--seed", "a whole number, 0 to 2^64 - 1",
-          text);
-  return seed;
+void require_at_most(int64_t most, const char* option, int64_t got) {
+  require(got <= most, option, fmt::format("a number that is {} or less", most), std::to_string(got));
 }
 
 void check_model(const std::string& name) {
@@ -44,18 +38,17 @@ void check_numbers(const SampleWords& words) {
   require_at_least(0, "--warmup", words.warmup);
   require_at_least(1, "--draws", words.draws);
   require_at_least(1, "--thin", words.thin);
+  require_at_most(most_chains, "--chains", words.chains);
+  require_at_most(most_iterations, "--warmup", words.warmup);
+  require_at_most(most_iterations, "--thin", words.thin);
+  require(words.draws <= (most_iterations - words.warmup) / words.thin, "--draws",
+          fmt::format("at most {} iterations with those of warm-up", most_iterations),
+          words.thin == 1 ? std::to_string(words.draws)
+                          : fmt::format("{} with --thin {}", words.draws, words.thin));
   require(words.adapt_delta > 0 && words.adapt_delta < 1, "--adapt-delta", "a number between 0 and 1",
           fmt::format("{}", words.adapt_delta));
   require(words.max_depth >= 1 && words.max_depth <= deepest, "--max-depth",
           fmt::format("a number from 1 to {}", deepest), std::to_string(words.max_depth));
-}
-
-// Names that can be told from here. Whether there is a vulkan:3, the device says when it is opened.
-void check_device(const std::string& id) {
-  if (id.empty() || id == "cpu" || id == "vulkan" || id.starts_with("vulkan:")) return;
-  std::vector<std::string> known;
-  for (const DeviceInfo& info : Device::list()) known.push_back(info.id);
-  choice_of("[sample] --device", id, known);
 }
 
 // Stan computes in f64, adapts every chain by itself, and starts from nothing but its inits.
@@ -75,7 +68,7 @@ class Group {
   Group(CLI::App& command, const char* heading) : command_(command), heading_(heading) {}
   template <class T>
   void option(const char* name, T& target, const char* value, const std::string& doc) {
-    CLI::Option* option = declared(name, target, doc)->type_name(value)->group(heading_);
+    CLI::Option* option = declared(name, target, value, doc)->type_name(value)->group(heading_);
     // Of a word that is said twice the last counts.
     if constexpr (!std::is_same_v<T, std::vector<std::string>>)
       option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
@@ -85,20 +78,38 @@ class Group {
   }
 
  private:
-  template <class T>
-  CLI::Option* declared(const char* name, T& target, const std::string& doc) {
-    return command_.add_option(name, target, doc);
-  }
-  // Numbers are read here: CLI11 would take 2^64 for 2^63 - 1.
-  CLI::Option* declared(const char* name, int64_t& target, const std::string& doc) {
-    const std::string where = fmt::format("[sample] {}", name);
+  // Words are read here: CLI11 would take 2^64 for 2^63 - 1, and nothing for a value.
+  template <class T, class Read>
+  CLI::Option* read_by(Read read, const char* name, T& target, const std::string& doc) {
     return command_.add_option_function<std::string>(
-        name, [where, &target](const std::string& typed) { target = whole_number(where, typed); }, doc);
+        name,
+        [read, where = fmt::format("[sample] {}", name), &target](const std::string& typed) {
+          target = read(where, typed);
+        },
+        doc);
   }
-  CLI::Option* declared(const char* name, double& target, const std::string& doc) {
-    const std::string where = fmt::format("[sample] {}", name);
-    return command_.add_option_function<std::string>(
-        name, [where, &target](const std::string& typed) { target = real_number(where, typed); }, doc);
+  CLI::Option* declared(const char* name, int64_t& target, const char*, const std::string& doc) {
+    return read_by(whole_number, name, target, doc);
+  }
+  CLI::Option* declared(const char* name, uint64_t& target, const char*, const std::string& doc) {
+    return read_by(natural_number, name, target, doc);
+  }
+  CLI::Option* declared(const char* name, double& target, const char*, const std::string& doc) {
+    return read_by(real_number, name, target, doc);
+  }
+  CLI::Option* declared(const char* name, std::string& target, const char* value, const std::string& doc) {
+    const std::string expected = value;
+    return read_by([expected](const std::string& where,
+                              const std::string& typed) { return some_word(where, typed, expected); },
+                   name, target, doc);
+  }
+  CLI::Option* declared(const char* name, std::vector<std::string>& target, const char* value,
+                        const std::string& doc) {
+    const auto check = [where = fmt::format("[sample] {}", name), expected = std::string(value),
+                        &target](const std::vector<std::string>& typed) {
+      for (const std::string& word : typed) target.push_back(some_word(where, word, expected));
+    };
+    return command_.add_option_function<std::vector<std::string>>(name, check, doc);
   }
 
   CLI::App& command_;
@@ -176,7 +187,7 @@ SampleOptions checked(const SampleWords& words) {
   options.warmup = words.warmup;
   options.draws = words.draws;
   options.thin = words.thin;
-  options.seed = seed_of(words.seed);
+  options.seed = words.seed;
   options.device = words.device;
   options.precision =
       std::vector{Precision::automatic, Precision::f32,
@@ -193,14 +204,8 @@ SampleOptions checked(const SampleWords& words) {
   options.posterior_predictive = words.predictive;
   options.resume = words.resume;
   if (words.stan_compat) check_stan_compat(words, options);
-  check_device(words.device);
-  check_start(words.init, words.warm_start);
+  if (!words.device.empty()) device_id("[sample] --device", words.device);
   return options;
-}
-
-void set_start(SampleOptions& options, const SampleWords& words, const Model& model) {
-  set_inits(options, words.init, model);
-  if (!words.warm_start.empty()) set_warm_start(options, words.warm_start, model);
 }
 
 }  // namespace adit::cli

@@ -16,7 +16,7 @@ struct SampleWords {
   std::string model;
   bool list = false, json = false, quiet = false;
   int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
-  std::string seed = "1";
+  uint64_t seed = 1;
   std::string device, precision = "auto", metric = "diag", adapt = "chain", init = "2";
   double adapt_delta = 0.8;
   int64_t max_depth = 10;
@@ -29,11 +29,8 @@ struct SampleWords {
 
 void declare_sample(CLI::App& command, SampleWords& words);
 
-// What the sampler is asked for, but for where it starts; throws UsageError, naming the word. Opens no
-// device.
+// What the sampler is asked for, but for where it starts (starting.hpp); throws UsageError, naming the word.
+// Opens no device.
 SampleOptions checked(const SampleWords& words);
-
-// --init and --warm-start, held against the model.
-void set_start(SampleOptions& options, const SampleWords& words, const Model& model);
 
 }  // namespace adit::cli

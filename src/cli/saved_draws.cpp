@@ -6,6 +6,7 @@
 
 #include <adit/checkpoint.hpp>
 #include <adit/error.hpp>
+#include <adit/text.hpp>
 
 #include "cli/cut_run.hpp"
 #include "cli/run_folder.hpp"
@@ -43,7 +44,7 @@ std::vector<std::string> files_of(const std::string& where, const fs::path& fold
     if (entry.path().extension() == ".csv") found.push_back(entry.path());
   std::sort(found.begin(), found.end(), in_order_of_chains);
   if (found.empty())
-    throw Error(ErrorKind::not_found, fmt::format("{}: no draws in {}", where, folder.string()));
+    throw Error(ErrorKind::not_found, fmt::format("{}: no draws in {}", where, printable(folder.string())));
   return {found.begin(), found.end()};
 }
 
@@ -51,20 +52,22 @@ std::vector<std::string> files_of(const std::string& where, const fs::path& fold
 
 void require_exists(const std::string& command, const std::string& argument, const std::string& path) {
   if (!fs::exists(path))
-    throw Error(ErrorKind::not_found, fmt::format("[{}] {}: {} does not exist", command, argument, path));
+    throw Error(ErrorKind::not_found,
+                fmt::format("[{}] {}: {} does not exist", command, argument, printable(path)));
 }
 
 Draws read_saved(const std::string& command, const std::string& argument,
                  const std::vector<std::string>& paths) {
   const std::string where = fmt::format("[{}] {}", command, argument);
   std::vector<std::string> files;
-  for (const std::string& path : paths) {
+  for (const std::string& typed : paths) {
+    const std::string path = typed == "-" ? "/dev/stdin" : typed;
     require_exists(command, argument, path);
     const auto found = fs::is_directory(path) ? files_of(where, path) : std::vector{path};
     files.insert(files.end(), found.begin(), found.end());
   }
   for (const std::string& file : files) {
-    if (!is_checkpoint(file)) continue;
+    if (!fs::is_regular_file(file) || !is_checkpoint(file)) continue;  // a pipe can be read once alone
     if (files.size() > 1)
       throw Error(ErrorKind::bad_argument, fmt::format("{}: expected the checkpoint {} alone, got {} files",
                                                        where, file, files.size()));
@@ -76,7 +79,7 @@ Draws read_saved(const std::string& command, const std::string& argument,
 nlohmann::ordered_json to_json(const std::vector<SummaryRow>& rows) {
   auto array = nlohmann::ordered_json::array();
   for (const SummaryRow& row : rows)
-    array.push_back({{"name", row.name},
+    array.push_back({{"name", printable(row.name)},
                      {"mean", row.mean},
                      {"mcse", row.mcse},
                      {"sd", row.sd},

@@ -17,7 +17,7 @@ void require_exists(const std::string& command, const std::string& argument, con
 Draws read_saved(const std::string& command, const std::string& argument,
                  const std::vector<std::string>& paths);
 
-// The rows of a summary as every command prints them; what is not finite becomes null.
+// The rows of a summary as every command prints them, names as in the table; what is not finite becomes null.
 nlohmann::ordered_json to_json(const std::vector<SummaryRow>& rows);
 
 }  // namespace adit::cli

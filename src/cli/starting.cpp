@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
+
+#include <adit/text.hpp>
 
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
@@ -22,6 +20,13 @@ using Values = std::map<std::string, std::vector<double>>;
   throw UsageError(fmt::format("[sample] --init: expected {}, got {}", expected, got));
 }
 
+// As JSON, short enough for a line.
+std::string brief(const Json& value) {
+  constexpr size_t most = 80;
+  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
 // Nested lists of rows become one list, in row-major order.
 void flatten(const Json& value, const std::string& name, std::vector<double>& numbers) {
   if (value.is_array())
@@ -29,7 +34,7 @@ void flatten(const Json& value, const std::string& name, std::vector<double>& nu
   else if (value.is_number())
     numbers.push_back(value.get<double>());
   else
-    refuse_init(fmt::format("numbers for {}", name), value.dump());
+    refuse_init(fmt::format("numbers for {}", name), brief(value));
 }
 
 // Lists of lists with the extents of the shape; one number may stand in a list of its own.
@@ -41,7 +46,7 @@ bool has_shape(const Json& value, const Shape& shape, int axis = 0) {
 }
 
 Values values_of(const Json& object, const Model& model) {
-  if (!object.is_object()) refuse_init("an object of values by variable", object.dump());
+  if (!object.is_object()) refuse_init("an object of values by variable", brief(object));
   const std::vector<Model::Variable> variables = model.variables();
   std::vector<std::string> names;
   for (const auto& variable : variables) names.push_back(variable.name);
@@ -54,7 +59,7 @@ Values values_of(const Json& object, const Model& model) {
       refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name),
                   fmt::format("{} numbers", numbers.size()));
     if (!has_shape(value, variable.shape))
-      refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name), value.dump());
+      refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name), brief(value));
     values[name] = std::move(numbers);
   }
   return values;
@@ -64,18 +69,25 @@ Values values_of(const Json& object, const Model& model) {
 std::optional<double> radius_of(const std::string& init) {
   double radius = 0;
   const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);
-  if (error != std::errc() || end != init.data() + init.size()) return {};
+  if (end != init.data() + init.size()) return {};
+  if (error == std::errc::result_out_of_range) real_number("[sample] --init", init);  // says which way
+  if (error != std::errc()) return {};
   if (!std::isfinite(radius) || radius < 0) refuse_init("a number that is 0 or more, or a JSON file", init);
   return radius;
 }
 
 Json read_json(const std::string& path) {
-  std::ifstream file(path);
-  std::error_code ignored;
-  if (!file || std::filesystem::is_directory(path, ignored))
-    refuse_init("a number, or a JSON file that can be read", path);
-  Json document = Json::parse(file, nullptr, false);
-  if (document.is_discarded()) refuse_init("a JSON file", fmt::format("{}, which is none", path));
+  std::string text;
+  try {
+    text = read_text(path);
+  } catch (const Error&) {
+    refuse_init("a number, or a JSON file that can be read", printable(path));
+  }
+  Json document(Json::value_t::discarded);
+  if (!nests_too_deep(text)) document = Json::parse(text, nullptr, false);
+  if (document.is_discarded())
+    refuse_init(fmt::format("a JSON file, at most {} lists deep", deepest_json),
+                printable(path) + ", which is none");
   return document;
 }
 
@@ -94,39 +106,44 @@ std::vector<double> mean_of(const std::vector<std::vector<double>>& lists) {
 
 }  // namespace
 
-void check_start(const std::string& init, const std::vector<std::string>& warm_start) {
-  if (!radius_of(init)) read_json(init);
-  for (const std::string& file : warm_start) require_exists("sample", "--warm-start", file);
+Start::Start(const std::string& init, std::vector<std::string> warm_start)
+    : radius_(radius_of(init)), warm_start_(std::move(warm_start)) {
+  if (!radius_) inits_ = read_json(init);
+  for (const std::string& file : warm_start_) require_exists("sample", "--warm-start", file);
 }
 
-void set_inits(SampleOptions& options, const std::string& init, const Model& model) {
-  if (const auto radius = radius_of(init)) {
-    options.init_radius = *radius;
+void Start::apply(SampleOptions& options, const Model& model) const {
+  set_inits(options, model);
+  if (!warm_start_.empty()) set_warm_start(options, model);
+}
+
+void Start::set_inits(SampleOptions& options, const Model& model) const {
+  if (radius_) {
+    options.init_radius = *radius_;
     return;
   }
-  const Json document = read_json(init);
-  if (!document.is_array()) {
-    options.init = {values_of(document, model)};
+  if (!inits_.is_array()) {
+    options.init = {values_of(inits_, model)};
     return;
   }
-  if (static_cast<int64_t>(document.size()) != options.chains)
+  if (static_cast<int64_t>(inits_.size()) != options.chains)
     refuse_init(fmt::format("a list of {} objects, one a chain", options.chains),
-                std::to_string(document.size()));
-  for (const Json& object : document) options.init.push_back(values_of(object, model));
+                std::to_string(inits_.size()));
+  for (const Json& object : inits_) options.init.push_back(values_of(object, model));
 }
 
-void set_warm_start(SampleOptions& options, const std::vector<std::string>& files, const Model& model) {
+void Start::set_warm_start(SampleOptions& options, const Model& model) const {
   const auto refuse = [&](const std::string& expected, const std::string& got) {
     throw UsageError(fmt::format("[sample] --warm-start: expected {}, got {}", expected, got));
   };
-  const Draws saved = read_saved("sample", "--warm-start", files);
+  const Draws saved = read_saved("sample", "--warm-start", warm_start_);
   if (saved.step_sizes.empty())
-    refuse("draws with a step size and a mass matrix", files.front() + ", which has none");
+    refuse("draws with a step size and a mass matrix", warm_start_.front() + ", which has none");
   const int64_t d = model.size();
   const size_t numbers = static_cast<size_t>(options.metric == Metric::dense ? d * d : d);
   const bool needs_metric = options.metric != Metric::unit;
   if (needs_metric && saved.inverse_metrics.empty())
-    refuse("draws with a mass matrix", files.front() + ", which has none");
+    refuse("draws with a mass matrix", warm_start_.front() + ", which has none");
   for (const auto& metric : saved.inverse_metrics)
     if (needs_metric && metric.size() != numbers)
       refuse(fmt::format("a mass matrix of {} numbers, as {} with --metric {} has", numbers, model.name(),

@@ -1,6 +1,8 @@
 // Where chains start: --init and --warm-start.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,15 +10,23 @@
 
 namespace adit::cli {
 
-// What can be said without a model: whether the number is one, and whether the files exist.
-void check_start(const std::string& init, const std::vector<std::string>& warm_start);
+// Read once, since what is read may be a pipe, and before a device is opened. `init` is a number, or a JSON
+// file: an object of constrained values by variable for all chains, or a list of such objects, one a chain.
+class Start {
+ public:
+  Start(const std::string& init, std::vector<std::string> warm_start);
+  // Held against the model: names, sizes, and the numbers of chains.
+  void apply(SampleOptions& options, const Model& model) const;
 
-// `init` is a number, or a JSON file: an object of constrained values by variable for all chains, or a list
-// of such objects, one a chain. Names and sizes are held against the model.
-void set_inits(SampleOptions& options, const std::string& init, const Model& model);
+ private:
+  void set_inits(SampleOptions& options, const Model& model) const;
+  // Step size and mass matrix at the end of the warm-up of saved draws. Where the numbers of chains differ,
+  // all chains get the mean.
+  void set_warm_start(SampleOptions& options, const Model& model) const;
 
-// Step size and mass matrix at the end of the warm-up of saved draws. Where the numbers of chains differ, all
-// chains get the mean.
-void set_warm_start(SampleOptions& options, const std::vector<std::string>& files, const Model& model);
+  std::optional<double> radius_;
+  nlohmann::json inits_;  // where there is no radius
+  std::vector<std::string> warm_start_;
+};
 
 }  // namespace adit::cli

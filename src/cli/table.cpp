@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
 namespace adit::cli {
 namespace {
 
@@ -14,8 +16,10 @@ size_t width_of(const std::string& text) {
 
 }  // namespace
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+std::string table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell);
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t column = 0; column < row.size(); ++column)

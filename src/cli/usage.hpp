@@ -23,6 +23,13 @@ size_t choice_of(const std::string& where, const std::string& typed, const std::
 
 // The number that was typed, all of it; else throws "[sample] --chains: expected a whole number, got 1e3".
 int64_t whole_number(const std::string& where, const std::string& typed);
+uint64_t natural_number(const std::string& where, const std::string& typed);
 double real_number(const std::string& where, const std::string& typed);
+
+// The word that was typed, unless it is empty; else throws "[sample] --output: expected FOLDER, got \"\"".
+std::string some_word(const std::string& where, const std::string& typed, const std::string& expected);
+
+// A device that `adit devices` lists, or "vulkan"; else throws, naming those there are.
+std::string device_id(const std::string& where, const std::string& typed);
 
 }  // namespace adit::cli

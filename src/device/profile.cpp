@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "support/cache.hpp"
+#include "support/json.hpp"
 #include "support/log.hpp"
 
 namespace adit {
@@ -66,7 +66,7 @@ std::string to_json(const Profile& profile) {
 }
 
 Profile profile_from_json(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json<Json>(text);
   if (!json.is_object() || json.value("profile", Json()) != profile_version)
     throw Error(ErrorKind::bad_argument,
                 fmt::format("[profile] expected a profile of version {}", profile_version));

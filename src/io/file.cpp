@@ -2,13 +2,17 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <istream>
 #include <ostream>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+
+#include <adit/text.hpp>
 
 namespace adit {
 namespace {
@@ -67,7 +71,20 @@ fs::path temporary_path(const fs::path& target) {
   return name;
 }
 
+uint64_t physical_memory() {
+  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// What can never be held is refused before it is tried: a sparse file, or a pipe without an end.
+void expect_room(const Place& place, uint64_t bytes) {
+  if (bytes > physical_memory())
+    throw Error(ErrorKind::out_of_memory,
+                fmt::format("[{}] {}: expected what fits into {} bytes of memory, got what needs {} or more",
+                            place.function, place.file, physical_memory(), bytes));
+}
+
 Bytes zeros(const Place& place, uint64_t bytes) {
+  expect_room(place, bytes);
   try {
     return Bytes(bytes);
   } catch (const std::exception&) {  // bad_alloc or length_error
@@ -76,28 +93,82 @@ Bytes zeros(const Place& place, uint64_t bytes) {
   }
 }
 
+// A file or a pipe. A pipe is opened without waiting: one that nobody writes to gets some seconds to find a
+// writer, one that has a writer all the time of the world.
+class Source {
+ public:
+  Source(const Place& place, int descriptor, bool is_pipe)
+      : place_(place), descriptor_(descriptor), has_writer_(!is_pipe) {}
+  // 0 at the end.
+  size_t read(std::span<std::byte> room) {
+    while (true) {
+      const ssize_t got = ::read(descriptor_, room.data(), std::min<size_t>(room.size(), size_t{1} << 30));
+      if (got > 0 || (got == 0 && has_writer_)) return has_writer_ = true, static_cast<size_t>(got);
+      if (got == 0) {
+        wait_for_writer();
+      } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        has_writer_ = true;
+        wait(-1);
+      } else if (errno != EINTR) {
+        fail_with_reason(place_, "a file to read");
+      }
+    }
+  }
+
+ private:
+  short wait(int milliseconds) const {
+    pollfd what{descriptor_, POLLIN, 0};
+    return ::poll(&what, 1, milliseconds) > 0 ? what.revents : short{0};
+  }
+  void wait_for_writer() {
+    if (std::chrono::steady_clock::now() > patience_)
+      place_.fail("expected a file to read, got a pipe that nobody writes to");
+    has_writer_ = wait(20) != 0;
+  }
+
+  const Place& place_;
+  int descriptor_;
+  bool has_writer_;
+  std::chrono::steady_clock::time_point patience_ =
+      std::chrono::steady_clock::now() + std::chrono::seconds(3);
+};
+
+// Files and pipes have an end; a device need not have one.
+void expect_an_end(const Place& place, const struct stat& status) {
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))
+    place.fail("expected a file or a pipe to read, got a device");
+}
+
 }  // namespace
 
 Bytes read_file(const Place& place, const fs::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.number() < 0) fail_with_reason(place, "a file to read");
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) fail_with_reason(place, "a file to read");
+  expect_an_end(place, status);
   Bytes bytes = zeros(place, S_ISREG(status.st_mode) ? static_cast<uint64_t>(status.st_size) : 0);
-  std::byte more[16384];
+  Source source(place, file.number(), S_ISFIFO(status.st_mode));
+  std::byte more[65536];
   size_t filled = 0;
   while (true) {  // to the end, whatever the size was said to be
     const std::span<std::byte> room =
         filled < bytes.size() ? std::span(bytes).subspan(filled) : std::span(more);
-    const ssize_t got = ::read(file.number(), room.data(), std::min<size_t>(room.size(), size_t{1} << 30));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_with_reason(place, "a file to read");
+    const size_t got = source.read(room);
     if (got == 0) break;
-    if (room.data() == more) bytes.insert(bytes.end(), more, more + got);
-    filled += static_cast<size_t>(got);
+    filled += got;
+    if (room.data() != more) continue;
+    expect_room(place,
+                4 * uint64_t{filled});  // the list doubles, and what is read from it has its size again
+    bytes.insert(bytes.end(), more, more + got);
   }
   bytes.resize(filled);
   return bytes;
+}
+
+std::string read_text(const std::string& path) {
+  const Bytes bytes = read_file({"read_text", printable(path)}, path == "-" ? "/dev/stdin" : path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Bytes read_stream(const Place& place, std::istream& in) {

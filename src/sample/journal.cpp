@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "support/hash.hpp"
+#include "support/json.hpp"
 
 namespace adit::sampling {
 
@@ -89,7 +89,7 @@ std::string shown(const std::string& key, const Json& value) {
 // More draws than before may be asked for, or fewer; all else must be the same.
 void compare(const std::string& path, const std::string& before, const std::string& now) {
   if (before == now) return;
-  const Json old = Json::parse(before, nullptr, false), given = Json::parse(now);
+  const Json old = parse_json<Json>(before), given = Json::parse(now);
   for (const auto& [key, value] : given.items()) {
     const bool known = old.is_object() && old.contains(key);
     if (key != "draws" && (!known || old[key] != value))

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include <adit/checkpoint.hpp>
 
@@ -11,6 +10,7 @@
 #include "sample/collect.hpp"
 #include "sample/journal.hpp"
 #include "sample/predictive.hpp"
+#include "support/json.hpp"
 
 namespace adit::sampling {
 
@@ -22,7 +22,7 @@ void check_model(const CheckpointHeader& header, const std::string& path, const 
   const auto refuse = [&](const std::string& expected, const std::string& got) {
     throw Error(ErrorKind::io, fmt::format("[draws_so_far] {}: expected {}, got {}", path, expected, got));
   };
-  const Json layout = Json::parse(header.layout, nullptr, false);
+  const Json layout = parse_json<Json>(header.layout);
   if (!layout.is_object() || !layout.contains("variables")) refuse("a run of the sampler", "another file");
   if (layout["variables"] != Json(variables_of(model)) ||
       header.dimensions != static_cast<uint64_t>(model.size))
@@ -48,7 +48,7 @@ std::vector<double> rows_between(const CheckpointContents& contents, uint64_t fi
 }
 
 void describe(const CheckpointHeader& header, const stats::ModelState& model, Draws& draws) {
-  const Json options = Json::parse(header.options);
+  const Json options = parse_json<Json>(header.options);
   draws.model = model.name;
   draws.chains = static_cast<int64_t>(header.chains);
   draws.warmup = options.at("warmup");
@@ -72,7 +72,7 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
   check_model(header, path, model);
   Draws draws;
   describe(header, model, draws);
-  const bool has_warmup = Json::parse(header.options).at("save_warmup");
+  const bool has_warmup = parse_json<Json>(header.options).at("save_warmup");
   const int64_t warm = has_warmup ? (draws.warmup + draws.thin - 1) / draws.thin : 0;
   const Tensor graph = make_density(model, header.is_f32 ? DType::f32 : DType::f64).constant;
   const double constant = stats::at_point(model, {graph}, {})[0].item<double>();
@@ -109,7 +109,7 @@ bool is_checkpoint(const std::string& path) {
 }
 
 std::string model_of_checkpoint(const std::string& path) {
-  const auto layout = nlohmann::json::parse(read_checkpoint(path).header.layout, nullptr, false);
+  const auto layout = parse_json(read_checkpoint(path).header.layout);
   return layout.is_object() ? layout.value("model", "") : "";
 }
 

@@ -45,7 +45,8 @@ def add_location_scale(cases):
                   lambda x, m, s: mp.exp(-abs(x - m) / s) / (s * (1 + mp.exp(-abs(x - m) / s))**2)),
               log_cdf=in_high_precision(lambda x, m, s: 1 / (1 + mp.exp((m - x) / s))),
               log_survival=in_high_precision(lambda x, m, s: 1 / (1 + mp.exp((x - m) / s))))
-    cases.add("student_t", [(1, 0, 1), (0.4, 1, 2), (2.5, -3, 0.1), (4, 10, 3), (30, 0, 1), (1e4, 5, 2)], stats.t,
+    cases.add("student_t", [(1, 0, 1), (0.4, 1, 2), (2.5, -3, 0.1), (4, 10, 3), (30, 0, 1), (33, 0, 1), (40, -2, 0.5),
+                            (100, 3, 2), (1e4, 5, 2)], stats.t,
               points=QUANTILES_INSIDE[1:], extra=(0, -1e-9, 7, -50, 1e6), relative=around,
               log_density=in_high_precision(
                   lambda x, n, m, s: mp.gammaprod([(n + 1) / 2], [n / 2]) / (s * mp.sqrt(n * mp.pi)) *

@@ -1,12 +1,12 @@
 #include <cstring>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include <adit/doctor.hpp>
 
 #include "device/doctor/child.hpp"
 #include "device/doctor/probes.hpp"
+#include "support/json.hpp"
 #include "support/log.hpp"
 
 namespace adit::doctor {
@@ -73,7 +73,7 @@ int send_findings(const std::string& device_id, size_t skip) {
 
 // Adds what one child found; false where a line is not one of ours.
 bool take_finding(const std::string& line, Report& report) {
-  const Json json = Json::parse(line.substr(std::strlen("finding ")), nullptr, false);
+  const Json json = parse_json<Json>(line.substr(std::strlen("finding ")));
   if (json.is_discarded() || json.value("number", ~size_t{0}) != report.findings.size()) return false;
   report.findings.push_back({.probe = probes[report.findings.size()].name,
                              .claimed = json.value("claimed", ""),

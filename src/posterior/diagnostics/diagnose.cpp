@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/checks.hpp"
 
@@ -30,7 +31,8 @@ std::string wrap(const std::string& text, const std::string& first, const std::s
 
 std::string diagnose(const Draws& draws, const Summary& summary) {
   const std::vector<diagnostics::Check> checks = diagnostics::run_checks(draws, summary);
-  std::string text = "Checks of " + (draws.model.empty() ? "a run" : draws.model) + "\n\n", problems;
+  std::string text = "Checks of " + (draws.model.empty() ? "a run" : printable(draws.model)) + "\n\n",
+              problems;
   for (const diagnostics::Check& check : checks) {
     text += fmt::format("  {:<23}{}{}\n", check.subject, check.finding, check.warning.empty() ? "" : "  <--");
     if (!check.warning.empty()) problems += wrap(check.warning, "- ", "  ") + "\n";

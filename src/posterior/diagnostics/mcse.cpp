@@ -3,8 +3,8 @@
 
 #include <adit/diagnostics.hpp>
 
-#include "posterior/diagnostics/beta_quantile.hpp"
 #include "posterior/diagnostics/chains.hpp"
+#include "posterior/diagnostics/distribution_quantiles.hpp"
 #include "posterior/diagnostics/measures.hpp"
 
 namespace adit {

@@ -8,9 +8,6 @@
 
 namespace adit::diagnostics {
 
-// The p quantile of the standard normal, to about 1e-16 relative (Wichura 1988, AS 241).
-double normal_quantile(double p);
-
 // Scores of the ranks 1 to count: of all numbers with as many draws the same, so made once.
 class NormalScores {
  public:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/format.hpp"
 
@@ -24,7 +25,7 @@ std::string show_size(double size, int significant) {
 }
 
 Cells cells_of(const SummaryRow& row, int significant) {
-  Cells cells{row.name};
+  Cells cells{printable(row.name)};
   size_t at = 1;
   for (const double value : {row.mean, row.mcse, row.sd, row.mad, row.q5, row.q50, row.q95})
     cells[at++] = show(value, significant);
@@ -36,12 +37,13 @@ Cells cells_of(const SummaryRow& row, int significant) {
 
 std::string header(const Draws& draws) {
   const auto number = [](int64_t n) { return std::to_string(n); };
-  std::string text = "Posterior of " + (draws.model.empty() ? "a model" : draws.model) + "\n" +
+  std::string text = "Posterior of " + (draws.model.empty() ? "a model" : printable(draws.model)) + "\n" +
                      number(draws.chains) + (draws.chains == 1 ? " chain" : " chains") +
                      ": each with iter=" + number(draws.warmup + draws.draws * draws.thin) +
                      "; warmup=" + number(draws.warmup) + "; thin=" + number(draws.thin) + "; " +
                      number(draws.draws) + " iterations saved.\n";
-  if (!draws.device.empty()) text += "On " + draws.device + " in " + draws.precision + ".\n";
+  if (!draws.device.empty())
+    text += "On " + printable(draws.device) + " in " + printable(draws.precision) + ".\n";
   // A run that was cut short does not tell its times.
   if (draws.seconds.total > 0 || draws.seconds.sampling > 0)
     text += "\nWarmup took " + show(draws.seconds.warmup, 2) + " seconds, sampling " +

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <adit/diagnostics.hpp>
+#include <adit/text.hpp>
 
 #include "posterior/diagnostics/checks.hpp"
 #include "posterior/diagnostics/format.hpp"
@@ -27,7 +28,7 @@ Rows worst_first(const Summary& summary, double threshold, Badness badness) {
 template <class Value>
 std::string list_rows(const Rows& rows, Value value) {
   std::vector<std::string> names;
-  for (const SummaryRow* row : rows) names.push_back(row->name + " (" + value(*row) + ")");
+  for (const SummaryRow* row : rows) names.push_back(printable(row->name) + " (" + value(*row) + ")");
   return list_some(names);
 }
 
@@ -119,7 +120,7 @@ Check check_constant(const Draws& draws, const Summary& summary) {
     for (int64_t e = 0; e < variable.size() && at < summary.parameters.size(); ++e, ++at)
       constant += summary.parameters[at].sd == 0;
     elements += constant;
-    if (constant > 0 && constant == variable.size()) whole.push_back(variable.name);
+    if (constant > 0 && constant == variable.size()) whole.push_back(printable(variable.name));
   }
   if (elements)
     check.finding = fmt::format("{} of {} numbers never change", show_count(elements), show_count(at));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 #include "posterior/files/csv.hpp"
@@ -21,7 +22,23 @@ int64_t index_of(std::string_view piece) {
   return error == std::errc() && end == piece.data() + piece.size() && value > 0 ? value : 0;
 }
 
+// "L[2,1]", as other programs write it; nothing where the name is not of that kind.
+std::optional<ColumnName> split_brackets(const std::string& name) {
+  const size_t open = name.find('[');
+  if (open == std::string::npos || open == 0 || !name.ends_with(']')) return {};
+  ColumnName result{name.substr(0, open), {}};
+  std::string_view rest = std::string_view(name).substr(open + 1, name.size() - open - 2);
+  while (true) {
+    const size_t comma = rest.find(',');
+    result.index.push_back(index_of(rest.substr(0, comma)));
+    if (result.index.back() == 0 || std::ssize(result.index) > max_rank) return {};
+    if (comma == std::string_view::npos) return result;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 ColumnName split_name(const std::string& name) {
+  if (auto result = split_brackets(name)) return *result;
   ColumnName result{name, {}};
   while (std::ssize(result.index) < max_rank) {
     const size_t dot = result.base.rfind('.');

@@ -1,7 +1,9 @@
 // One CSV file of CmdStan or of ours. Errors name the line.
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <locale.h>
+#include <set>
 #if __has_include(<xlocale.h>)
 #include <xlocale.h>
 #endif
@@ -27,6 +29,22 @@ std::vector<std::string_view> split(std::string_view line) {
   }
 }
 
+// Names may stand in quotes, with commas inside: "L[2,1]".
+std::vector<std::string_view> split_names(std::string_view line) {
+  std::vector<std::string_view> names;
+  while (true) {
+    const size_t first = line.find_first_not_of(" \t");
+    const bool quoted = first != std::string_view::npos && line[first] == '"';
+    const size_t closing = quoted ? line.find('"', first + 1) : std::string_view::npos;
+    const size_t comma = line.find(',', closing == std::string_view::npos ? 0 : closing);
+    std::string_view name = trimmed(line.substr(0, comma));
+    if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+    names.push_back(name);
+    if (comma == std::string_view::npos) return names;
+    line.remove_prefix(comma + 1);
+  }
+}
+
 class Parser {
  public:
   Parser(const Place& place, std::string_view text) : place_(place), text_(text) {}
@@ -42,6 +60,10 @@ class Parser {
   void elapsed(std::string_view line);
   void column_line(std::string_view line, bool whole);
   void row(std::string_view line);
+  void unended_row(std::string_view line);
+  bool is_row(std::string_view line) const;
+  int64_t kept(int64_t iterations) const;
+  int64_t warmup_rows() const;
   void finish();
   void drop_warmup();
 
@@ -54,6 +76,8 @@ class Parser {
 };
 
 File Parser::parse() {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // of UTF-8; editors put it first
+  if (text_.starts_with(mark)) text_.remove_prefix(mark.size());
   while (!text_.empty() && !torn_) {
     const size_t end = text_.find('\n');
     const bool whole = end != std::string_view::npos;
@@ -73,7 +97,7 @@ void Parser::line(std::string_view line, bool whole) {
   else if (file_.columns.empty())
     column_line(line, whole);
   else if (!whole)
-    torn_ = true;  // of a killed run; even its last number may lack digits
+    unended_row(line);
   else
     row(line);
 }
@@ -127,9 +151,13 @@ void Parser::elapsed(std::string_view line) {
 
 void Parser::column_line(std::string_view line, bool whole) {
   bool has_density = false;
-  for (const std::string_view field : split(line)) {
-    has_density |= field == "lp__";
-    file_.columns.emplace_back(field);
+  std::set<std::string_view> seen;
+  const std::vector<std::string_view> names = split_names(line);
+  for (const std::string_view name : names) {
+    has_density |= name == "lp__";
+    if (!seen.insert(name).second)
+      fail(fmt::format("expected each column once, got {} twice", in_quotes(name)));
+    file_.columns.emplace_back(name);
   }
   const std::string method = file_.config.text("method", "sample");
   if (method != "sample") fail(fmt::format("expected draws of the method sample, got {}", in_quotes(method)));
@@ -155,14 +183,36 @@ void Parser::row(std::string_view line) {
   ++file_.rows;
 }
 
+bool Parser::is_row(std::string_view line) const {
+  const auto fields = split(line);
+  return fields.size() == file_.columns.size() && std::all_of(fields.begin(), fields.end(), [](auto field) {
+           return parse_number(field).has_value();
+         });
+}
+
+// The last line, without its end. That of a killed run may lack digits even where it has all columns: it is
+// taken if it is the last one that the run was asked for, and the run does not count as finished.
+void Parser::unended_row(std::string_view line) {
+  const int64_t asked = file_.config.integer("num_samples", 0);
+  torn_ = asked > 0 || !is_row(line);
+  if (is_row(line) && (asked <= 0 || file_.rows + 1 - warmup_rows() >= kept(asked))) row(line);
+}
+
+int64_t Parser::kept(int64_t iterations) const {
+  const int64_t thin = std::max<int64_t>(1, file_.config.integer("thin", 1));
+  return iterations <= 0 ? 0 : (iterations - 1) / thin + 1;
+}
+
+int64_t Parser::warmup_rows() const {
+  if (rows_before_end_of_warmup_ >= 0) return rows_before_end_of_warmup_;
+  // Without adaptation, or killed before its end.
+  const Config& config = file_.config;
+  return config.flag("save_warmup", false) ? kept(config.integer("num_warmup", 0)) : 0;
+}
+
 void Parser::drop_warmup() {
   const Config& config = file_.config;
-  const int64_t thin = std::max<int64_t>(1, config.integer("thin", 1));
-  const auto kept = [&](int64_t iterations) { return iterations <= 0 ? 0 : (iterations - 1) / thin + 1; };
-  int64_t saved = rows_before_end_of_warmup_;
-  if (saved < 0)  // without adaptation, or killed before its end
-    saved = config.flag("save_warmup", false) ? kept(config.integer("num_warmup", 0)) : 0;
-  saved = std::min(saved, file_.rows);
+  const int64_t saved = std::min(warmup_rows(), file_.rows);
   file_.values.erase(file_.values.begin(), file_.values.begin() + saved * std::ssize(file_.columns));
   file_.rows -= saved;
   file_.finished =

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
 #include "posterior/files/csv.hpp"
 
 namespace adit::csv {
@@ -13,7 +15,7 @@ void same_columns(const Place& place, const File& file, const std::string& first
       std::mismatch(file.columns.begin(), file.columns.end(), first.columns.begin(), first.columns.end());
   if (here == file.columns.end() && there == first.columns.end()) return;
   const auto shown = [](auto at, auto end) { return at == end ? "no more columns" : in_quotes(*at); };
-  place.fail(fmt::format("expected the columns of {}: at column {} {}, got {}", first_path,
+  place.fail(fmt::format("expected the columns of {}: at column {} {}, got {}", printable(first_path),
                          here - file.columns.begin() + 1, shown(there, first.columns.end()),
                          shown(here, file.columns.end())));
 }
@@ -21,7 +23,7 @@ void same_columns(const Place& place, const File& file, const std::string& first
 void read_config(Draws& draws, const Config& config) {
   draws.model = config.text("model");
   draws.warmup = config.integer("num_warmup", 0);
-  draws.thin = std::max<int64_t>(1, config.integer("thin", 1));
+  draws.thin = config.integer("thin", 1);
   draws.max_depth = config.integer("max_depth", draws.max_depth);
   draws.adapt_delta = config.number("delta", draws.adapt_delta);
   const std::string seed = config.text("seed");
@@ -108,7 +110,7 @@ void move_listed(std::vector<DrawsVariable>& from, std::vector<DrawsVariable>& t
 Draws read(const std::vector<std::string>& paths, const std::vector<Bytes>& contents) {
   std::vector<File> files;
   for (size_t i = 0; i < paths.size(); i++) {
-    const Place place{"read_draws", paths[i]};
+    const Place place{"read_draws", printable(paths[i])};
     const auto* text = reinterpret_cast<const char*>(contents[i].data());
     files.push_back(parse(place, {text, contents[i].size()}));
     same_columns(place, files.back(), paths.front(), files.front());
@@ -121,7 +123,7 @@ Draws read(const std::vector<std::string>& paths, const std::vector<Bytes>& cont
   read_config(draws, config);
   read_ends(draws, files);
   read_stats(draws, files);
-  for (const Group& group : group_columns({"read_draws", paths.front()}, files.front().columns))
+  for (const Group& group : group_columns({"read_draws", printable(paths.front())}, files.front().columns))
     draws.variables.push_back({group.name, group.shape,
                                std::vector<std::string>(static_cast<size_t>(group.shape.size())),
                                column_values(files, draws.draws, group.columns)});

@@ -15,10 +15,16 @@ inline void check(const Place& place, int status, const std::string& what) {
   if (status != NC_NOERR) place.fail(fmt::format("{}: libnetcdf says: {}", what, nc_strerror(status)));
 }
 
-// An open file in memory. libnetcdf is not for several threads at a time, so there is one of these at a time.
+// libnetcdf is not for several threads at a time: who calls it holds this.
+inline std::unique_lock<std::mutex> hold_library() {
+  static std::mutex one;
+  return std::unique_lock(one);
+}
+
+// An open file in memory.
 class Handle {
  public:
-  Handle() : lock_(mutex()) {}
+  Handle() = default;
   ~Handle() {
     if (id_ >= 0) nc_abort(id_);
   }
@@ -29,11 +35,6 @@ class Handle {
   int release() { return std::exchange(id_, -1); }
 
  private:
-  static std::mutex& mutex() {
-    static std::mutex one;
-    return one;
-  }
-  std::lock_guard<std::mutex> lock_;
   int id_ = -1;
 };
 

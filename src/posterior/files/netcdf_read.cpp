@@ -2,9 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <unistd.h>
 
+#include <adit/text.hpp>
+
+#include "posterior/files/check_sum.hpp"
+#include "posterior/files/draws_bytes.hpp"
 #include "posterior/files/netcdf.hpp"
 #include "posterior/files/netcdf_handle.hpp"
+#include "support/apart.hpp"
 
 namespace adit::netcdf {
 namespace {
@@ -270,14 +276,11 @@ void read_observed(Draws& draws, const Group& group) {
   }
 }
 
-}  // namespace
-
-Draws read(const std::string& path, const Bytes& contents) {
-  const Place place{"read_draws", path};
+Draws parse(const Place& place, ByteSpan contents) {
   Handle file;
   // libnetcdf takes the memory without const, but opens it to read alone.
   auto* memory = const_cast<std::byte*>(contents.data());
-  check(place, nc_open_mem(path.c_str(), NC_NOWRITE, contents.size(), memory, file.place_for_id()),
+  check(place, nc_open_mem(place.file.c_str(), NC_NOWRITE, contents.size(), memory, file.place_for_id()),
         "expected a netCDF file");
   const auto posterior = Group::find(place, file.id(), "posterior");
   if (!posterior) place.fail("expected the group posterior, got a netCDF file without it");
@@ -293,6 +296,61 @@ Draws read(const std::string& path, const Bytes& contents) {
   if (const auto group = Group::find(place, file.id(), "posterior_predictive"))
     read_variables(draws, *group, draws.posterior_predictive);
   return draws;
+}
+
+// What a sound file of that size needs by far.
+ApartLimits limits_for(uint64_t size) {
+  constexpr uint64_t gigabyte = uint64_t{1} << 30;
+  constexpr uint64_t densest = 1100;  // deflate makes 1,032 bytes of one at most
+  const auto memory =
+      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const double seconds = 5 + static_cast<double>(size) / 1e7;
+  return {seconds, 30 + 4 * seconds, std::min(memory, gigabyte + densest * size)};
+}
+
+// The draws or an error, and a last byte that says which: 0, or 1 and the error's kind.
+Bytes answer(const Place& place, ByteSpan contents) {
+  const auto error = [](ErrorKind kind, const char* message) {
+    Bytes bytes;
+    append_text(bytes, message);
+    bytes.push_back(static_cast<std::byte>(kind));
+    bytes.push_back(std::byte{1});
+    return bytes;
+  };
+  try {
+    Bytes bytes = to_bytes(parse(place, contents));
+    bytes.push_back(std::byte{0});
+    return bytes;
+  } catch (const Error& caught) {
+    return error(caught.kind(), caught.what());
+  } catch (const std::exception& caught) {
+    const std::string text = fmt::format("[{}] {}: {}", place.function, place.file, caught.what());
+    return error(ErrorKind::io, text.c_str());
+  }
+}
+
+// libhdf5 crashes, or never ends, on some files that are damaged.
+Draws parse_apart(const Place& place, ByteSpan contents) {
+  const ApartResult result = run_apart(limits_for(contents.size()), [&] { return answer(place, contents); });
+  ByteSpan bytes = result.bytes;
+  if (!result.fault.empty() || bytes.empty())
+    place.fail(fmt::format("expected a sound netCDF file, got one whose reading {}", result.fault));
+  const bool is_error = bytes.back() != std::byte{0};
+  bytes = bytes.first(bytes.size() - 1);
+  if (!is_error) return draws_of(place, bytes);
+  const auto kind = static_cast<ErrorKind>(bytes.back());
+  throw Error(kind, {reinterpret_cast<const char*>(bytes.data()), bytes.size() - 1});
+}
+
+}  // namespace
+
+Draws read(const std::string& path, const Bytes& contents) {
+  const Place place{"read_draws", printable(path)};
+  const Checked checked = check(contents);
+  if (checked.sum == CheckSum::wrong)
+    place.fail("expected the bytes that its check sum was made of, got others: the file is damaged");
+  const auto alone = hold_library();
+  return checked.sum == CheckSum::right ? parse(place, checked.file) : parse_apart(place, checked.file);
 }
 
 }  // namespace adit::netcdf

@@ -260,6 +260,7 @@ uint64_t bytes_of(const Draws& draws) {
 }  // namespace
 
 Bytes encode(const Place& place, const Draws& draws) {
+  const auto alone = hold_library();
   Handle file;
   check(place, nc_create_mem("draws", NC_NETCDF4, bytes_of(draws), file.place_for_id()), "a file in memory");
   add_attributes(place, file.id(), draws);

@@ -1,4 +1,5 @@
 #include "posterior/files/check.hpp"
+#include "posterior/files/check_sum.hpp"
 #include "posterior/files/netcdf.hpp"
 
 namespace adit {
@@ -6,7 +7,9 @@ namespace adit {
 void write_netcdf(const Draws& draws, const std::string& path) {
   check_draws("write_netcdf", draws);
   const Place place{"write_netcdf", path};
-  write_file(place, path, netcdf::encode(place, draws));
+  Bytes file = netcdf::encode(place, draws);
+  netcdf::append_check_sum(file);
+  write_file(place, path, file);
 }
 
 }  // namespace adit

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
+
 namespace adit::report {
 
 namespace {
@@ -12,20 +15,11 @@ constexpr std::string_view replacement = "\xEF\xBF\xBD";
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 // Bytes of the character at the start of `text`; 0 where that is no character of XML.
-size_t character_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : (first == '\t' || first == '\n' ? 1 : 0);
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if (!continues(text[i])) return 0;
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second >= 0xA0;
-  const bool beyond = first == 0xF4 && second >= 0x90;
-  const bool no_character = first == 0xEF && second == 0xBF && byte(2) >= 0xBE;
-  return overlong || surrogate || beyond || no_character ? 0 : length;
+size_t xml_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (first == 0x7F || (first < 0x20 && first != '\t' && first != '\n')) return 0;
+  const bool no_character = text.starts_with("\xEF\xBF\xBE") || text.starts_with("\xEF\xBF\xBF");
+  return no_character ? 0 : character_length(text);
 }
 
 }  // namespace
@@ -34,7 +28,7 @@ std::string escape(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const size_t length = character_length(text);
+    const size_t length = xml_length(text);
     switch (text[0]) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
