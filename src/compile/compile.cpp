@@ -165,6 +165,8 @@ class Compiler {
     for (const Binding& binding : item.bindings) {
       if (binding.kind == Binding::Kind::tensor)
         kernel.arguments.emplace_back(place_of(*binding.node));
+      else if (binding.kind == Binding::Kind::constant)
+        kernel.arguments.emplace_back(ConstantSource{binding.value, binding.type});
       else
         kernel.arguments.emplace_back(NumberSource{number_index_.at(binding.node),
                                                    binding.kind == Binding::Kind::number_imag,

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int64_t inline_reduction_limit = 8;
 constexpr int64_t inline_dot_limit = int64_t{1} << 18;  // multiplications
+constexpr size_t few_parts = 8;
 
 }  // namespace
 
@@ -45,9 +46,13 @@ const Node& memory_of(const Node& node) {
   return *base;
 }
 
+bool joins_many(const Node& node) {
+  return node.op == Op::concatenate && !node.computed && node.operands.size() > few_parts;
+}
+
 bool has_own_kernel(const Node& node, const Target& target) {
   const Kind kind = graph::row_of(node.op).kind;
-  return kind == Kind::control || (kind == Kind::kernel && !is_inline_dot(node, target));
+  return joins_many(node) || kind == Kind::control || (kind == Kind::kernel && !is_inline_dot(node, target));
 }
 
 bool is_inline_dot(const Node& node, const Target& target) {

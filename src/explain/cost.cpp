@@ -136,13 +136,15 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
   cost.type = wider(DType::f32, node.type);
   cost.operations = work.operations != 0 ? work.operations : is_last ? own_operations(node) : 0;
   if (!work.kernel)
-    for (const Node* touched : work.touches) cost.bytes += bytes_of(*touched);
+    for (const Node* touched : work.touches)
+      cost.bytes += work.written != 0 && touched == &node ? work.written : bytes_of(*touched);
   else
     for (const Use& use : uses_of(work)) {
       uint64_t bytes = bytes_of(*use.node);
       // An update touches as much of its result as there are updates.
       if (updates_places(node) && use.node == &node)
         bytes = std::min(bytes, bytes_of(node.operands[2].node()));
+      if (work.written != 0 && use.node == &node) bytes = work.written;
       cost.bytes += use.reads && use.writes ? 2 * bytes : bytes;
     }
   return cost;
