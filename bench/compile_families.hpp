@@ -1,5 +1,5 @@
-// Families of graphs that grow: each makes a graph of about n operations or operands. Who measures how the time
-// to compile grows takes them at n, 2n and 4n.
+// Families of graphs that grow: each makes a graph of about n operations or operands. Who measures how the
+// time to compile grows takes them at n, 2n and 4n.
 #pragma once
 
 #include <functional>
@@ -170,9 +170,8 @@ inline std::vector<Family> families() {
   three("ladder", 5000, row, ladder);
   three("slices", 1000, {4096}, slices);
   family("large sin chain", 5000, [=](int n) { return one(chained(small(0, {100000}), n)); });
-  family("grad large sin chain", 2000, [=](int n) {
-    return grad_of([&](const Tensor& x) { return chained(x, n); }, small(0, {100000}));
-  });
+  family("grad large sin chain", 2000,
+         [=](int n) { return grad_of([&](const Tensor& x) { return chained(x, n); }, small(0, {100000})); });
   family("many outputs", 1000, [=](int n) { return parts_of(small(0, row), n); });
   family("independent outputs", 1000, [=](int n) {
     Tensors results;
@@ -190,9 +189,8 @@ inline std::vector<Family> families() {
     for (int i = 0; i < n; ++i) results.push_back(x = sin(x) * 0.5);
     return results;
   });
-  family("jit of many arguments", 1000, [=](int n) {
-    return Jit([](const Tensors& x) { return Tensors{chain_sum(x)}; })(smalls(n));
-  });
+  family("jit of many arguments", 1000,
+         [=](int n) { return Jit([](const Tensors& x) { return Tensors{chain_sum(x)}; })(smalls(n)); });
   family("grad of many arguments", 1000, [=](int n) {
     const Tensors x = smalls(n);
     return value_and_grad_of([](const Tensors& t) { return Tensors{sum(square(chain_sum(t)))}; }, x,
@@ -200,8 +198,11 @@ inline std::vector<Family> families() {
         .grads;
   });
   family("scan with a long body", 1000, [=](int n) {
-    return scan([&](const Tensors& carry, const Tensors&) { return Step{{chained_plain(carry[0], n)}, {}}; },
-                {small(0, row)}, {}, 3)
+    return scan(
+               [&](const Tensors& carry, const Tensors&) {
+                 return Step{{chained_plain(carry[0], n)}, {}};
+               },
+               {small(0, row)}, {}, 3)
         .carry;
   });
   family("grad scan with a long body", 500, [=](int n) {
@@ -218,13 +219,19 @@ inline std::vector<Family> families() {
   });
   family("while with a long body", 1000, [=](int n) {
     return while_loop([](const Tensors& s) { return s[1] < 3; },
-                      [&](const Tensors& s) { return Tensors{chained_plain(s[0], n), s[1] + 1}; },
+                      [&](const Tensors& s) {
+                        return Tensors{chained_plain(s[0], n), s[1] + 1};
+                      },
                       {small(0, row), zeros({}, DType::i32)});
   });
   family("many scans", 100, [=](int n) {
     Tensor x = small(0, row);
     for (int i = 0; i < n; ++i)
-      x = scan([](const Tensors& c, const Tensors&) { return Step{{c[0] * 0.5 + 0.1}, {}}; }, {x}, {}, 2)
+      x = scan(
+              [](const Tensors& c, const Tensors&) {
+                return Step{{c[0] * 0.5 + 0.1}, {}};
+              },
+              {x}, {}, 2)
               .carry[0];
     return one(x);
   });
@@ -232,8 +239,8 @@ inline std::vector<Family> families() {
     return grad_of([&](const Tensor& x) { return network(x, n); }, small(0, {8, 8}));
   });
   family("grad grad sin chain", 300, [=](int n) {
-    return grad_of(
-        [&](const Tensor& x) { return grad([&](Tensor t) { return sum(chained(t, n)); })(x); }, small(0, row));
+    return grad_of([&](const Tensor& x) { return grad([&](Tensor t) { return sum(chained(t, n)); })(x); },
+                   small(0, row));
   });
   return list;
 }

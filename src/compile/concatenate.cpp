@@ -1,6 +1,6 @@
-// A concatenation of many parts: each is written where it belongs. What lies in memory, and will lie together in
-// the result, is copied; other parts are computed into their places, several small ones by one kernel. Where a part
-// begins is an argument, so that parts that are made alike share a kernel.
+// A concatenation of many parts: each is written where it belongs. What lies in memory, and will lie together
+// in the result, is copied; other parts are computed into their places, several small ones by one kernel.
+// Where a part begins is an argument, so that parts that are made alike share a kernel.
 #include <map>
 
 #include "compile/cost.hpp"
@@ -16,7 +16,10 @@ namespace {
 class Joiner {
  public:
   Joiner(const Group& group, Workshop& shop, Device& device)
-      : node_(*group.roots[0]), shop_(shop), device_(device), index_type_(index_type_for(group, shop.partition)) {
+      : node_(*group.roots[0]),
+        shop_(shop),
+        device_(device),
+        index_type_(index_type_for(group, shop.partition)) {
     const int axis = node_.as<graph::OneAxis>().axis;
     for (int i = 0; i < axis; ++i) outer_ *= node_.shape[i];
     row_ = outer_ == 0 ? 0 : element_count(node_.shape) / outer_;
@@ -45,7 +48,7 @@ class Joiner {
     int64_t count = 0;  // of elements
   };
   static constexpr int64_t small = 4096;  // elements that one team writes
-  static constexpr size_t most_parts = 16, most_nodes = 128;
+  static constexpr size_t most_parts = 16;
 
   bool in_memory(const Node& node) const { return shop_.partition.in_memory.contains(&node); }
 
@@ -65,11 +68,12 @@ class Joiner {
 
   // Parts are gathered until they are enough for a kernel.
   void add(const Part& part) {
-    size_t nodes = 0;
-    for_each_inside(group_of({part}), shop_.partition, [&](const Node&, Place) { ++nodes; });
-    if (parts_.size() == most_parts || nodes_ + nodes > most_nodes || part.count > small) flush();
+    double code = 0;
+    for_each_inside(group_of({part}), shop_.partition,
+                    [&](const Node& node, Place) { code += code_length(node); });
+    if (parts_.size() == most_parts || code_ + code > most_code || part.count > small) flush();
     parts_.push_back(part);
-    nodes_ += nodes;
+    code_ += code;
     if (part.count > small) flush();
   }
 
@@ -102,13 +106,13 @@ class Joiner {
           write(writer, parts_[i], begins[i], convert(place, index_type_));
         });
     }
-    Work work = work_of({k.finish(), alone ? static_cast<uint64_t>(parts_[0].count) : 1, arguments.bindings()},
-                        device_);
+    Work work = work_of(
+        {k.finish(), alone ? static_cast<uint64_t>(parts_[0].count) : 1, arguments.bindings()}, device_);
     work.operations = GroupCount(group, shop_.partition).operations();
     for (const Part& part : parts_) work.written += static_cast<uint64_t>(part.count) * size_of(node_.type);
     work_.push_back(std::move(work));
     parts_.clear();
-    nodes_ = 0;
+    code_ = 0;
   }
 
   void declare(Writer& writer, const Group& group) const {
@@ -142,7 +146,7 @@ class Joiner {
   const Type index_type_;
   int64_t outer_ = 1, row_ = 0;  // rows of the result, and the elements of one
   std::vector<Part> parts_;      // of the kernel at hand
-  size_t nodes_ = 0;
+  double code_ = 0;
   std::vector<Work> work_, copies_;
 };
 

@@ -30,7 +30,8 @@ Buffer Run::buffer(const Location& place) const {
   switch (place.in) {
     case Location::In::input: return inputs_[place.index];
     case Location::In::output:
-      return place.offset == 0 ? outputs_[place.index] : outputs_[place.index].slice(place.offset, place.bytes);
+      return place.offset == 0 ? outputs_[place.index]
+                               : outputs_[place.index].slice(place.offset, place.bytes);
     case Location::In::arena: return arena_.slice(place.offset, place.bytes);
   }
   return {};

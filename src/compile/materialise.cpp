@@ -74,18 +74,18 @@ class Materialiser {
  private:
   struct Inside {
     double cost = 0;
-    double size = 0;  // values that are computed or loaded
+    double size = 0;  // of the code
   };
 
   void measure() {
     for (const Node* node : nodes_) {
       if (is_leaf(*node) || inputs_.contains(node)) continue;
       Inside mine = inside_of(*node);
-      // The sum over the operands is an upper bound, since shared parts count twice. Where the kernel is too long
-      // the largest part of it is cut off.
-      while (mine.size > most_inside) {
+      // The sum over the operands is an upper bound, since shared parts count twice. Where the kernel is too
+      // long the largest part of it is cut off.
+      while (mine.size > most_code) {
         const double counted = size_of_kernel(*node);
-        const bool fits = counted <= most_inside;
+        const bool fits = counted <= most_code;
         if (fits) mine.size = counted;
         if (fits || !cut_below(*node)) break;
         mine = inside_of(*node);
@@ -109,7 +109,7 @@ class Materialiser {
   }
 
   Inside inside_of(const Node& node) const {
-    Inside mine{own_cost(node), 1};
+    Inside mine{own_cost(node), code_length(node)};
     const double times = graph::row_of(node.op).kind == Kind::reduction ? mine.cost
                          : node.op == Op::dot                           ? mine.cost / 2
                                                                         : 1;
@@ -134,7 +134,8 @@ class Materialiser {
         size = it->second.size;
       }
     // Not what only repeats or renames it.
-    while (largest && (largest->op == Op::broadcast || largest->op == Op::reshape || largest->op == Op::alias)) {
+    while (largest &&
+           (largest->op == Op::broadcast || largest->op == Op::reshape || largest->op == Op::alias)) {
       inside_[largest] = {own_cost(*largest), 2};
       largest = &largest->operands[0].node();
       if (!inside_.contains(largest)) largest = nullptr;
@@ -153,9 +154,9 @@ class Materialiser {
            });
   }
 
-  // Values that a kernel of `root` computes or loads, counted until they are too many. An elementwise operand is
-  // read at its reader's place, and once by all who read it there; index maps and reductions read at places of
-  // their own.
+  // The code of a kernel of `root`, counted until it is too long. An elementwise operand
+  // is read at its reader's place, and once by all who read it there; index maps and reductions read at
+  // places of their own.
   double size_of_kernel(const Node& root) const {
     struct Visit {
       const Node* node;
@@ -166,12 +167,13 @@ class Materialiser {
     std::vector<Visit> open{{&root, 0, 1}};
     uint32_t places = 0;
     double size = 0;
-    while (!open.empty() && size <= most_inside) {
+    while (!open.empty() && size <= most_code) {
       const auto [node, place, times] = open.back();
       open.pop_back();
       if (node->op == Op::constant || !seen.insert({node, place}).second) continue;
-      size += times;
-      if (node != &root && (is_leaf(*node) || in_memory_.contains(node))) continue;
+      const bool loads = node != &root && (is_leaf(*node) || in_memory_.contains(node));
+      size += times * (loads ? 1 : code_length(*node));
+      if (loads) continue;
       const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
       for (const Tensor& operand : node->operands)
         open.push_back({&operand.node(), same_place ? place : ++places, times * copies(*node)});

@@ -16,12 +16,17 @@ namespace {
 class Merger {
  public:
   Merger(std::vector<Group> groups, const Partition& partition, const Target& target)
-      : groups_(std::move(groups)), partition_(partition), target_(target), reads_(groups_.size()), sizes_(groups_.size()) {
+      : groups_(std::move(groups)),
+        partition_(partition),
+        target_(target),
+        reads_(groups_.size()),
+        sizes_(groups_.size()) {
     for (size_t g = 0; g < groups_.size(); ++g)
       for (const Node* root : groups_[g].roots) owner_[root] = g;
     for (size_t g = 0; g < groups_.size(); ++g) {
       find_reads(g);
-      for_each_inside(groups_[g], partition_, [&](const Node&, Place) { ++sizes_[g]; });
+      for_each_inside(groups_[g], partition_,
+                      [&](const Node& node, Place) { sizes_[g] += code_length(node); });
     }
   }
 
@@ -58,8 +63,8 @@ class Merger {
     return found;
   }
 
-  // May `from` need `what`, through any other group? Where the way is long the answer is yes: groups so far apart
-  // gain nothing from each other.
+  // May `from` need `what`, through any other group? Where the way is long the answer is yes: groups so far
+  // apart gain nothing from each other.
   bool depends(size_t from, size_t what, bool directly_too) const {
     constexpr size_t most_looked_at = 256;
     // Operands are older than what reads them.
@@ -130,7 +135,7 @@ class Merger {
 
   bool try_merge(size_t p, size_t c) {
     Group joint;
-    if (sizes_[p] + sizes_[c] > most_inside) return false;
+    if (sizes_[p] + sizes_[c] > most_code) return false;
     if (!joins(groups_[p], groups_[c], joint, reads_[c])) return false;
     // In rows the places are judged in the joint space.
     if (joint.form == Group::Form::rows) {
@@ -176,7 +181,7 @@ class Merger {
           if (groups_[a].roots.size() + groups_[b].roots.size() > 8) continue;
           if (size > 65536 && !share_a_read(a, b)) continue;
           if (reads_[a].size() + reads_[b].size() > 24) continue;
-          if (sizes_[a] + sizes_[b] > most_inside) continue;
+          if (sizes_[a] + sizes_[b] > most_code) continue;
           if (depends(b, a, true) || depends(a, b, true)) continue;
           absorb(a, b, groups_[b]);
         }
@@ -189,7 +194,8 @@ class Merger {
     return false;
   }
 
-  // Each behind what it reads, and otherwise as they are. Without recursion: a chain may be as long as it likes.
+  // Each behind what it reads, and otherwise as they are. Without recursion: a chain may be as long as it
+  // likes.
   std::vector<Group> ordered() {
     enum class State : uint8_t { untouched, waits, placed };
     std::vector<State> states(groups_.size(), State::untouched);
@@ -221,7 +227,7 @@ class Merger {
   const Target& target_;
   std::unordered_map<const Node*, size_t> owner_;
   std::vector<Reads> reads_;   // by group
-  std::vector<double> sizes_;  // values computed inside, those of several counted for each
+  std::vector<double> sizes_;  // of their code; what several compute counts for each
 };
 
 }  // namespace

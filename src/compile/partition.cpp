@@ -46,6 +46,11 @@ const Node& memory_of(const Node& node) {
   return *base;
 }
 
+double code_length(const Node& node) {
+  const graph::Row& row = graph::row_of(node.op);
+  return row.kind == Kind::elementwise ? std::max(1.0, 0.4 * row.cost) : 1;
+}
+
 bool joins_many(const Node& node) {
   return node.op == Op::concatenate && !node.computed && node.operands.size() > few_parts;
 }

@@ -7,9 +7,6 @@ namespace adit::compile {
 
 using Set = std::unordered_set<const Node*>;
 
-// Values that a kernel computes or loads, at most: what compilers do takes longer than in proportion beyond.
-inline constexpr double most_inside = 400;
-
 Set materialise(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs,
                 const Target& target);
 // In an order that can run.
