@@ -3,7 +3,6 @@
 // Where a part begins is an argument, so that parts that are made alike share a kernel.
 #include <map>
 
-#include "compile/cost.hpp"
 #include "compile/kernels.hpp"
 
 namespace adit::compile {
@@ -108,7 +107,6 @@ class Joiner {
     }
     Work work = work_of(
         {k.finish(), alone ? static_cast<uint64_t>(parts_[0].count) : 1, arguments.bindings()}, device_);
-    work.operations = GroupCount(group, shop_.partition).operations();
     for (const Part& part : parts_) work.written += static_cast<uint64_t>(part.count) * size_of(node_.type);
     work_.push_back(std::move(work));
     parts_.clear();

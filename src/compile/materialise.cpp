@@ -117,12 +117,15 @@ class Materialiser {
     for (const Tensor& operand : node.operands) {
       const auto it = inside_.find(&operand.node());
       if (it != inside_.end()) mine.cost += it->second.cost * times;
-      mine.size += copies(node) * (it != inside_.end() ? it->second.size : is_constant(operand) ? 0 : 1);
+      mine.size += copies(node) * (it != inside_.end() ? it->second.size : load_length(operand.node()));
     }
     return mine;
   }
 
-  static bool is_constant(const Tensor& x) { return x.node().op == Op::constant || x.node().op == Op::iota; }
+  // Of what is in memory, or given; what is not either has a length of its own.
+  static double load_length(const Node& node) {
+    return node.op == Op::constant || node.op == Op::number ? 0 : 1;
+  }
 
   // Puts the largest operand into memory; false where none is more than a load.
   bool cut_below(const Node& node) {
@@ -170,9 +173,9 @@ class Materialiser {
     while (!open.empty() && size <= most_code) {
       const auto [node, place, times] = open.back();
       open.pop_back();
-      if (node->op == Op::constant || !seen.insert({node, place}).second) continue;
+      if (!seen.insert({node, place}).second) continue;
       const bool loads = node != &root && (is_leaf(*node) || in_memory_.contains(node));
-      size += times * (loads ? 1 : code_length(*node));
+      size += times * (loads ? load_length(*node) : code_length(*node));
       if (loads) continue;
       const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
       for (const Tensor& operand : node->operands)

@@ -48,7 +48,10 @@ const Node& memory_of(const Node& node) {
 
 double code_length(const Node& node) {
   const graph::Row& row = graph::row_of(node.op);
-  return row.kind == Kind::elementwise ? std::max(1.0, 0.4 * row.cost) : 1;
+  if (row.kind == Kind::elementwise) return std::max(1.0, 0.5 * row.cost);
+  if (node.op == Op::constant || node.op == Op::number || node.op == Op::alias) return 0;
+  const bool repeats_one = node.op == Op::broadcast && node.operands[0].size() == 1;
+  return repeats_one ? 0 : 1;
 }
 
 bool joins_many(const Node& node) {

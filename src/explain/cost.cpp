@@ -153,7 +153,13 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
 }  // namespace
 
 Cost cost_of(const Work& work, const Group& group, const Partition& partition, size_t launch, size_t last) {
-  if (group.form == Group::Form::kernel) return own_cost(work, *group.roots[0], launch == last);
+  if (group.form == Group::Form::kernel) {
+    Cost cost = own_cost(work, *group.roots[0], launch == last);
+    // What is computed into its place counts with the last of the parts.
+    if (joins_many(*group.roots[0]) && launch == last)
+      cost.operations = GroupCount(group, partition).operations();
+    return cost;
+  }
   const GroupCount count(group, partition);
   // Rows that were split: the first kernel does the work of the row, the second joins the parts.
   const bool joins = launch > 0;

@@ -128,9 +128,13 @@ Tensor base_of(const Tensor& x) {
 }
 
 Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
-  if (x.pointer() == base.pointer()) return parameter;
-  const Tensor below = rebuilt(x.node().operands[0], base, parameter);
-  return make_node(Op::broadcast, x.dtype(), x.shape(), {below}, x.node().attributes);
+  Tensors chain;  // the outermost first
+  for (Tensor next = x; next.pointer() != base.pointer(); next = Tensor(next.node().operands[0]))
+    chain.push_back(next);
+  Tensor made = parameter;
+  for (auto next = chain.rbegin(); next != chain.rend(); ++next)
+    made = make_node(Op::broadcast, next->dtype(), next->shape(), {made}, next->node().attributes);
+  return made;
 }
 
 }  // namespace
