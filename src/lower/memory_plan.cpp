@@ -28,7 +28,7 @@ namespace {
 // A piece of the arena and when it is in use: tensors of one size that follow each other.
 class Slot {
  public:
-  Slot(uint64_t offset, uint64_t bytes) : offset(offset), bytes(bytes) {}
+  Slot(uint64_t begin, uint64_t size) : offset(begin), bytes(size) {}
   uint64_t offset, bytes;
 
   bool is_busy(size_t first, size_t until) {
