@@ -75,12 +75,12 @@ class Compiler {
   static std::vector<const Group*> small_run(const std::vector<Group>& groups, size_t first,
                                              const Workshop& shop) {
     // A kernel of more takes long to compile, and drivers have refused some.
-    constexpr size_t most_groups = 24, most_nodes = 400;
+    constexpr size_t most_groups = 24;
     std::vector<const Group*> run;
-    size_t nodes = 0;
+    double code = 0;
     for (size_t i = first; i < groups.size() && run.size() < most_groups && is_small(groups[i], shop); ++i) {
-      for_each_inside(groups[i], shop.partition, [&](const Node&, Place) { ++nodes; });
-      if (nodes > most_nodes) break;
+      for_each_inside(groups[i], shop.partition, [&](const Node& node, Place) { code += code_length(node); });
+      if (code > most_code) break;
       run.push_back(&groups[i]);
     }
     return run;
@@ -166,6 +166,8 @@ class Compiler {
     for (const Binding& binding : item.bindings) {
       if (binding.kind == Binding::Kind::tensor)
         kernel.arguments.emplace_back(place_of(*binding.node));
+      else if (binding.kind == Binding::Kind::constant)
+        kernel.arguments.emplace_back(ConstantSource{binding.value, binding.type});
       else
         kernel.arguments.emplace_back(NumberSource{number_index_.at(binding.node),
                                                    binding.kind == Binding::Kind::number_imag,

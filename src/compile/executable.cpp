@@ -29,7 +29,9 @@ Argument typed(kernel::Type type, const graph::Literal& number, bool imaginary) 
 Buffer Run::buffer(const Location& place) const {
   switch (place.in) {
     case Location::In::input: return inputs_[place.index];
-    case Location::In::output: return outputs_[place.index];
+    case Location::In::output:
+      return place.offset == 0 ? outputs_[place.index]
+                               : outputs_[place.index].slice(place.offset, place.bytes);
     case Location::In::arena: return arena_.slice(place.offset, place.bytes);
   }
   return {};
@@ -37,6 +39,8 @@ Buffer Run::buffer(const Location& place) const {
 
 Argument Run::argument(const ArgumentSource& source) const {
   if (const auto* place = std::get_if<Location>(&source)) return buffer(*place);
+  if (const auto* constant = std::get_if<ConstantSource>(&source))
+    return typed(constant->type, {0, 0, static_cast<int64_t>(constant->value)}, false);
   const auto& number = std::get<NumberSource>(source);
   return typed(number.type, numbers_[number.index], number.imaginary);
 }

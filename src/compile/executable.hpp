@@ -21,7 +21,7 @@ using lower::ProductForm;
 struct Location {
   enum class In : uint8_t { input, output, arena } in = In::arena;
   uint32_t index = 0;   // input, output
-  uint64_t offset = 0;  // arena
+  uint64_t offset = 0;  // arena; output: of a part
   uint64_t bytes = 0;
 };
 struct NumberSource {
@@ -29,7 +29,11 @@ struct NumberSource {
   bool imaginary = false;
   kernel::Type type{};
 };
-using ArgumentSource = std::variant<Location, NumberSource>;
+struct ConstantSource {  // a whole number
+  uint64_t value = 0;
+  kernel::Type type{};
+};
+using ArgumentSource = std::variant<Location, NumberSource, ConstantSource>;
 
 struct Step;
 // What steps see while they run; one at a time uses it.

@@ -48,6 +48,7 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
   const Node& node = *group.roots[0];  // the oldest: what an epilogue computes comes after it
   switch (node.op) {
     case Op::dot: return dot_work(group, shop, device);
+    case Op::concatenate: return concatenate_work(group, shop, device);
     case Op::indexed_add:
     case Op::indexed_put: return scatter_work(node, shop, device);
     case Op::cholesky: return cholesky_work(node, shop, device);

@@ -21,6 +21,7 @@ struct Work {
   std::vector<Binding> bindings;
   std::vector<const Node*> touches;  // tensors in memory that it reads or writes
   double operations = 0;             // of arithmetic; 0 where the group's nodes tell
+  uint64_t written = 0;              // bytes of the result, where it is one of several that write parts of it
   // Instead of a kernel: the step, once the places are known.
   std::function<StepWork(const LocationOf&)> conduct;
 };
@@ -30,6 +31,8 @@ Work work_of(Launch launch, Device& device);
 std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device);
 // A product, and what is done with its results before they are stored.
 std::vector<Work> dot_work(const Group& group, Workshop& shop, Device& device);
+// Many parts, each written to its place.
+std::vector<Work> concatenate_work(const Group& group, Workshop& shop, Device& device);
 std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double cheap = 6;  // cost up to which a value is computed again
 constexpr double many = 4;   // readers from which it is not
-constexpr int most_nodes_inside = 400;
 
 bool is_leaf(const Node& node) {
   return graph::row_of(node.op).kind == Kind::leaf && node.op != Op::iota && node.op != Op::alias;
@@ -38,7 +37,7 @@ double expansion(const Node& user, const Node& operand) {
                              static_cast<double>(contracted_count(user)) / a);
   }
   const Kind kind = graph::row_of(user.op).kind;
-  if (kind != Kind::view) return 1;
+  if (kind != Kind::view || joins_many(user)) return 1;
   const double size = static_cast<double>(std::max<int64_t>(1, element_count(operand.shape)));
   return std::max(1.0, static_cast<double>(element_count(user.shape)) / size);
 }
@@ -48,7 +47,7 @@ class Materialiser {
  public:
   Materialiser(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs,
                const Target& target)
-      : nodes_(nodes), in_memory_(inputs) {
+      : nodes_(nodes), inputs_(inputs), in_memory_(inputs) {
     for (const Node* node : nodes) {
       for (const Tensor& operand : node->operands) users_[&operand.node()].push_back(node);
       if (inputs.contains(node)) continue;
@@ -59,6 +58,7 @@ class Materialiser {
         for (const Tensor& operand : node->operands) {
           // Updates of zeros start from a fill.
           if (&operand == &node->operands[0] && starts_from_zero(*node)) continue;
+          if (joins_many(*node)) continue;
           in_memory_.insert(&memory_of(operand.node()));
         }
       }
@@ -73,32 +73,81 @@ class Materialiser {
   }
 
  private:
+  struct Inside {
+    double cost = 0;
+    double size = 0;  // of the code
+  };
+
   void measure() {
     for (const Node* node : nodes_) {
-      if (is_leaf(*node) || in_memory_.contains(node)) continue;
-      Inside& mine = inside_[node];
-      mine = {own_cost(*node), 1};
-      const double times = graph::row_of(node->op).kind == Kind::reduction ? mine.cost
-                           : node->op == Op::dot                           ? mine.cost / 2
-                                                                           : 1;
-      for (const Tensor& operand : node->operands)
-        if (const auto it = inside_.find(&operand.node()); it != inside_.end()) {
-          mine.cost += it->second.cost * times;
-          mine.nodes += it->second.nodes;
-        }
-      // Too long for one kernel: an upper bound, since shared parts count twice.
-      if (mine.nodes > most_nodes_inside && graph::row_of(node->op).kind == Kind::elementwise &&
-          distinct_nodes(*node) > most_nodes_inside) {
-        in_memory_.insert(node);
-        inside_.erase(node);
-      } else {
-        mine.nodes = std::min(mine.nodes, most_nodes_inside * 4);
-        if (mine.cost > cheap && is_repeated(*node)) {
-          in_memory_.insert(node);  // so that what reads the repetition is not held to be expensive
-          inside_.erase(node);
-        }
+      if (is_leaf(*node) || inputs_.contains(node)) continue;
+      Inside mine = inside_of(*node);
+      // The sum over the operands is an upper bound, since shared parts count twice. Where the kernel is too
+      // long the largest part of it is cut off.
+      while (mine.size > most_code) {
+        const double counted = size_of_kernel(*node);
+        const bool fits = counted <= most_code;
+        if (fits) mine.size = counted;
+        if (fits || !cut_below(*node)) break;
+        mine = inside_of(*node);
       }
+      if (in_memory_.contains(node)) continue;
+      // So that what reads the repetition is not held to be expensive.
+      if (mine.cost > cheap && is_repeated(*node))
+        in_memory_.insert(node);
+      else
+        inside_[node] = mine;
     }
+  }
+
+  // How many times an element of the operands is written into the kernel where the node is computed.
+  static double copies(const Node& node) {
+    constexpr int64_t unrolled = 8;  // longer ones are loops
+    const int64_t count = graph::row_of(node.op).kind == Kind::reduction ? reduced_count(node)
+                          : node.op == Op::dot                           ? contracted_count(node)
+                                                                         : 1;
+    return count <= unrolled ? static_cast<double>(count) : 1;
+  }
+
+  Inside inside_of(const Node& node) const {
+    Inside mine{own_cost(node), code_length(node)};
+    const double times = graph::row_of(node.op).kind == Kind::reduction ? mine.cost
+                         : node.op == Op::dot                           ? mine.cost / 2
+                                                                        : 1;
+    if (joins_many(node)) return mine;  // each part has its own loop
+    for (const Tensor& operand : node.operands) {
+      const auto it = inside_.find(&operand.node());
+      if (it != inside_.end()) mine.cost += it->second.cost * times;
+      mine.size += copies(node) * (it != inside_.end() ? it->second.size : load_length(operand.node()));
+    }
+    return mine;
+  }
+
+  // Of what is in memory, or given; what is not either has a length of its own.
+  static double load_length(const Node& node) {
+    return node.op == Op::constant || node.op == Op::number ? 0 : 1;
+  }
+
+  // Puts the largest operand into memory; false where none is more than a load.
+  bool cut_below(const Node& node) {
+    const Node* largest = nullptr;
+    double size = 1;
+    for (const Tensor& operand : node.operands)
+      if (const auto it = inside_.find(&operand.node()); it != inside_.end() && it->second.size > size) {
+        largest = &operand.node();
+        size = it->second.size;
+      }
+    // Not what only repeats or renames it.
+    while (largest &&
+           (largest->op == Op::broadcast || largest->op == Op::reshape || largest->op == Op::alias)) {
+      inside_[largest] = {own_cost(*largest), 2};
+      largest = &largest->operands[0].node();
+      if (!inside_.contains(largest)) largest = nullptr;
+    }
+    if (!largest) return size > 1;
+    in_memory_.insert(largest);
+    inside_.erase(largest);
+    return true;
   }
 
   // True where a view shows an element of the node many times.
@@ -109,16 +158,31 @@ class Materialiser {
            });
   }
 
-  int distinct_nodes(const Node& root) const {
-    Set seen;
-    std::vector<const Node*> open{&root};
-    while (!open.empty()) {
-      const Node* node = open.back();
+  // The code of a kernel of `root`, counted until it is too long. An elementwise operand
+  // is read at its reader's place, and once by all who read it there; index maps and reductions read at
+  // places of their own.
+  double size_of_kernel(const Node& root) const {
+    struct Visit {
+      const Node* node;
+      uint32_t place;
+      double times;
+    };
+    std::set<std::pair<const Node*, uint32_t>> seen;
+    std::vector<Visit> open{{&root, 0, 1}};
+    uint32_t places = 0;
+    double size = 0;
+    while (!open.empty() && size <= most_code) {
+      const auto [node, place, times] = open.back();
       open.pop_back();
-      if (is_leaf(*node) || in_memory_.contains(node) || !seen.insert(node).second) continue;
-      for (const Tensor& operand : node->operands) open.push_back(&operand.node());
+      if (!seen.insert({node, place}).second) continue;
+      const bool loads = node != &root && (is_leaf(*node) || in_memory_.contains(node));
+      size += times * (loads ? load_length(*node) : code_length(*node));
+      if (loads) continue;
+      const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
+      for (const Tensor& operand : node->operands)
+        open.push_back({&operand.node(), same_place ? place : ++places, times * copies(*node)});
     }
-    return static_cast<int>(seen.size());
+    return size;
   }
 
   void decide(const Node& node) {
@@ -144,11 +208,8 @@ class Materialiser {
       roots_[&node] = std::move(roots);
   }
 
-  struct Inside {
-    double cost = 0;
-    int nodes = 0;
-  };
   const std::vector<const Node*>& nodes_;
+  const Set& inputs_;
   Set in_memory_;
   std::unordered_map<const Node*, std::vector<const Node*>> users_;
   std::unordered_map<const Node*, Inside> inside_;

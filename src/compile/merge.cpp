@@ -17,10 +17,18 @@ namespace {
 class Merger {
  public:
   Merger(std::vector<Group> groups, const Partition& partition, const Target& target)
-      : groups_(std::move(groups)), partition_(partition), target_(target) {
+      : groups_(std::move(groups)),
+        partition_(partition),
+        target_(target),
+        reads_(groups_.size()),
+        sizes_(groups_.size()) {
     for (size_t g = 0; g < groups_.size(); ++g)
       for (const Node* root : groups_[g].roots) owner_[root] = g;
-    for (size_t g = 0; g < groups_.size(); ++g) find_reads(g);
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      find_reads(g);
+      for_each_inside(groups_[g], partition_,
+                      [&](const Node& node, Place) { sizes_[g] += code_length(node); });
+    }
   }
 
   std::vector<Group> run() {
@@ -28,7 +36,7 @@ class Merger {
       bool changed = true;
       while (changed) {
         changed = false;
-        const std::set<size_t> before = producers(g);
+        const std::vector<size_t> before = producers(g);
         for (auto p = before.rbegin(); p != before.rend() && !changed; ++p) changed = try_merge(*p, g);
       }
     }
@@ -40,21 +48,29 @@ class Merger {
   using Reads = std::map<const Node*, std::set<Place>>;
 
   void find_reads(size_t g) {
-    reads_[g].clear();
-    for_each_read(groups_[g], partition_,
-                  [&](const Node& node, Place place) { reads_[g][&node].insert(place); });
+    Reads& reads = reads_[g];
+    reads.clear();
+    for_each_read(groups_[g], partition_, [&](const Node& node, Place place) { reads[&node].insert(place); });
   }
 
-  std::set<size_t> producers(size_t g) {
-    std::set<size_t> found;
+  // Oldest first, each once.
+  std::vector<size_t> producers(size_t g) const {
+    std::vector<size_t> found;
     for (const auto& [node, places] : reads_[g])
-      if (const auto it = owner_.find(node); it != owner_.end() && it->second != g) found.insert(it->second);
+      if (const auto it = owner_.find(node); it != owner_.end() && it->second != g)
+        found.push_back(it->second);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 
-  // Does `from` need `what`, through any other group?
-  bool depends(size_t from, size_t what, bool directly_too) {
-    std::set<size_t> seen;
+  // May `from` need `what`, through any other group? Where the way is long the answer is yes: groups so far
+  // apart gain nothing from each other.
+  bool depends(size_t from, size_t what, bool directly_too) const {
+    constexpr size_t most_looked_at = 256;
+    // Operands are older than what reads them.
+    const uint64_t oldest = groups_[what].roots.front()->number;
+    std::unordered_set<size_t> seen;
     std::vector<size_t> open;
     for (const size_t p : producers(from)) {
       if (p == what && directly_too) return true;
@@ -64,7 +80,8 @@ class Merger {
       const size_t next = open.back();
       open.pop_back();
       if (next == what) return true;
-      if (!seen.insert(next).second) continue;
+      if (groups_[next].roots.back()->number < oldest || !seen.insert(next).second) continue;
+      if (seen.size() > most_looked_at) return true;
       for (const size_t p : producers(next)) open.push_back(p);
     }
     return false;
@@ -119,6 +136,7 @@ class Merger {
 
   bool try_merge(size_t p, size_t c) {
     Group joint;
+    if (sizes_[p] + sizes_[c] > most_code) return false;
     if (!joins(groups_[p], groups_[c], joint, reads_[c])) return false;
     // In rows the places are judged in the joint space.
     if (joint.form == Group::Form::rows) {
@@ -144,6 +162,7 @@ class Merger {
     groups_[c] = std::move(joint);
     groups_[p].roots.clear();
     reads_[p].clear();
+    sizes_[c] += std::exchange(sizes_[p], 0);
     for (const Node* root : groups_[c].roots) owner_[root] = c;
     find_reads(c);
   }
@@ -163,6 +182,7 @@ class Merger {
           if (groups_[a].roots.size() + groups_[b].roots.size() > 8) continue;
           if (size > 65536 && !share_a_read(a, b)) continue;
           if (reads_[a].size() + reads_[b].size() > 24) continue;
+          if (sizes_[a] + sizes_[b] > most_code) continue;
           if (depends(b, a, true) || depends(a, b, true)) continue;
           absorb(a, b, groups_[b]);
         }
@@ -170,20 +190,36 @@ class Merger {
   }
 
   bool share_a_read(size_t a, size_t b) const {
-    for (const auto& [node, places] : reads_.at(a))
-      if (node->op != Op::number && reads_.at(b).contains(node)) return true;
+    for (const auto& [node, places] : reads_[a])
+      if (node->op != Op::number && reads_[b].contains(node)) return true;
     return false;
   }
 
+  // Each behind what it reads, and otherwise as they are. Without recursion: a chain may be as long as it
+  // likes.
   std::vector<Group> ordered() {
+    enum class State : uint8_t { untouched, waits, placed };
+    std::vector<State> states(groups_.size(), State::untouched);
     std::vector<Group> result;
-    std::set<size_t> done;
-    std::function<void(size_t)> place = [&](size_t g) {
-      if (groups_[g].roots.empty() || !done.insert(g).second) return;
-      for (const size_t p : producers(g)) place(p);
-      result.push_back(groups_[g]);
-    };
-    for (size_t g = 0; g < groups_.size(); ++g) place(g);
+    std::vector<size_t> open;
+    for (size_t first = 0; first < groups_.size(); ++first) {
+      open.push_back(first);
+      while (!open.empty()) {
+        const size_t g = open.back();
+        if (groups_[g].roots.empty() || states[g] != State::untouched) {
+          open.pop_back();
+          if (states[g] == State::waits) {
+            states[g] = State::placed;
+            result.push_back(std::move(groups_[g]));
+          }
+          continue;
+        }
+        states[g] = State::waits;
+        const std::vector<size_t> before = producers(g);
+        for (auto p = before.rbegin(); p != before.rend(); ++p)
+          if (states[*p] == State::untouched) open.push_back(*p);
+      }
+    }
     return result;
   }
 
@@ -191,7 +227,8 @@ class Merger {
   const Partition& partition_;
   const Target& target_;
   std::unordered_map<const Node*, size_t> owner_;
-  std::map<size_t, Reads> reads_;
+  std::vector<Reads> reads_;   // by group
+  std::vector<double> sizes_;  // of their code; what several compute counts for each
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t inline_reduction_limit = 8;
 constexpr int64_t inline_dot_limit = int64_t{1} << 18;  // multiplications
+constexpr size_t few_parts = 8;
 
 }  // namespace
 
@@ -46,9 +47,21 @@ const Node& memory_of(const Node& node) {
   return *base;
 }
 
+double code_length(const Node& node) {
+  const graph::Row& row = graph::row_of(node.op);
+  if (row.kind == Kind::elementwise) return std::max(1.0, 0.5 * row.cost);
+  if (node.op == Op::constant || node.op == Op::number || node.op == Op::alias) return 0;
+  const bool repeats_one = node.op == Op::broadcast && node.operands[0].size() == 1;
+  return repeats_one ? 0 : 1;
+}
+
+bool joins_many(const Node& node) {
+  return node.op == Op::concatenate && !node.computed && node.operands.size() > few_parts;
+}
+
 bool has_own_kernel(const Node& node, const Target& target) {
   const Kind kind = graph::row_of(node.op).kind;
-  return kind == Kind::control || (kind == Kind::kernel && !is_inline_dot(node, target));
+  return joins_many(node) || kind == Kind::control || (kind == Kind::kernel && !is_inline_dot(node, target));
 }
 
 bool is_inline_dot(const Node& node, const Target& target) {

@@ -68,11 +68,19 @@ void for_each_inside(const Group& group, const Partition& partition,
 
 // True where `node` repeats one value for all elements of a row of the space.
 bool is_row_broadcast(const Node& node, const Shape& full, const Axes& axes);
+// How long the code of an element of the node is, an addition or a load being 1; without its operands.
+double code_length(const Node& node);
+// What one kernel holds at most. Compilers take longer than in proportion beyond, and a long chain that
+// repeats itself gives kernels that are equal: one of them is compiled.
+inline constexpr double most_code = 400;
+
 // A dot that is written as a loop where it is read, rather than as a kernel.
 bool is_inline_dot(const Node& node, const Target& target);
 // True where the operation has a kernel of its own.
 bool has_own_kernel(const Node& node, const Target& target);
 bool is_inline_reduction(const Node& node);
+// A concatenation of so many parts that each is written to its place by itself, rather than chosen among all.
+bool joins_many(const Node& node);
 // Reshapes share the memory of what they reshape.
 const Node& memory_of(const Node& node);
 

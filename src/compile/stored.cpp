@@ -92,7 +92,7 @@ Program unpack_program(Unpacker& in) {
 // --- Steps ------------------------------------------------------------------------------------------------
 
 enum class Tag : uint8_t { kernel, copy, fill, product };
-enum class Source : uint8_t { place, number };
+enum class Source : uint8_t { place, number, constant };
 
 void pack(Packer& out, const Location& place) {
   out.put(place.in);
@@ -105,6 +105,11 @@ void pack(Packer& out, const ArgumentSource& source) {
   if (const auto* place = std::get_if<Location>(&source)) {
     out.put(Source::place);
     return pack(out, *place);
+  }
+  if (const auto* constant = std::get_if<ConstantSource>(&source)) {
+    out.put(Source::constant);
+    out.put(constant->value);
+    return out.put(constant->type);
   }
   const auto& number = std::get<NumberSource>(source);
   out.put(Source::number);
@@ -155,7 +160,7 @@ class StepReader {
     arena_bytes_ = made->arena_bytes_ = in_.get<uint64_t>();
     made->output_bytes_.resize(in_.get_size(8));
     for (uint64_t& bytes : made->output_bytes_) bytes = in_.get<uint64_t>();
-    own_outputs_ = made->output_bytes_.size();
+    output_bytes_ = made->output_bytes_;
     made->outputs_.resize(in_.get_size());
     for (Executable::Output& output : made->outputs_) {
       output.is_input = in_.get_bool();
@@ -171,6 +176,10 @@ class StepReader {
   }
 
  private:
+  static bool fits_into(uint64_t bytes, const Location& place) {
+    return place.offset <= bytes && place.bytes <= bytes - place.offset;
+  }
+
   Location location() {
     Location place;
     place.in = in_.get(Location::In::arena);
@@ -179,14 +188,19 @@ class StepReader {
     place.bytes = in_.get<uint64_t>();
     const bool fits = place.in == Location::In::input ? place.index < inputs_
                       : place.in == Location::In::output
-                          ? place.index < own_outputs_
-                          : place.offset <= arena_bytes_ && place.bytes <= arena_bytes_ - place.offset;
+                          ? place.index < output_bytes_.size() && fits_into(output_bytes_[place.index], place)
+                          : fits_into(arena_bytes_, place);
     if (!fits) Unpacker::fail();
     return place;
   }
 
   ArgumentSource argument() {
-    if (in_.get(Source::number) == Source::place) return location();
+    const Source source = in_.get(Source::constant);
+    if (source == Source::place) return location();
+    if (source == Source::constant) {
+      const auto value = in_.get<uint64_t>();
+      return ConstantSource{value, in_.get(kernel::Type::f64)};
+    }
     NumberSource number;
     number.index = in_.get<uint32_t>();
     number.imaginary = in_.get_bool();
@@ -252,7 +266,8 @@ class StepReader {
 
   Unpacker& in_;
   Device& device_;
-  size_t inputs_, numbers_, own_outputs_ = 0;
+  size_t inputs_, numbers_;
+  std::vector<uint64_t> output_bytes_;
   uint64_t arena_bytes_ = 0;
   std::vector<std::shared_ptr<const Kernel>> kernels_;
 };

@@ -76,9 +76,8 @@ void append_graph(Words& words, std::span<const Tensor> roots, std::span<const T
   words.push_back(~uint64_t{0});
   for (const Tensor& root : roots) words.push_back(root.node().place);
   for (const Tensor& parameter : parameters) {
-    const bool used = std::find_if(nodes.begin(), nodes.end(), [&](const Tensor& x) {
-                        return x.pointer() == parameter.pointer();
-                      }) != nodes.end();
+    const uint32_t place = parameter.node().place;  // of this walk only where the walk came by
+    const bool used = place < nodes.size() && nodes[place].pointer() == parameter.pointer();
     words.push_back(used ? parameter.node().place : ~uint64_t{0});
   }
   for (const graph::Subgraph* function : functions) append_function(words, *function);

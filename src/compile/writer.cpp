@@ -71,12 +71,18 @@ Scalar Arguments::number(const Node& node) {
   const Type type = compute_type(node.type);
   const std::string name = "n" + std::to_string(bindings_.size());
   Scalar value{builder_.scalar(name, type), {}, false};
-  bindings_.push_back({Binding::Kind::number_real, &node, false});
+  bindings_.push_back({Binding::Kind::number_real, &node});
   if (is_complex(node.type)) {
     value = graph::pair(value.re, builder_.scalar(name + "i", type));
-    bindings_.push_back({Binding::Kind::number_imag, &node, false});
+    bindings_.push_back({Binding::Kind::number_imag, &node});
   }
   return numbers_[&node] = value;
+}
+
+Value Arguments::constant(Type type, uint64_t value) {
+  const std::string name = "c" + std::to_string(bindings_.size());
+  bindings_.push_back({Binding::Kind::constant, nullptr, false, value, type});
+  return builder_.scalar(name, type);
 }
 
 kernel::Array Arguments::tensor(const Node& node, kernel::Access access) {

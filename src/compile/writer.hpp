@@ -23,9 +23,11 @@ using kernel::Value;
 
 // What an argument of a kernel stands for.
 struct Binding {
-  enum class Kind : uint8_t { tensor, number_real, number_imag } kind = Kind::tensor;
+  enum class Kind : uint8_t { tensor, number_real, number_imag, constant } kind = Kind::tensor;
   const Node* node = nullptr;
   bool written = false;
+  uint64_t value = 0;  // constant
+  kernel::Type type{};
 };
 
 // The parameters of one kernel. A tensor is one of them, however many pieces of the kernel use it.
@@ -35,6 +37,8 @@ class Arguments {
   // Before any block of the kernel is opened.
   kernel::Array tensor(const Node& node, kernel::Access access);
   Scalar number(const Node& node);
+  // A whole number that is the same at each run, but not in each kernel that is written alike.
+  Value constant(kernel::Type type, uint64_t value);
   const std::vector<Binding>& bindings() const { return bindings_; }
 
  private:

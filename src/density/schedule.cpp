@@ -123,8 +123,10 @@ class Scheduler {
   void keep_operands(const Node& node) {
     for (const Tensor& operand : node.operands)
       if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
-          operand.dtype() == density_.type && cost_of(operand.node()) > 1)
+          operand.dtype() == density_.type && cost_of(operand.node()) > 1) {
         keep(operand.node());
+        costs_.clear();
+      }
   }
 
   void classify_updates(const Node& node) {
@@ -176,7 +178,6 @@ class Scheduler {
 
   void keep(const Node& node) {
     add({.kind = ItemKind::store, .node = &node, .count = count_of(node), .is_kept = on_cpu_});
-    costs_.clear();
   }
 
   void add(const Item& item) {
@@ -200,7 +201,7 @@ class Scheduler {
     const auto follow = [&](const Node& node, bool at_step) {
       for (const Tensor& operand : node.operands) {
         const std::pair next{&operand.node(), at_step && operand.size() == item.count};
-        if (seen.insert(next).second) open.push_back(next);
+        if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
       }
     };
     if (item.kind == ItemKind::output && known_.contains(item.node))
@@ -228,6 +229,7 @@ class Scheduler {
       if (items_[i].kind != ItemKind::output) index_[items_[i].node] = i;  // sums after what they are made of
       if (items_[i].kind == ItemKind::sorted) sorted_[items_[i].node] = i;
     }
+    find_reaching();
     std::vector<std::vector<size_t>> needed(items_.size());
     int last = 0;
     for (size_t i = 0; i < items_.size(); ++i) {
@@ -239,24 +241,32 @@ class Scheduler {
     }
     // Each goes into the last pass of its length that is early enough for those who need it.
     std::vector<int> latest(items_.size(), last);
+    std::map<std::tuple<int, bool, int64_t>, int> passes;  // and how many items are in each
+    const auto pass_of = [](const Item& item, int level) {
+      return std::tuple(level, item.is_wide, item.count);
+    };
+    for (const Item& item : items_)
+      if (item.kind != ItemKind::factor) ++passes[pass_of(item, item.level)];
     for (size_t i = items_.size(); i-- > 0;) {
-      for (int level = latest[i]; level > items_[i].level; --level)
-        if (has_pass(level, i)) {
-          items_[i].level = level;
-          break;
+      Item& item = items_[i];
+      for (int level = latest[i]; level > item.level && item.kind != ItemKind::factor; --level)
+        if (const auto at = passes.find(pass_of(item, level)); at != passes.end() && at->second > 0) {
+          --passes[pass_of(item, item.level)];
+          ++at->second;
+          item.level = level;
         }
       for (const size_t other : needed[i]) latest[other] = std::min(latest[other], items_[i].level - 1);
     }
   }
 
-  // Whether another item makes a pass at this level that this one fits into.
-  bool has_pass(int level, size_t of) const {
-    if (items_[of].kind == ItemKind::factor) return false;
-    for (size_t i = 0; i < items_.size(); ++i)
-      if (i != of && items_[i].level == level && items_[i].count == items_[of].count &&
-          items_[i].is_wide == items_[of].is_wide && items_[i].kind != ItemKind::factor)
-        return true;
-    return false;
+  // Nodes that are items, or need one: the others are not looked through for each item again.
+  void find_reaching() {
+    reaches_.clear();
+    for (const Node* node : nodes_) {
+      bool reaches = index_.contains(node);
+      for (const Tensor& operand : node->operands) reaches = reaches || reaches_.contains(&operand.node());
+      if (reaches) reaches_.insert(node);
+    }
   }
 
   // --- What is worth keeping ---
@@ -321,8 +331,8 @@ class Scheduler {
       if (item.kind != ItemKind::factor) passes[{item.level, item.is_wide, item.count}].push_back(&item);
     std::unordered_map<const Node*, double> reads;
     for (const auto& [key, items] : passes) count_reads(items, reads);
-    bool changed = false;
-    // Oldest first: what stands on a kept value is cheap.
+    bool changed = false, kept_one = false;
+    // Oldest first: what stands on a kept value is cheap, and has not been asked for yet.
     for (const Node* node : nodes_) {
       const auto at = reads.find(node);
       const int64_t count = count_of(*node);
@@ -337,7 +347,11 @@ class Scheduler {
       const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
       if (known_.contains(node) || cost_of(*node) < worth) continue;
       keep(*node);
-      changed = true;
+      if (kept_one)
+        costs_.erase(node);
+      else
+        costs_.clear();  // from before all items were known
+      changed = kept_one = true;
     }
     return changed;
   }
@@ -350,6 +364,7 @@ class Scheduler {
   std::vector<Item> items_;
   std::unordered_set<const Node*> known_;  // of items, outputs apart
   std::unordered_map<const Node*, size_t> index_;
+  std::unordered_set<const Node*> reaches_;
   std::unordered_map<const Node*, size_t> sorted_;  // the items that sort updates
   std::unordered_set<const Node*> kept_sums_;
   std::unordered_map<const Node*, double> costs_;

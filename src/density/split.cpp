@@ -24,30 +24,13 @@ class Splitter {
  public:
   explicit Splitter(std::span<const Tensor> inputs) : inputs_(inputs) {}
 
-  // The terms of factor * sum(x) over all elements of x; an empty factor is 1.
-  void add(const Tensor& x, const Tensor& factor) {
-    const Node& node = x.node();
-    if (node.computed) return keep(x, factor);
-    switch (node.op) {
-      case Op::add: add(node.operands[0], factor); return add(node.operands[1], factor);
-      case Op::subtract:
-        add(node.operands[0], factor);
-        return add(node.operands[1], times(factor, graph::constant(x.dtype(), -1)));
-      case Op::negate: return add(node.operands[0], times(factor, graph::constant(x.dtype(), -1)));
-      case Op::reshape:
-      case Op::transpose: return add(node.operands[0], factor);
-      case Op::sum: return add(node.operands[0], factor);
-      case Op::broadcast: {
-        const auto repeats = static_cast<double>(x.size()) / static_cast<double>(node.operands[0].size());
-        return add(node.operands[0],
-                   repeats == 1 ? factor : times(factor, graph::constant(x.dtype(), repeats)));
-      }
-      case Op::multiply:
-        for (const int side : {0, 1})
-          if (const Tensor scalar = repeated_scalar(node.operands[static_cast<size_t>(side)]))
-            return add(node.operands[static_cast<size_t>(1 - side)], times(factor, scalar));
-        return keep(x, factor);
-      default: return keep(x, factor);
+  // The terms of sum(total) over all its elements. Without recursion: a sum may be of any number of terms.
+  void run(const Tensor& total) {
+    open(total, {});
+    while (!open_.empty()) {
+      const auto [x, factor] = std::move(open_.back());
+      open_.pop_back();
+      add(x, factor);
     }
   }
 
@@ -61,6 +44,36 @@ class Splitter {
   }
 
  private:
+  void open(const Tensor& x, const Tensor& factor) { open_.emplace_back(x, factor); }
+
+  // The terms of factor * sum(x); an empty factor is 1.
+  void add(const Tensor& x, const Tensor& factor) {
+    const Node& node = x.node();
+    if (node.computed) return keep(x, factor);
+    const auto minus = [&] { return times(factor, graph::constant(x.dtype(), -1)); };
+    switch (node.op) {
+      case Op::add:
+      case Op::subtract:  // the first operand's terms come first
+        open(node.operands[1], node.op == Op::add ? factor : minus());
+        return open(node.operands[0], factor);
+      case Op::negate: return open(node.operands[0], minus());
+      case Op::reshape:
+      case Op::transpose:
+      case Op::sum: return open(node.operands[0], factor);
+      case Op::broadcast: {
+        const auto repeats = static_cast<double>(x.size()) / static_cast<double>(node.operands[0].size());
+        return open(node.operands[0],
+                    repeats == 1 ? factor : times(factor, graph::constant(x.dtype(), repeats)));
+      }
+      case Op::multiply:
+        for (const int side : {0, 1})
+          if (const Tensor scalar = repeated_scalar(node.operands[static_cast<size_t>(side)]))
+            return open(node.operands[static_cast<size_t>(1 - side)], times(factor, scalar));
+        return keep(x, factor);
+      default: return keep(x, factor);
+    }
+  }
+
   static Tensor times(const Tensor& a, const Tensor& b) { return a ? multiply(a, b) : b; }
   void keep(const Tensor& x, const Tensor& factor) {
     const Tensor total = x.rank() == 0 ? x : sum(x);
@@ -69,6 +82,7 @@ class Splitter {
 
   std::span<const Tensor> inputs_;
   std::vector<Tensor> terms_;
+  std::vector<std::pair<Tensor, Tensor>> open_;
 };
 
 }  // namespace
@@ -87,7 +101,7 @@ std::unordered_set<const Node*> dependents_of(std::span<const Tensor> roots, std
 
 Terms split_terms(const Tensor& total, std::span<const Tensor> inputs) {
   Splitter splitter(inputs);
-  splitter.add(total, {});
+  splitter.run(total);
   return splitter.finish();
 }
 

@@ -137,13 +137,15 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
   cost.type = wider(DType::f32, node.type);
   cost.operations = work.operations != 0 ? work.operations : is_last ? own_operations(node) : 0;
   if (!work.kernel)
-    for (const Node* touched : work.touches) cost.bytes += bytes_of(*touched);
+    for (const Node* touched : work.touches)
+      cost.bytes += work.written != 0 && touched == &node ? work.written : bytes_of(*touched);
   else
     for (const Use& use : uses_of(work)) {
       uint64_t bytes = bytes_of(*use.node);
       // An update touches as much of its result as there are updates.
       if (updates_places(node) && use.node == &node)
         bytes = std::min(bytes, bytes_of(node.operands[2].node()));
+      if (work.written != 0 && use.node == &node) bytes = work.written;
       cost.bytes += use.reads && use.writes ? 2 * bytes : bytes;
     }
   return cost;
@@ -152,7 +154,13 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
 }  // namespace
 
 Cost cost_of(const Work& work, const Group& group, const Partition& partition, size_t launch, size_t last) {
-  if (group.form == Group::Form::kernel) return own_cost(work, *group.roots[0], launch == last);
+  if (group.form == Group::Form::kernel) {
+    Cost cost = own_cost(work, *group.roots[0], launch == last);
+    // What is computed into its place counts with the last of the parts.
+    if (joins_many(*group.roots[0]) && launch == last)
+      cost.operations = GroupCount(group, partition).operations();
+    return cost;
+  }
   const GroupCount count(group, partition);
   // Rows that were split: the first kernel does the work of the row, the second joins the parts.
   const bool joins = launch > 0;

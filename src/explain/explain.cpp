@@ -95,14 +95,18 @@ std::string totals_text(const Told& told) {
   return text + ", as measured\n";
 }
 
-// The tensors that lay where this one lies, and were done with.
+// The tensors that lay where this one lies, and were done with: the last of them.
 std::string reused(const std::vector<Notes::OfArena>& all, const Notes::OfArena& mine) {
+  constexpr size_t most = 4;
   std::vector<std::string> labels;
   for (const Notes::OfArena& other : all)
     if (&other != &mine && other.last <= mine.first && other.offset < mine.offset + mine.bytes &&
         mine.offset < other.offset + other.bytes)
       labels.push_back(other.label);
-  return labels.empty() ? "" : ", over " + listed(labels);
+  if (labels.empty()) return "";
+  const size_t before = labels.size() - std::min(labels.size(), most);
+  labels.erase(labels.begin(), labels.begin() + static_cast<long>(before));
+  return ", over " + listed(labels) + (before ? fmt::format(" and {} before", before) : "");
 }
 
 std::string memory_text(const Told& told) {

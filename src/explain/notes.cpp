@@ -82,7 +82,8 @@ class NoteTaker {
     std::vector<Use> all;
     for (const Node* node : work.touches) {
       const Node& base = memory_of(*node);
-      const bool known = made_.inputs.contains(&base) || touched_.contains(&base);
+      const bool known = made_.inputs.contains(&base) ||
+                         (touched_.contains(&base) && !(work.written && node == work.touches[1]));
       all.push_back({node, known, !known});
     }
     return all;

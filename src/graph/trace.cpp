@@ -38,6 +38,49 @@ Tensors instantiate(const Subgraph& f, const Tensors& arguments) {
   return substitute(f.results, f.parameters, arguments);
 }
 
+namespace {
+
+// The node with other operands, or itself where they are the same.
+Tensor with_operands(const Tensor& x, const std::unordered_map<const Node*, Tensor>& now) {
+  const Node& node = x.node();
+  bool changed = false;
+  std::vector<Tensor> operands;
+  for (const Tensor& operand : node.operands) {
+    operands.push_back(now.at(&operand.node()));
+    changed = changed || operands.back().pointer() != operand.pointer();
+  }
+  return changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
+}
+
+}  // namespace
+
+// What takes a node's place may be younger than who reads it: the order is by need, not by age.
+Tensors substitute_throughout(const Tensors& roots, const Tensors& from, const Tensors& to) {
+  const std::lock_guard lock(graph_lock());
+  std::unordered_map<const Node*, Tensor> places, now;
+  for (size_t i = 0; i < from.size(); ++i) places[&from[i].node()] = to[i];
+  std::unordered_set<const Node*> waits;
+  std::vector<Tensor> open(roots.begin(), roots.end());
+  while (!open.empty()) {
+    const Tensor x = open.back();
+    const auto place = places.find(&x.node());
+    if (!now.contains(&x.node()) && waits.insert(&x.node()).second) {
+      if (place != places.end())
+        open.push_back(place->second);
+      else
+        for (const Tensor& operand : x.node().operands)
+          if (!now.contains(&operand.node())) open.push_back(operand);
+      continue;
+    }
+    open.pop_back();
+    if (!now.contains(&x.node()))
+      now[&x.node()] = place != places.end() ? now.at(&place->second.node()) : with_operands(x, now);
+  }
+  std::vector<Tensor> results;
+  for (const Tensor& root : roots) results.push_back(now.at(&root.node()));
+  return results;
+}
+
 bool Dependents::contains(const Tensor& x) const {
   return std::binary_search(sorted.begin(), sorted.end(), &x.node());
 }
@@ -129,9 +172,13 @@ Tensor base_of(const Tensor& x) {
 }
 
 Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
-  if (x.pointer() == base.pointer()) return parameter;
-  const Tensor below = rebuilt(x.node().operands[0], base, parameter);
-  return make_node(Op::broadcast, x.dtype(), x.shape(), {below}, x.node().attributes);
+  Tensors chain;  // the outermost first
+  for (Tensor next = x; next.pointer() != base.pointer(); next = Tensor(next.node().operands[0]))
+    chain.push_back(next);
+  Tensor made = parameter;
+  for (auto next = chain.rbegin(); next != chain.rend(); ++next)
+    made = make_node(Op::broadcast, next->dtype(), next->shape(), {made}, next->node().attributes);
+  return made;
 }
 
 }  // namespace

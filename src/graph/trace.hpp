@@ -40,6 +40,9 @@ Closed close(const std::vector<Trace>& traces, Invariant invariant);
 // The results of a function for these arguments, as nodes of the caller's graph.
 Tensors instantiate(const Subgraph& f, const Tensors& arguments);
 
+// Rebuilds `roots` with some nodes replaced, also inside of what takes their places.
+Tensors substitute_throughout(const Tensors& roots, const Tensors& from, const Tensors& to);
+
 // Nodes that depend on `inputs` and that `results` need, in topological order, each with its operands as they
 // were under the graph lock. The inputs themselves are not among the steps.
 struct Visit {

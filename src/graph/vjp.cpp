@@ -31,10 +31,10 @@ class Reverse {
     for (auto step = dependents_.steps.rbegin(); step != dependents_.steps.rend(); ++step) visit(*step);
   }
 
-  // A loop that also keeps what its gradient needs takes the place of the loop before it, youngest first, so
-  // that a later pass sees the operands of all that came before.
+  // A loop that also keeps what its gradient needs takes the place of the loop before it, in the operands of
+  // others that do too.
   void replace(Tensors& roots) const {
-    for (const Replacement& r : replacements_) roots = substitute(roots, r.from, r.to);
+    if (!replaced_.empty()) roots = substitute_throughout(roots, replaced_, replacements_);
   }
 
   Tensor of(const Tensor& x) const {
@@ -70,10 +70,9 @@ class Reverse {
     const ControlGradients found = control_vjp(step.node, step.operands, parts->second, wanted(step));
     spread(step, found.gradients);
     if (found.results.empty()) return;
-    Replacement& replacement = replacements_.emplace_back();
     for (const Tensor& item : items_[&node]) {
-      replacement.from.push_back(item);
-      replacement.to.push_back(found.results[static_cast<size_t>(item.node().as<Which>().number)]);
+      replaced_.push_back(item);
+      replacements_.push_back(found.results[static_cast<size_t>(item.node().as<Which>().number)]);
     }
   }
 
@@ -107,15 +106,11 @@ class Reverse {
     }
   }
 
-  struct Replacement {
-    Tensors from, to;
-  };
-
   Dependents dependents_;
   std::unordered_map<const Node*, Tensor> gradients_;
   std::unordered_map<const Node*, Tensors> parts_;  // cotangents of a control node's results
   std::unordered_map<const Node*, Tensors> items_;
-  std::vector<Replacement> replacements_;
+  Tensors replaced_, replacements_;  // items of loops
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "lower/memory_plan.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace adit::lower {
 
@@ -22,28 +23,60 @@ void MemoryPlan::take_over(const graph::Node* node, const graph::Node* dying, si
   owner.until = life.last;
 }
 
+namespace {
+
+// A piece of the arena and when it is in use: tensors of one size that follow each other.
+class Slot {
+ public:
+  Slot(uint64_t begin, uint64_t size) : offset(begin), bytes(size) {}
+  uint64_t offset, bytes;
+
+  bool is_busy(size_t first, size_t until) {
+    if (first <= known_until_ && known_first_ <= until) return true;
+    auto next = times_.upper_bound(until);
+    if (next == times_.begin()) return false;
+    --next;
+    if (next->second < first) return false;
+    known_first_ = next->first;
+    known_until_ = next->second;
+    return true;
+  }
+  void take(size_t first, size_t until) {
+    times_[first] = until;
+    known_first_ = first;
+    known_until_ = until;
+  }
+
+ private:
+  std::map<size_t, size_t> times_;            // from the first step to the last
+  size_t known_first_ = 1, known_until_ = 0;  // one of them, which is looked at before the others
+};
+
+}  // namespace
+
 uint64_t MemoryPlan::arrange() {
   std::vector<size_t> order;
   for (size_t i = 0; i < lives_.size(); ++i)
     if (lives_[i].owner == i) order.push_back(i);
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return lives_[a].bytes > lives_[b].bytes; });
-  std::vector<size_t> placed;  // by offset
+  std::vector<Slot> slots;  // by offset
   uint64_t top = 0;
   for (const size_t i : order) {
     Life& mine = lives_[i];
     uint64_t offset = 0;
-    for (const size_t j : placed) {
-      const Life& other = lives_[j];
-      if (other.until < mine.first || mine.until < other.first) continue;
-      if (offset + mine.bytes <= other.offset) break;
-      offset = std::max(offset, other.offset + other.bytes);
+    for (Slot& slot : slots) {
+      if (offset + mine.bytes <= slot.offset) break;
+      if (offset >= slot.offset + slot.bytes || !slot.is_busy(mine.first, mine.until)) continue;
+      offset = slot.offset + slot.bytes;
     }
     mine.offset = offset;
     top = std::max(top, offset + mine.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                   [&](size_t a, size_t b) { return lives_[a].offset < lives_[b].offset; }),
-                  i);
+    auto at = std::lower_bound(slots.begin(), slots.end(), offset,
+                               [](const Slot& slot, uint64_t value) { return slot.offset < value; });
+    while (at != slots.end() && at->offset == offset && at->bytes != mine.bytes) ++at;
+    if (at == slots.end() || at->offset != offset) at = slots.emplace(at, offset, mine.bytes);
+    at->take(mine.first, mine.until);
   }
   for (Life& life : lives_) {
     life.offset = lives_[life.owner].offset;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <llvm-c/Core.h>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -90,6 +91,7 @@ class Emitter {
   Ref gather(Ref base, Type type, Ref indices, Ref mask);
   void scatter(Ref base, Type type, Ref indices, Ref value, Ref mask);
   Ref linear_condition(const Instruction& it);
+  bool loads_under_mask(const Instruction& it) const;
   void lane_array_access(Id id, const Instruction& it);
   Ref atomic_once(const Instruction& it, Ref pointer, Ref value, Ref expected);
 
@@ -126,8 +128,9 @@ class Emitter {
   const Program& program_;
   unsigned lanes_;  // 1 while the rest of a loop is written, twice as many in a long one
   Shapes shapes_;
-  std::vector<Lowered> lowered_;     // by Id; of a memory object: its address
-  std::vector<Ref> declared_under_;  // by Id, of a variable: the mask then
+  std::vector<Lowered> lowered_;                     // by Id; of a memory object: its address
+  std::unordered_map<Id, std::vector<Id>> reduced_;  // the results of each reduce
+  std::vector<Ref> declared_under_;                  // by Id, of a variable: the mask then
   Ref function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;  // holds the allocas and the loaded arguments
   Ref mask_ = nullptr, live_ = nullptr;

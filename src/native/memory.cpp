@@ -1,4 +1,5 @@
 // Loads and stores: scalar where the lanes agree, vector where they are neighbours, lane by lane otherwise.
+#include "native/compile.hpp"
 #include "native/emitter.hpp"
 
 namespace adit::native {
@@ -91,13 +92,21 @@ void Emitter::scatter(Ref base, Type type, Ref indices, Ref value, Ref mask) {
 // When a linear index may be used as one vector access: null for always, else a condition at run time.
 LLVMValueRef Emitter::linear_condition(const Instruction& it) {
   Ref condition = effective() ? all(effective()) : nullptr;
-  if (shapes_.may_wrap[it.operand[1]] && program_[it.operand[1]].type == Type::u32) {
+  // Where the first lane is active its place is one of the buffer's, and the next ones lie behind it: only
+  // places of lanes that control has switched off may lie before the first and wrap.
+  if (mask_ && shapes_.may_wrap[it.operand[1]] && program_[it.operand[1]].type == Type::u32) {
     const Ref base = lowered_[it.operand[1]].part[0];
     const Ref last = LLVMBuildAdd(builder_, base, integer(LLVMTypeOf(base), lanes_ - 1), "");
     const Ref straight = LLVMBuildICmp(builder_, LLVMIntULE, base, last, "");
     condition = condition ? LLVMBuildAnd(builder_, condition, straight, "") : straight;
   }
   return condition;
+}
+
+// Where the end of a loop is all that switches lanes off, and the CPU loads some lanes of a vector by itself:
+// one instruction instead of two ways to load.
+bool Emitter::loads_under_mask(const Instruction& it) const {
+  return !mask_ && live_ && it.width == 1 && bits_of(it.type) >= 32 && host().vector_bits >= 256;
 }
 
 void Emitter::load(Id id, const Instruction& it) {
@@ -159,8 +168,15 @@ void Emitter::load(Id id, const Instruction& it) {
       part[k] = from_memory(picked, it.type);
     }
   };
-  const Ref condition = linear_condition(it);
-  if (!condition) {
+  const bool masked = loads_under_mask(it);
+  const Ref condition = masked ? nullptr : linear_condition(it);
+  if (masked) {
+    const Ref index = index_as_i64(lowered_[index_id].part[0], index_type, false);
+    const TypeRef whole = vector_of(memory_type(it.type));
+    result.part[0] =
+        intrinsic("llvm.masked.load", {whole, LLVMPointerTypeInContext(context_, 0)},
+                  {element(base, it.type, index), i32(size_of(it.type)), live_, LLVMConstNull(whole)});
+  } else if (!condition) {
     fast(result.part);
   } else {
     std::array<Ref, 4> quick{}, careful{};

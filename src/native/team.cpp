@@ -36,7 +36,10 @@ Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& pr
       lanes_(lanes),
       shapes_(find_shapes(program)),
       lowered_(program.instructions.size()),
-      declared_under_(program.instructions.size()) {}
+      declared_under_(program.instructions.size()) {
+  for (Id id = 0; id < program.instructions.size(); ++id)
+    if (program[id].op == Op::reduced) reduced_[program[id].operand[0]].push_back(id);
+}
 
 Emitter::~Emitter() { LLVMDisposeBuilder(builder_); }
 
@@ -210,10 +213,8 @@ void Emitter::reduce(Id id, const Instruction& it) {
       for (size_t c = 0; c + step < sums.size(); c += 2 * step)
         sums[c] = combine(results[k].op, results[k].type, sums[c], sums[c + step]);
     const Ref total = horizontal(results[k].op, results[k].type, sums[0]);
-    for (Id reader = 0; reader < program_.instructions.size(); ++reader)
-      if (program_[reader].op == Op::reduced && program_[reader].operand[0] == id &&
-          program_[reader].constant == k)
-        set(reader, total, Shape::uniform);
+    for (const Id reader : reduced_[id])
+      if (program_[reader].constant == k) set(reader, total, Shape::uniform);
   }
   lanes_ = lanes;
 }

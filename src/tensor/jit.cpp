@@ -1,6 +1,7 @@
 // Compiled functions: traced once for each set of types and shapes.
 #include <fmt/format.h>
 #include <mutex>
+#include <unordered_map>
 
 #include <adit/transform.hpp>
 
@@ -61,10 +62,11 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
   const std::lock_guard lock(graph::graph_lock());
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<Trace>();
+  std::unordered_map<const graph::Node*, int> places;
+  for (size_t i = 0; i < parameters.size(); ++i) places[&parameters[i].node()] = static_cast<int>(i);
   for (const Tensor& input : structure.inputs) {
-    int source = -1;
-    for (size_t i = 0; i < parameters.size(); ++i)
-      if (parameters[i].pointer() == input.pointer()) source = static_cast<int>(i);
+    const auto known = places.find(&input.node());
+    const int source = known == places.end() ? -1 : known->second;
     if (source < 0) {
       if (!input.node().computed)
         graph::fail("jit", "function", "expected its own arguments, got those of another function");
