@@ -150,7 +150,7 @@ TEST_P(Discrete, DensitiesInSingle) {
     SCOPED_TRACE(of.name + " " + std::to_string(number++));
     if (is_software() && number % 5 != 2) continue;
     const Tensor density = make(of, parameters_of(of)).log_density(of.x.on_device());
-    const Tensor narrow = stats::retype(std::span(&density, 1), DType::f32).roots[0];
+    const Tensor narrow = graph::retype(std::span(&density, 1), DType::f32).roots[0];
     ASSERT_EQ(narrow.dtype(), DType::f32);
     expect_near(as_type(narrow, DType::f64), of.log_density, of.single, "log density in f32");
   }

@@ -68,9 +68,10 @@ TEST_P(DistributionOf, Gradients) {
   const bool discrete = of_batch().support.discrete;
   for (const auto& [name, function, list] : checked_functions()) {
     if ((case_().sets[0].*list).empty()) continue;
-    const auto f = [&, which = function](const std::vector<Tensor>& at) {
+    // Traced: finite differences take steps that lead some parameters outside, where known ones are refused.
+    const auto f = jit([&, which = function](const std::vector<Tensor>& at) {
       return (row().make(as_parameters({at.begin() + 1, at.end()})).*which)(at[0]);
-    };
+    });
     for (int argument = discrete ? 1 : 0; argument < static_cast<int>(x.size()); ++argument)
       check_gradient(f, x, argument, what(name, 0) + " by argument " + std::to_string(argument));
   }

@@ -42,7 +42,7 @@ TEST(Model, EveryVariableOnItsOwnScale) {
   const Tensor c = model.sample("c", normal(-1, 3));
   model.observe("y", normal(c, tensor({1.0, 2.0, 4.0, 8.0, 16.0})), tensor({1.0, -2.0, 3.0, -4.0, 5.0}));
   model.observe("w", normal(a, 0.25), tensor({{1.0, 2.0, 3.0}, {1.5, 2.5, 3.5}}));
-  model.observe("v", normal(tensor({0.0, 1.0}), b), tensor(0.5));
+  model.observe("v", normal(tensor({0.0, 1.0}), b), full({4, 2}, 0.5, DType::f64));
   ASSERT_EQ(model.size(), 3 + 8 + 1);
   const auto& variables = model.state().variables;
   EXPECT_EQ(variables[1].offset, 3);
@@ -57,7 +57,7 @@ TEST(Model, EveryVariableOnItsOwnScale) {
   for (size_t i = 0; i < 8; ++i) want += normal_lp(0.5, static_cast<double>(i % 2), std::exp(u[3 + i]));
   EXPECT_NEAR(density_at(model, u), want, 1e-12 * std::abs(want));
   EXPECT_EQ(to_string(model.state().observations[1].shape), "[2, 3]");
-  EXPECT_EQ(to_string(model.state().observations[2].shape), "[4, 2]");  // the value is repeated
+  EXPECT_EQ(to_string(model.state().observations[2].shape), "[4, 2]");
   const auto slope = grad([&](Tensor x) { return model.log_density(x); })(tensor(u)).to_vector<double>();
   for (size_t i = 0; i < u.size(); ++i) {
     Numbers up = u, down = u;
@@ -224,6 +224,74 @@ TEST(Model, DataErrors) {
   expect_error([&] { model.data("m", Tensor()); }, "[data m] value: expected a tensor, got none");
 }
 
+// --- Where shapes meet -----------------------------------------------------------------------------------
+// The likelihood broadcasts to the value; a value that would be repeated is refused, with both shapes.
+TEST(Model, ObservationsAreCountedOnce) {
+  Model model;
+  const Tensor b = model.sample("b", normal(0, 10));
+  const Tensor x = tensor({1.0, 2.0, 3.0, 4.0, 5.0}), y = tensor({2.1, 3.9, 6.2, 7.8, 9.9});
+  const auto refuse = [&](const Distribution& d, const Shape& shape, const std::string& expected) {
+    expect_error([&] { model.observe("y", d, zeros(shape, DType::f64)); },
+                 "[observe y] value: expected shape " + expected + ", got " + to_string(shape));
+  };
+  refuse(normal(b * x, 1), {5, 1}, "[5]");
+  refuse(normal(b * x, 1), {}, "[5]");
+  refuse(normal(b * x, 1), {1}, "[5]");
+  refuse(normal(b * x, 1), {3, 1}, "[5]");
+  refuse(normal(b * x, 1), {5, 4}, "[5]");
+  refuse(normal(b * reshape(x, {5, 1}), 1), {5}, "[5, 1]");
+  refuse(normal(b * reshape(x, {1, 5}), 1), {5}, "[1, 5]");
+  refuse(poisson_log(b * x), {5, 1}, "[5]");
+  refuse(bernoulli_logit(b * x), {5, 1}, "[5]");
+  refuse(student_t(3, b * x, 1), {5, 1}, "[5]");
+  refuse(mixture(tensor({0.5, 0.5}), {normal(b * x, 1), normal(0, 9)}), {5, 1}, "[5]");
+  refuse(censored(normal(b * x, 1), -9, 9), {5, 1}, "[5]");
+  refuse(categorical_logit(reshape(b * x, {5, 1})), {5, 1}, "[5]");
+  const Tensor mean = reshape(b * x, {5, 1}) * tensor({1.0, 1.0});
+  refuse(multi_normal_cholesky(mean, eye(2, 2, DType::f64)), {2}, "[5, 2]");
+  refuse(multi_normal_cholesky(mean, eye(2, 2, DType::f64)), {5, 1, 2}, "[5, 2]");
+  refuse(multi_normal_cholesky(mean, eye(2, 2, DType::f64)), {5, 1}, "[5, 2]");
+  // A term of its own is held to the same.
+  EXPECT_THROW(model.add_log_density("z", normal(b * x, 1).log_density(reshape(y, {5, 1}))), Error);
+  // What is refused leaves nothing; what fits counts each value once.
+  EXPECT_TRUE(model.state().observations.empty());
+  model.observe("y", normal(b * x, 1), y);
+  model.observe("row", normal(b * x, 1), reshape(y, {1, 5}));
+  model.observe("grid", normal(b, 1), reshape(y, {5, 1}));
+  model.observe("rows", normal(b * x, tensor({{1.0}, {2.0}}) * ones({5}, DType::f64)), stack({y, y}));
+  double want = normal_lp(0.7, 0, 10);
+  const Numbers at{1, 2, 3, 4, 5}, seen{2.1, 3.9, 6.2, 7.8, 9.9};
+  for (size_t i = 0; i < 5; ++i)
+    want += 3 * normal_lp(seen[i], 0.7 * at[i], 1) + normal_lp(seen[i], 0.7 * at[i], 2) +
+            normal_lp(seen[i], 0.7, 1);
+  EXPECT_NEAR(density_at(model, {0.7}), want, 1e-10 * std::abs(want));
+}
+
+// Extents hold the batch of the prior or lead it; what meets it only in part is neither.
+TEST(Model, ExtentsThatMeetThePriorInPart) {
+  Model model;
+  const Tensor m = model.sample("m", normal(0, 1), {5});
+  const auto refuse = [&](const Distribution& prior, const std::vector<Extent>& extents,
+                          const std::string& batch, const std::string& got) {
+    expect_error([&] { model.sample("x", prior, extents); },
+                 "[sample x] extents: expected those of the parameters of normal, " + batch +
+                     ", or other ones, which lead them, got " + got);
+  };
+  refuse(normal(reshape(m, {5, 1}), 1), {5}, "[5, 1]", "[5]");
+  refuse(normal(stack({m, m}), 1), {5}, "[2, 5]", "[5]");
+  refuse(normal(reshape(m, {5, 1}), 1), {1, 3}, "[5, 1]", "[1, 3]");
+  EXPECT_EQ(model.sample("a", normal(m, 1), {5}).shape(), Shape({5}));
+  EXPECT_EQ(model.sample("b", normal(m, 1), {3}).shape(), Shape({3, 5}));
+  EXPECT_EQ(model.sample("c", normal(reshape(m, {5, 1}), 1), {5, 2}).shape(), Shape({5, 2}));
+  EXPECT_EQ(model.sample("d", normal(0, 1), {1}).shape(), Shape({1}));
+  EXPECT_EQ(model.sample("e", normal(m, 1), {1}).shape(), Shape({1, 5}));
+  expect_error(
+      [&] {
+        model.parameter("x", constraint::lower(reshape(m, {5, 1})), {5});
+      },
+      "[lower] bound: expected a shape that broadcasts to [5], got [5, 1]");
+}
+
 // --- Errors ----------------------------------------------------------------------------------------------
 TEST(Model, ObservationsThatCannotBe) {
   Model model;
@@ -233,10 +301,9 @@ TEST(Model, ObservationsThatCannotBe) {
   const auto observe = [&](const Distribution& d, const Tensor& y, const std::string& message) {
     expect_error([&] { model.observe("y", d, y); }, message);
   };
-  observe(normal(mu, 1), tensor(Numbers(7, 0.0)),
-          "[observe y] value: expected shape [8] (or one that broadcasts), got [7]");
+  observe(normal(mu, 1), tensor(Numbers(7, 0.0)), "[observe y] value: expected shape [8], got [7]");
   observe(dirichlet(tensor({1.0, 1.0, 1.0})), tensor({0.5, 0.5}),
-          "[observe y] value: expected shape [3] (or one that broadcasts), got [2]");
+          "[observe y] value: expected shape [3], got [2]");
   observe(poisson(rate), tensor<int64_t>({4, 0, -3}),
           "[observe y] value: expected a whole number of at least 0, got -3 at [2]");
   observe(poisson(rate), tensor({1.0, 0.5}),
@@ -341,7 +408,7 @@ TEST(Retype, TurnsEveryDoubleIntoFloat) {
   const Tensor y = sum(x * captured + 0.5 * as_type(narrow, DType::f64) + as_type(k, DType::f64)) +
                    sum(iota({3}, DType::f64)) + graph::constant(DType::f64, 0.1);
   const Tensors roots{y, k + 1};
-  const stats::Retyped changed = stats::retype(roots, DType::f32);
+  const graph::Retyped changed = graph::retype(roots, DType::f32);
   for (const Tensor& node : graph::reachable(changed.roots, false))
     if (node.dtype() == DType::f64) {
       EXPECT_TRUE(node.is_evaluated());  // what is in memory is converted
@@ -353,10 +420,10 @@ TEST(Retype, TurnsEveryDoubleIntoFloat) {
   EXPECT_EQ(fresh.dtype(), DType::f32);
   const Tensors from{fresh, k}, to{tensor({1.0f, 2.0f, 3.0f}), tensor<int64_t>({1, 2, 3})};
   EXPECT_NEAR(graph::substitute(changed.roots, from, to)[0].item<float>(), 14 + 3 + 6 + 3 + 0.1, 1e-5);
-  const stats::Retyped same = stats::retype(roots, DType::f64);
+  const graph::Retyped same = graph::retype(roots, DType::f64);
   EXPECT_EQ(same.roots[0].pointer(), y.pointer());
   EXPECT_EQ(same.placeholders.at(&x.node()).pointer(), x.pointer());
-  EXPECT_THROW(stats::retype(roots, DType::i32), Error);
+  EXPECT_THROW(graph::retype(roots, DType::i32), Error);
 }
 
 TEST(Retype, FunctionsInsideOfGraphs) {
@@ -370,7 +437,7 @@ TEST(Retype, FunctionsInsideOfGraphs) {
       },
       {graph::constant(DType::f64, 1)}, {x});
   const Tensors roots{largest, running.outputs[0]};
-  const stats::Retyped changed = stats::retype(roots, DType::f32);
+  const graph::Retyped changed = graph::retype(roots, DType::f32);
   const Tensors from{changed.placeholders.at(&x.node())}, to{tensor({1.0f, 2.0f, 3.0f})};
   const Tensors values = graph::substitute(changed.roots, from, to);
   EXPECT_EQ(values[0].item<float>(), 14);

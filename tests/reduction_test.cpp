@@ -191,6 +191,40 @@ TEST_P(Reductions, TiesShareTheGradient) {
               {0, 0.5, 0.5, 0, 1, 0, 0, 0});
 }
 
+// Elementwise choices too: at a tie each operand has half of it.
+TEST_P(Reductions, TiesOfChoicesShareTheGradient) {
+  const Tensor a = tensor({1.0f, 2.0f, 3.0f, -0.0f}), b = tensor({2.0f, 2.0f, 1.0f, 0.0f});
+  const auto slopes = [&](auto f) { return grad(f, std::vector<int>{0, 1})(a, b); };
+  const Tensors up = slopes([](Tensor x, Tensor y) { return sum(maximum(x, y)); });
+  expect_near(up[0], {0, 0.5, 1, 0.5});
+  expect_near(up[1], {1, 0.5, 0, 0.5});
+  const Tensors down = slopes([](Tensor x, Tensor y) { return sum(minimum(x, y)); });
+  expect_near(down[0], {1, 0.5, 0, 0.5});
+  expect_near(down[1], {0, 0.5, 1, 0.5});
+  // One operand twice, and chains of choices, whose shares sum to the whole.
+  expect_near(grad([](Tensor x) { return sum(maximum(x, x)); })(a), {1, 1, 1, 1});
+  const auto chain = [](Tensor x, Tensor y) { return sum(maximum(maximum(x, y), y)); };
+  const Tensors shares = slopes(chain);
+  expect_near(shares[0] + shares[1], {1, 1, 1, 1});
+  // Along tangents as along gradients.
+  const auto forward =
+      jvp([](Tensor x, Tensor y) { return maximum(x, y); }, {a, b}, {ones_like(a), zeros_like(b)});
+  expect_near(forward.second[0], {0, 0.5, 1, 0.5});
+  expect_near(grad([](Tensor x) { return sum(abs(x)); })(tensor({-2.0f, 0.0f, 3.0f})), {-1, 0, 1});
+}
+
+// Two reductions of one tensor that differ in their functions alone are two.
+TEST_P(Reductions, FunctionsOfTheCallerStayApart) {
+  const auto both = [](const Tensor& x) {
+    const Tensor one = full({}, 1);
+    return stack({reduce(x, one, {0}, [](Tensor a, Tensor b) { return a + b; }),
+                  reduce(x, one, {0}, [](Tensor a, Tensor b) { return a * b; })});
+  };
+  const Tensor x = tensor({2.0f, 3.0f, 4.0f, 5.0f});
+  expect_near(both(x), {15, 120});
+  expect_near(jit(both)(x), {15, 120});
+}
+
 TEST_P(Reductions, FunctionsOfTheCaller) {
   const Tensor x = tensor({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
   const auto digits = [](Tensor a, Tensor b) { return a * 10.0f + b; };

@@ -437,6 +437,31 @@ TEST_P(Shapes, Batches) {
       {x, indices}, {0, 0});
 }
 
+// More examples than a small index type counts: the number of the example does not wrap.
+TEST_P(Shapes, BatchesBeyondTheTypeOfTheIndices) {
+  constexpr int64_t examples = 300;
+  std::vector<float> rows;
+  std::vector<int8_t> places;
+  std::vector<float> want;
+  for (int64_t i = 0; i < examples; ++i) {
+    for (int64_t j = 0; j < 3; ++j) rows.push_back(static_cast<float>(10 * i + j));
+    places.push_back(static_cast<int8_t>(i % 3));
+    want.push_back(static_cast<float>(10 * i + i % 3));
+  }
+  const Tensor x = tensor(rows, {examples, 3});
+  const auto at = [](Tensor row, Tensor place) { return take(row, place); };
+  const auto gathered = [](Tensor row, Tensor place) { return gather(row, reshape(place, {1})); };
+  const auto added = [](Tensor row, Tensor place) {
+    return sum(indexed_add(zeros_like(row), reshape(place, {1, 1}), gather(row, reshape(place, {1, 1}))));
+  };
+  for (const DType type : {DType::i8, DType::u8, DType::i16, DType::u16}) {
+    const Tensor index = as_type(tensor(places), type);
+    EXPECT_EQ(vmap(at)(x, index).to_vector<float>(), want) << name_of(type);
+    EXPECT_EQ(vmap(gathered)(x, index).to_vector<float>(), want) << name_of(type);
+    EXPECT_EQ(vmap(added)(x, index).to_vector<float>(), want) << name_of(type);
+  }
+}
+
 TEST_P(Shapes, DerivativesOfIndexedPut) {
   // Update 0 is overwritten by update 2; row 1 and row 3 of x are gone.
   const Tensor indices = tensor(std::vector<int32_t>{1, 3, 1}, {3, 1});

@@ -4,8 +4,9 @@
 //   poisson(rate).draw(key, {1000, 8});
 //
 // Parameters are numbers or tensors and broadcast together; everything is computed in f64 here, and a sampler
-// narrows a model's graph to its precision. Densities are normalised. Bad parameters given as numbers throw
-// `[normal] sigma: expected ..., got ...`.
+// narrows a model's graph to its precision. Densities are normalised. Bad parameters whose values are known
+// throw `[normal] sigma: expected ..., got ...`; so do shapes that would make an array which none of them is,
+// as [5] beside [5, 1] would make [5, 5].
 #pragma once
 
 #include <functional>
@@ -16,12 +17,26 @@
 
 namespace adit {
 
+// What a parameter may be, in words and as a test.
+struct Domain {
+  const char* expected;  // "a positive number"
+  bool (*holds)(double);
+};
+// A parameter with its name and its domain.
+struct NamedParameter {
+  std::string name;
+  Tensor value;
+  const Domain* domain = nullptr;
+  operator const Tensor&() const { return value; }
+};
+
 struct Distribution {
   std::string name;
   Shape batch;  // of the parameters, broadcast together
   Shape event;  // of one draw: {} for numbers, {K} for a simplex or a vector, {K, K} for a matrix
   Constraint support;
-  // One number an event; x has the batch's shape (or broadcasts with it) followed by the event's.
+  // One number an event; x has the batch's shape (or broadcasts with it, so that one of the two has the
+  // result's) followed by the event's.
   std::function<Tensor(const Tensor& x)> log_density;
   // Draws of shape `shape` (which ends with batch and event), f64; integers as f64 too.
   std::function<Tensor(const Tensor& key, const Shape& shape)> draw;
@@ -33,6 +48,9 @@ struct Distribution {
   // form needs. Empty where there is none.
   Tensor location, scale;
   std::function<Distribution()> standard;
+  // What a model checks of the parameters: those that follow from data when data are set, those that follow
+  // from variables where a run fails.
+  std::vector<NamedParameter> parameters{};
 };
 
 // Continuous

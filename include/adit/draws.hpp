@@ -59,7 +59,8 @@ struct Draws {
   std::vector<std::vector<double>> inverse_metrics;  // diagonal [D], or row-major [D * D]
   Seconds seconds;
   uint64_t leapfrogs = 0, warmup_divergences = 0;
-  bool finished = true;  // false: stopped before all draws were made
+  bool finished = true;            // false: stopped before all draws were made
+  std::vector<std::string> notes;  // what the run met that draws do not show, in words; warnings() has them
 
   uint64_t divergences() const;
   const DrawsVariable& variable(const std::string& name) const;  // throws, naming what there is

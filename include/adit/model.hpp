@@ -49,14 +49,15 @@ class Model {
 
   Plate plate(const std::string& name, int64_t size, std::vector<std::string> coordinates = {});
   // A variable; its constrained value. The shape is the extents followed by the distribution's batch where
-  // that is not among them already, then its event. Non-centred: the standard form is sampled as `name_raw`,
-  // and `name` is deterministic.
+  // that is not among them already, then its event; a batch that meets the extents only in part is refused.
+  // Non-centred: the standard form is sampled as `name_raw`, and `name` is deterministic.
   Tensor sample(const std::string& name, const Distribution& prior, const std::vector<Extent>& extents = {},
                 Form form = Form::centred);
   // A variable with a flat prior on the constrained scale.
   Tensor parameter(const std::string& name, const Constraint& constraint,
                    const std::vector<Extent>& extents = {});
-  // Values that were seen; checked against the support.
+  // Values that were seen; checked against the support. The likelihood broadcasts to the value's shape, never
+  // the value to the likelihood's.
   void observe(const std::string& name, const Distribution& likelihood, const Tensor& value);
   // A value that is kept with the draws.
   Tensor deterministic(const std::string& name, const Tensor& value, const std::vector<Extent>& extents = {});
@@ -75,7 +76,7 @@ class Model {
     Shape shape;
   };
   std::vector<Variable> variables() const;  // what is sampled, in the order of its declaration
-  stats::ModelState& state() const { return *state_; }
+  stats::ModelState& state() const;         // throws where the model was moved away
 
   // The log density (with Jacobians) at an unconstrained point u [size()], in u's type, by the tensor engine:
   // lazy, differentiable, and the reference for the kernels of the sampler.

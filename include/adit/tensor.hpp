@@ -68,10 +68,14 @@ class Tensor {
   Buffer buffer() const;          // evaluated; row-major, no gaps
   std::string to_string() const;  // as NumPy prints
 
-  graph::Node& node() const { return *node_; }
+  graph::Node& node() const {
+    if (!node_) throw_empty();
+    return *node_;
+  }
   const std::shared_ptr<graph::Node>& pointer() const { return node_; }
 
  private:
+  [[noreturn]] static void throw_empty();
   void read(void* to, DType type, size_t count) const;
   std::shared_ptr<graph::Node> node_;
 };
@@ -116,12 +120,21 @@ template <class T>
 Tensor tensor(std::initializer_list<T> values) {
   return tensor(std::span<const T>(values.begin(), values.size()), {static_cast<int64_t>(values.size())});
 }
+namespace detail {
+// Throws unless the row has as many numbers as the first one.
+void expect_row(size_t row, size_t expected, size_t got);
+}  // namespace detail
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
   std::vector<T> values;
-  for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
-  const int64_t columns = rows.size() ? static_cast<int64_t>(rows.begin()->size()) : 0;
-  return tensor(std::span<const T>(values), {static_cast<int64_t>(rows.size()), columns});
+  const size_t columns = rows.size() ? rows.begin()->size() : 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto& row = rows.begin()[i];
+    detail::expect_row(i, columns, row.size());
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  return tensor(std::span<const T>(values),
+                {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns)});
 }
 // A copy of the value on another device.
 Tensor to_device(const Tensor& x, std::shared_ptr<Device> device);

@@ -51,14 +51,29 @@ constexpr int arity_of() {
   else
     static_assert(sizeof(F) == 0, "expected a function of one to six Tensors, or of a list of them");
 }
-// Any callable as a function from a list to a list.
+// A null pointer or an empty std::function.
 template <class F>
-Function as_function(F f) {
+bool is_none(const F& f) {
+  if constexpr (std::is_pointer_v<F>)
+    return f == nullptr;
+  else if constexpr (requires { f.operator bool(); })
+    return !f;
+  else
+    return false;
+}
+// Both throw, naming the transformation.
+void expect_function(const char* op, bool is_there);
+void check_arguments(const char* op, size_t expected, size_t got);
+// Any callable as a function from a list to a list, for the transformation `op`.
+template <class F>
+Function as_function(const char* op, F f) {
+  expect_function(op, !is_none(f));
   constexpr int arity = arity_of<F>();
   if constexpr (arity == -1)
     return [f](const Tensors& x) { return as_list(f(x)); };
   else
-    return [f](const Tensors& x) {
+    return [op, f](const Tensors& x) {
+      check_arguments(op, static_cast<size_t>(arity), x.size());
       return as_list(call_with(f, x, std::make_index_sequence<static_cast<size_t>(arity)>{}));
     };
 }
@@ -75,7 +90,6 @@ constexpr bool gives_tensor() {
   else
     return gives_tensor<F>(std::make_index_sequence<static_cast<size_t>(arity)>{});
 }
-void check_arguments(const char* op, size_t expected, size_t got);
 inline std::vector<int> first_numbers(size_t count) {
   std::vector<int> numbers(count);
   for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<int>(i);
@@ -106,12 +120,12 @@ Tensor hessian_of(const Function& f, const Tensors& x, int argument);
 template <class F>
 requires(!std::is_convertible_v<F, Function>) std::pair<Tensors, Tensors> vjp(F f, const Tensors& x,
                                                                               const Tensors& cotangents) {
-  return vjp(detail::as_function(std::move(f)), x, cotangents);
+  return vjp(detail::as_function("vjp", std::move(f)), x, cotangents);
 }
 template <class F>
 requires(!std::is_convertible_v<F, Function>) std::pair<Tensors, Tensors> jvp(F f, const Tensors& x,
                                                                               const Tensors& tangents) {
-  return jvp(detail::as_function(std::move(f)), x, tangents);
+  return jvp(detail::as_function("jvp", std::move(f)), x, tangents);
 }
 
 // Called with the same types and shapes again, runs what was compiled the first time. `f` must be a pure
@@ -125,20 +139,21 @@ class Jit {
 
  private:
   struct State;
+  State& expected(const Tensors& x) const;  // throws where it was moved away, or an argument is empty
   std::shared_ptr<State> state_;
 };
 
 // A function of Tensors whose i-th argument is differentiated: grad(f)(w, x) is df/dw.
 template <class F>
 auto grad(F f, int argument = 0) {
-  return [f = detail::as_function(std::move(f)), argument]<class... T>(const T&... x) {
+  return [f = detail::as_function("grad", std::move(f)), argument]<class... T>(const T&... x) {
     return value_and_grad_of(f, Tensors{x...}, {argument}).grads[0];
   };
 }
 // Over a list of arguments: returns the list of gradients.
 template <class F>
 auto grad(F f, std::vector<int> arguments) {
-  return [f = detail::as_function(std::move(f)), arguments]<class... T>(const T&... x) {
+  return [f = detail::as_function("grad", std::move(f)), arguments]<class... T>(const T&... x) {
     return value_and_grad_of(f, Tensors{x...}, arguments).grads;
   };
 }
@@ -146,7 +161,7 @@ auto grad(F f, std::vector<int> arguments) {
 template <class F>
 auto value_and_grad(F f, std::vector<int> arguments = {}) {
   constexpr bool of_list = detail::arity_of<F>() == -1;
-  return [f = detail::as_function(std::move(f)), arguments]<class... T>(const T&... x) {
+  return [f = detail::as_function("grad", std::move(f)), arguments]<class... T>(const T&... x) {
     const Tensors list{x...};
     if (!arguments.empty()) return value_and_grad_of(f, list, arguments);
     return value_and_grad_of(f, list, detail::first_numbers(of_list ? list.size() : 1));
@@ -156,7 +171,7 @@ auto value_and_grad(F f, std::vector<int> arguments = {}) {
 // where f gives one, else a list.
 template <class F>
 auto vmap(F f, std::vector<int> in_axes = {}) {
-  return [f = detail::as_function(f), in_axes]<class... T>(const T&... x) {
+  return [f = detail::as_function("vmap", f), in_axes]<class... T>(const T&... x) {
     const Tensors list{x...};
     const auto results = vmap_of(f, list, in_axes.empty() ? std::vector<int>(list.size(), 0) : in_axes);
     if constexpr (detail::gives_tensor<F>())
@@ -167,13 +182,13 @@ auto vmap(F f, std::vector<int> in_axes = {}) {
 }
 template <class F>
 auto jacobian(F f, int argument = 0) {
-  return [f = detail::as_function(std::move(f)), argument]<class... T>(const T&... x) {
+  return [f = detail::as_function("jacobian", std::move(f)), argument]<class... T>(const T&... x) {
     return jacobian_of(f, Tensors{x...}, argument);
   };
 }
 template <class F>
 auto hessian(F f, int argument = 0) {
-  return [f = detail::as_function(std::move(f)), argument]<class... T>(const T&... x) {
+  return [f = detail::as_function("hessian", std::move(f)), argument]<class... T>(const T&... x) {
     return hessian_of(f, Tensors{x...}, argument);
   };
 }
@@ -181,7 +196,7 @@ auto hessian(F f, int argument = 0) {
 template <class F>
 class JitFunction {
  public:
-  explicit JitFunction(F f) : compiled_(detail::as_function(std::move(f))) {}
+  explicit JitFunction(F f) : compiled_(detail::as_function("jit", std::move(f))) {}
 
   auto operator()(const Tensors& x) const {
     Tensors results = compiled_(x);

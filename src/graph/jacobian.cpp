@@ -45,7 +45,6 @@ Tensor unfolded(const Tensor& x, Shape shape) {
 
 Slot slot_of_result(std::string_view op, const Tensors& results) {
   if (results.size() != 1) fail(op, "f", fmt::format("expected one result, got {}", results.size()));
-  if (!results[0]) fail(op, "f", "expected a tensor, got an empty one");
   if (!differentiable(results[0].dtype()))
     fail(op, "f", fmt::format("expected a result of floats, got {}", name_of(results[0].dtype())));
   return slot_of(results[0]);
@@ -63,14 +62,11 @@ Tensor columns_of(const Tensors& results, const Tensor& input) {
 }  // namespace
 
 Tensor jacobian_of(const Function& f, const Tensors& x, int argument) {
+  expect_call("jacobian", "f", f, x);
   check_argument("jacobian", x, argument);
   const Tensor input = alias(x[static_cast<size_t>(argument)]);
   const Function one = restricted(f, x, argument);
-  Tensors results;
-  {
-    const Tracing tracing;
-    results = one({input});
-  }
+  const Tensors results = call("jacobian", "f", one, {input});
   const Slot result = slot_of_result("jacobian", results);
   // One pass for each element of the result or, where those are more, of the argument.
   if (element_count(result.shape) > input.size()) {
@@ -87,6 +83,7 @@ Tensor jacobian_of(const Function& f, const Tensors& x, int argument) {
 }
 
 Tensor hessian_of(const Function& f, const Tensors& x, int argument) {
+  expect_call("hessian", "f", f, x);
   check_argument("hessian", x, argument);
   const Tensor input = alias(x[static_cast<size_t>(argument)]);
   const Function one = restricted(f, x, argument);

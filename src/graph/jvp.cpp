@@ -105,6 +105,7 @@ std::pair<Tensors, Tensors> push_forward(const Subgraph& f, const Tensors& argum
 using namespace graph;
 
 std::pair<Tensors, Tensors> jvp(const Function& f, const Tensors& x, const Tensors& tangents) {
+  expect_call("jvp", "f", f, x);
   if (tangents.size() != x.size())
     fail("jvp", "tangents", fmt::format("expected {}, got {}", x.size(), tangents.size()));
   Tensors called = x, inputs, directions;
@@ -119,13 +120,7 @@ std::pair<Tensors, Tensors> jvp(const Function& f, const Tensors& x, const Tenso
     inputs.push_back(called[i] = alias(x[i]));
     directions.push_back(tangents[i]);
   }
-  Tensors results;
-  {
-    const Tracing tracing;
-    results = f(called);
-  }
-  for (const Tensor& result : results)
-    if (!result) fail("jvp", "f", "expected tensors as results, got an empty one");
+  Tensors results = call("jvp", "f", f, called);
   Tensors moved = push_forward(results, inputs, directions);
   for (size_t i = 0; i < moved.size(); ++i)
     if (!moved[i]) moved[i] = zeros_for(slot_of(results[i]));

@@ -10,20 +10,13 @@
 
 namespace adit {
 
-namespace {
+void Tensor::throw_empty() { graph::fail("tensor", "handle", "expected a tensor, got none"); }
 
-const graph::Node& existing(const std::shared_ptr<graph::Node>& node) {
-  if (!node) graph::fail("tensor", "handle", "expected a tensor, got none");
-  return *node;
-}
-
-}  // namespace
-
-DType Tensor::dtype() const { return existing(node_).type; }
-const Shape& Tensor::shape() const { return existing(node_).shape; }
-int64_t Tensor::size() const { return element_count(existing(node_).shape); }
-std::shared_ptr<Device> Tensor::device() const { return graph::home_of(existing(node_)); }
-bool Tensor::is_evaluated() const { return existing(node_).computed; }
+DType Tensor::dtype() const { return node().type; }
+const Shape& Tensor::shape() const { return node().shape; }
+int64_t Tensor::size() const { return element_count(node().shape); }
+std::shared_ptr<Device> Tensor::device() const { return graph::home_of(node()); }
+bool Tensor::is_evaluated() const { return node().computed; }
 int64_t Tensor::dim(int axis) const { return shape()[graph::normal_axis("dim", axis, rank())]; }
 
 namespace graph {
@@ -84,7 +77,7 @@ Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> oper
   node->device = common_device(op, operands);
   node->operands = std::move(operands);
   node->attributes = std::move(attributes);
-  element_count(shape);  // throws where the size is beyond 63 bits
+  element_count(shape);  // throws where there are too many
   return Tensor(std::move(node));
 }
 

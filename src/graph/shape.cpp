@@ -53,11 +53,14 @@ int64_t element_count(const Shape& shape) {
   int64_t count = 1;
   for (const int64_t extent : shape)
     if (extent == 0) return 0;
+  // With elements of 16 bytes their size in bytes, too, is a number of 63 bits.
+  constexpr int64_t most = int64_t{1} << 59;
   for (const int64_t extent : shape)
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count))
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > most)
       throw Error(
           ErrorKind::bad_argument,
-          fmt::format("[shape] extents: expected a size that 63 bits hold, got {}", to_string(shape)));
+          fmt::format("[shape] extents: expected at most 2^59 elements, whose size 63 bits hold, got {}",
+                      to_string(shape)));
   return count;
 }
 
@@ -67,7 +70,9 @@ std::string to_string(const Dims& dims) {
 
 Dims strides_of(const Shape& shape) {
   Dims strides = Dims::filled(shape.size(), 1);
-  for (int axis = shape.size() - 2; axis >= 0; --axis) strides[axis] = strides[axis + 1] * shape[axis + 1];
+  // A shape without elements may have any extents beside its 0, and strides that nobody reads.
+  for (int axis = shape.size() - 2; axis >= 0; --axis)
+    if (__builtin_mul_overflow(strides[axis + 1], shape[axis + 1], &strides[axis])) strides[axis] = 0;
   return strides;
 }
 

@@ -23,14 +23,26 @@ std::string describe(const Slot& slot) {
   return fmt::format("{} {}", name_of(slot.type), to_string(slot.shape));
 }
 
-Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots) {
+void expect_call(std::string_view op, std::string_view name, const Function& f, const Tensors& arguments) {
+  if (!f) fail(op, name, "expected a function, got none");
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!arguments[i]) fail(op, fmt::format("argument {}", i), "expected a tensor, got none");
+}
+
+Tensors call(std::string_view op, std::string_view name, const Function& f, const Tensors& arguments) {
+  expect_call(op, name, f, arguments);
   const Tracing tracing;
+  Tensors results = f(arguments);
+  for (const Tensor& x : results)
+    if (!x) fail(op, name, "expected tensors as results, got an empty one");
+  return results;
+}
+
+Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots) {
   Trace traced;
   traced.first = placeholder(DType::u8, {}).node().number;
   for (const Slot& slot : slots) traced.parameters.push_back(placeholder(slot.type, slot.shape));
-  traced.results = f(traced.parameters);
-  for (const Tensor& x : traced.results)
-    if (!x) fail(op, name, "expected tensors as results, got an empty one");
+  traced.results = call(op, name, f, traced.parameters);
   return traced;
 }
 
@@ -212,3 +224,20 @@ Closed close(const std::vector<Trace>& traces, Invariant invariant) {
 }
 
 }  // namespace adit::graph
+
+namespace adit {
+
+void detail::expect_function(const char* op, bool is_there) {
+  if (!is_there) graph::fail(op, "f", "expected a function, got none");
+}
+
+void detail::check_arguments(const char* op, size_t expected, size_t got) {
+  if (got < expected)
+    graph::fail(op, fmt::format("argument {}", got),
+                fmt::format("expected a tensor, since the function takes {}, got none", expected));
+  if (got > expected)
+    graph::fail(op, fmt::format("argument {}", expected),
+                fmt::format("expected none, since the function takes {}, got {} in all", expected, got));
+}
+
+}  // namespace adit

@@ -20,6 +20,11 @@ Slot slot_of(const Tensor& x);
 std::vector<Slot> slots_of(const Tensors& list);
 std::string describe(const Slot& slot);  // "f32 [2, 3]"
 
+// Throws where there is no function, or no tensor among the arguments.
+void expect_call(std::string_view op, std::string_view name, const Function& f, const Tensors& arguments);
+// The results of a function while it is traced, each of them a tensor.
+Tensors call(std::string_view op, std::string_view name, const Function& f, const Tensors& arguments);
+
 // A function that was called once, with placeholders.
 struct Trace {
   Tensors parameters, results;

@@ -152,18 +152,9 @@ void check_differentiable(std::string_view op, const Tensors& x, int argument) {
     fail(op, "argument",
          fmt::format("expected 0 to {}, got {}", static_cast<int64_t>(x.size()) - 1, argument));
   const Tensor& t = x[static_cast<size_t>(argument)];
-  if (!t) fail(op, fmt::format("argument {}", argument), "expected a tensor, got an empty one");
   if (!differentiable(t.dtype()))
     fail(op, fmt::format("argument {}", argument),
          fmt::format("expected floats or complex numbers, got {}", name_of(t.dtype())));
-}
-
-Tensors call(std::string_view op, const Function& f, const Tensors& x) {
-  const Tracing tracing;
-  Tensors results = f(x);
-  for (const Tensor& result : results)
-    if (!result) fail(op, "f", "expected tensors as results, got an empty one");
-  return results;
 }
 
 Tensors filled(Tensors gradients, const Tensors& like) {
@@ -178,11 +169,8 @@ Tensors filled(Tensors gradients, const Tensors& like) {
 
 using namespace graph;
 
-void detail::check_arguments(const char* op, size_t expected, size_t got) {
-  if (expected != got) fail(op, "arguments", fmt::format("expected {}, got {}", expected, got));
-}
-
 ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::vector<int>& arguments) {
+  expect_call("grad", "f", f, x);
   Tensors called = x, inputs, like;
   for (const int argument : arguments) {
     check_differentiable("grad", x, argument);
@@ -191,7 +179,7 @@ ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::v
     inputs.push_back(called[at]);
     like.push_back(x[at]);
   }
-  Tensors results = call("grad", f, called);
+  Tensors results = call("grad", "f", f, called);
   if (results.size() != 1) fail("grad", "f", fmt::format("expected one result, got {}", results.size()));
   const Tensor value = results[0];
   if (value.rank() != 0)
@@ -203,12 +191,13 @@ ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::v
 }
 
 std::pair<Tensors, Tensors> vjp(const Function& f, const Tensors& x, const Tensors& cotangents) {
+  expect_call("vjp", "f", f, x);
   Tensors inputs;
   for (size_t i = 0; i < x.size(); ++i) {
     check_differentiable("vjp", x, static_cast<int>(i));
     inputs.push_back(alias(x[i]));
   }
-  Tensors results = call("vjp", f, inputs);
+  Tensors results = call("vjp", "f", f, inputs);
   if (cotangents.size() != results.size())
     fail("vjp", "cotangents", fmt::format("expected {}, got {}", results.size(), cotangents.size()));
   for (size_t i = 0; i < results.size(); ++i)

@@ -116,7 +116,6 @@ int64_t mapped_size(const Tensors& x, const std::vector<int>& in_axes) {
   int64_t size = -1;
   for (size_t i = 0; i < x.size(); ++i) {
     const int axis = in_axes[i];
-    if (!x[i]) fail("vmap", fmt::format("argument {}", i), "expected a tensor, got an empty one");
     if (axis == -1) continue;
     if (axis < 0 || axis >= x[i].rank())
       fail("vmap", fmt::format("in_axes[{}]", i),
@@ -135,6 +134,7 @@ int64_t mapped_size(const Tensors& x, const std::vector<int>& in_axes) {
 }  // namespace
 
 Tensors vmap_of(const Function& f, const Tensors& x, const std::vector<int>& in_axes) {
+  expect_call("vmap", "f", f, x);
   const int64_t size = mapped_size(x, in_axes);
   Tensors called, from;
   Lanes to;
@@ -146,13 +146,7 @@ Tensors vmap_of(const Function& f, const Tensors& x, const std::vector<int>& in_
     from.push_back(called[i] = placeholder(x[i].dtype(), shape));
     to.push_back({move_axis(x[i], in_axes[i], 0), true});
   }
-  Tensors results;
-  {
-    const Tracing tracing;
-    results = f(called);
-  }
-  for (const Tensor& result : results)
-    if (!result) fail("vmap", "f", "expected tensors as results, got an empty one");
+  const Tensors results = call("vmap", "f", f, called);
   Tensors stacked;
   for (const Lane& lane : batch_graph(results, from, to, size)) stacked.push_back(with_batch(lane, size));
   return stacked;

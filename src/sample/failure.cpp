@@ -5,6 +5,8 @@
 
 #include <adit/ops.hpp>
 
+#include "sample/outside.hpp"
+
 namespace adit::sampling {
 
 namespace {
@@ -22,6 +24,9 @@ std::string bad_terms(const stats::ModelState& model, const Tensor& u) {
                         std::isnan(value) ? "NaN"
                         : value > 0       ? "infinite"
                                           : "-infinity");
+    const auto& term = model.terms[i];
+    const std::string words = term.parameters.empty() ? "" : outside_words(model, term, u);
+    if (!words.empty()) list += fmt::format(" ({})", words);
   }
   return list;
 }

@@ -150,6 +150,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
 
 LeapfrogChain LeapfrogKernel::operator()(const Tensor& q, const Tensor& p, double step_size,
                                          int64_t steps) const {
+  if (!state_) fail(where, "kernel", "expected a kernel, got one that was moved away");
   const State& state = *state_;
   check_call(state.size, q, p, step_size, steps);
   if (q.dtype() != state.type)

@@ -9,6 +9,7 @@
 #include "sample/collect.hpp"
 #include "sample/failure.hpp"
 #include "sample/options.hpp"
+#include "sample/outside.hpp"
 #include "sample/predictive.hpp"
 
 namespace adit::sampling {
@@ -161,6 +162,8 @@ Draws Session::draws_of(const stats::ModelState& model, int64_t set) const {
   }
   draws.observed = observed_of(model);
   add_predictive(model, numbers_of(draws_, set), set * options_.chains, options_, device_, draws);
+  if (draws.divergences() > 0)
+    note_outside(model, numbers_of(draws_, set), set * options_.chains, options_, choice_.type, draws);
   draws.seconds.total = since(begin_);
   return draws;
 }

@@ -54,7 +54,13 @@ std::vector<std::string> dims_of(const ModelState& state, const Shape& batch, co
 Axis axes_of(const ModelState& state, std::string_view where, const Distribution& prior,
              const std::vector<Extent>& extents) {
   Axis axes = axes_of(state, where, extents);
-  const bool among = broadcast_shapes(axes.shape, prior.batch) == axes.shape;
+  const auto both = broadcast_shapes(axes.shape, prior.batch);
+  const bool among = both == axes.shape;
+  // What meets the extents only in part might be meant in two ways, and one of them has too many numbers.
+  if (both && !among && element_count(axes.shape) > 1 && element_count(prior.batch) > 1)
+    fail(where, "extents",
+         fmt::format("expected those of the parameters of {}, {}, or other ones, which lead them, got {}",
+                     prior.name, to_string(prior.batch), to_string(axes.shape)));
   const Shape batch = among ? Shape{} : prior.batch;
   for (std::string& name : dims_of(state, batch, prior.event)) axes.dims.push_back(std::move(name));
   axes.shape = end_to_end(end_to_end(axes.shape, batch), prior.event);
@@ -95,6 +101,7 @@ class Mark {
 // Adds a variable without a prior, and the term of its Jacobian.
 ModelVariable& add_variable(ModelState& state, std::string_view where, const std::string& name,
                             const Constraint& constraint, const Axis& axes) {
+  expect_constraint(where, constraint);
   if (constraint.discrete)
     fail(where, "prior", "expected a continuous one, got one of whole numbers, which cannot be sampled");
   const Shape free = constraint.unconstrained_shape(axes.shape);
@@ -109,6 +116,7 @@ ModelVariable& add_variable(ModelState& state, std::string_view where, const std
                          .offset = state.size,
                          .size = element_count(free)};
   const Constrained x = constraint.constrain(variable.unconstrained, axes.shape);
+  expect_shape(where, constraint.name, x.value, axes.shape);
   variable.value = x.value;
   variable.log_jacobian = x.log_jacobian;
   state.size += variable.size;
@@ -122,6 +130,14 @@ void add_jacobian(ModelState& state, const ModelVariable& variable) {
   state.terms.push_back({variable.name + " (jacobian)", variable.log_jacobian, variable.log_jacobian});
 }
 
+// A distribution's term, once what is known of its parameters was checked.
+void add_term(ModelState& state, std::string_view where, const std::string& name,
+              const Distribution& distribution, const Tensor& density) {
+  state.terms.push_back(
+      {name, sum(density), density, std::string(where), distribution.name, distribution.parameters});
+  check_parameters(state, state.terms.back());
+}
+
 Tensor add_sampled(ModelState& state, std::string_view where, const std::string& name,
                    const Distribution& prior, const Axis& axes) {
   if (prior.support.discrete)
@@ -133,7 +149,7 @@ Tensor add_sampled(ModelState& state, std::string_view where, const std::string&
   expect_density(where, prior, density, axes.shape);
   expect_tensor(state, where, "prior", density);
   expect_tensor(state, where, "prior", variable.value);
-  state.terms.push_back({name, sum(density), density});
+  add_term(state, where, name, prior, density);
   add_jacobian(state, variable);
   mark.keep();
   return variable.value;
@@ -159,59 +175,65 @@ void expect_known(const ModelState& state, std::string_view where, const Tensor&
 
 Model::Model(std::string name) : state_(std::make_shared<ModelState>()) { state_->name = std::move(name); }
 
-const std::string& Model::name() const { return state_->name; }
+ModelState& Model::state() const {
+  if (!state_) fail("model", "state", "expected a model, got one that was moved away");
+  return *state_;
+}
+const std::string& Model::name() const { return state().name; }
+int64_t Model::size() const { return state().size; }
 std::vector<Model::Variable> Model::variables() const {
   std::vector<Variable> all;
-  for (const ModelVariable& variable : state_->variables) all.push_back({variable.name, variable.shape});
+  for (const ModelVariable& variable : state().variables) all.push_back({variable.name, variable.shape});
   return all;
 }
 
-int64_t Model::size() const { return state_->size; }
-
 Plate Model::plate(const std::string& name, int64_t size, std::vector<std::string> coordinates) {
   const std::string where = "plate " + name;
-  expect_name(*state_, where, name);
+  expect_name(state(), where, name);
   if (size < 1) fail(where, "size", fmt::format("expected at least 1, got {}", size));
   if (!coordinates.empty() && static_cast<int64_t>(coordinates.size()) != size)
     fail(where, "coordinates", fmt::format("expected {} or none, got {}", size, coordinates.size()));
-  return state_->plates[name] = {name, size, std::move(coordinates)};
+  return state().plates[name] = {name, size, std::move(coordinates)};
 }
 
 Tensor Model::sample(const std::string& name, const Distribution& prior, const std::vector<Extent>& extents,
                      Form form) {
   const std::string where = "sample " + name;
-  expect_name(*state_, where, name);
-  const Axis axes = axes_of(*state_, where, prior, extents);
-  if (form == Form::centred) return add_sampled(*state_, where, name, prior, axes);
+  expect_name(state(), where, name);
+  expect_distribution(where, "prior", prior);
+  const Axis axes = axes_of(state(), where, prior, extents);
+  if (form == Form::centred) return add_sampled(state(), where, name, prior, axes);
   if (!prior.standard || !prior.location || !prior.scale)
     fail(where, "form",
          fmt::format("expected a distribution with a location and a scale for the non-centred form, got {}",
                      prior.name));
-  expect_name(*state_, where, name + "_raw");
-  expect_tensor(*state_, where, "prior", prior.location);
-  expect_tensor(*state_, where, "prior", prior.scale);
-  const Tensor raw = add_sampled(*state_, where, name + "_raw", prior.standard(), axes);
+  expect_name(state(), where, name + "_raw");
+  expect_tensor(state(), where, "prior", prior.location);
+  expect_tensor(state(), where, "prior", prior.scale);
+  check_parameters(state(), {name, {}, {}, where, prior.name, prior.parameters});
+  const Tensor raw = add_sampled(state(), where, name + "_raw", prior.standard(), axes);
   const Tensor value = prior.location + prior.scale * raw;
-  state_->deterministics.push_back({name, value, axes.shape, axes.dims});
+  state().deterministics.push_back({name, value, axes.shape, axes.dims});
   return value;
 }
 
 Tensor Model::parameter(const std::string& name, const Constraint& constraint,
                         const std::vector<Extent>& extents) {
   const std::string where = "parameter " + name;
-  expect_name(*state_, where, name);
-  Mark mark(*state_);
+  expect_name(state(), where, name);
+  Mark mark(state());
   const ModelVariable& variable =
-      add_variable(*state_, where, name, constraint, axes_of(*state_, where, extents));
-  expect_tensor(*state_, where, "constraint", variable.value);
-  add_jacobian(*state_, variable);
+      add_variable(state(), where, name, constraint, axes_of(state(), where, extents));
+  expect_tensor(state(), where, "constraint", variable.value);
+  add_jacobian(state(), variable);
   mark.keep();
   return variable.value;
 }
 
 void Model::observe(const std::string& name, const Distribution& likelihood, const Tensor& value) {
   const std::string where = "observe " + name;
-  ModelState& state = *state_;
+  ModelState& state = this->state();
+  expect_distribution(where, "likelihood", likelihood);
   const auto own = [&](const ModelData& d) {
     return d.name == name && value && d.placeholder.pointer() == value.pointer();
   };
@@ -223,9 +245,10 @@ void Model::observe(const std::string& name, const Distribution& likelihood, con
   const Needs needs = needs_of(state, value);
   if (!needs.variable.empty())
     fail(where, "value", fmt::format("expected data, got what follows from {}", needs.variable));
-  const Shape shape = observed_shape(where, likelihood, value.shape());
+  const Shape& shape = value.shape();
+  expect_observed(where, likelihood, shape);
   Mark mark(state);
-  Tensor seen = broadcast_to(as_type(value, DType::f64), shape);
+  Tensor seen = as_type(value, DType::f64);
   if (!needs.data) {
     state.data.push_back({name, graph::placeholder(DType::f64, shape), kept(seen, DType::f64)});
     seen = state.data.back().placeholder;
@@ -239,8 +262,8 @@ void Model::observe(const std::string& name, const Distribution& likelihood, con
   const Tensor density = likelihood.log_density(seen);
   expect_density(where, likelihood, density, shape);
   expect_tensor(state, where, "likelihood", density);
+  add_term(state, where, name, likelihood, density);
   check_support(state, observation);
-  state.terms.push_back({name, sum(density), density});
   state.observations.push_back(std::move(observation));
   mark.keep();
 }
@@ -248,48 +271,48 @@ void Model::observe(const std::string& name, const Distribution& likelihood, con
 Tensor Model::deterministic(const std::string& name, const Tensor& value,
                             const std::vector<Extent>& extents) {
   const std::string where = "deterministic " + name;
-  expect_name(*state_, where, name);
-  expect_tensor(*state_, where, "value", value);
-  Axis axes = axes_of(*state_, where, extents);
-  if (extents.empty()) axes = {value.shape(), dims_of(*state_, value.shape(), {})};
+  expect_name(state(), where, name);
+  expect_tensor(state(), where, "value", value);
+  Axis axes = axes_of(state(), where, extents);
+  if (extents.empty()) axes = {value.shape(), dims_of(state(), value.shape(), {})};
   if (broadcast_shapes(value.shape(), axes.shape) != axes.shape)
     fail(where, "value",
          fmt::format("expected shape {} (or one that broadcasts), got {}", to_string(axes.shape),
                      to_string(value.shape())));
   const Tensor kept_value = broadcast_to(as_type(value, DType::f64), axes.shape);
-  state_->deterministics.push_back({name, kept_value, axes.shape, axes.dims});
+  state().deterministics.push_back({name, kept_value, axes.shape, axes.dims});
   return kept_value;
 }
 
 Tensor Model::data(const std::string& name, const Tensor& value) {
   const std::string where = "data " + name;
-  expect_name(*state_, where, name);
-  expect_known(*state_, where, value);
+  expect_name(state(), where, name);
+  expect_known(state(), where, value);
   const DType type = is_float(value.dtype()) ? DType::f64 : value.dtype();
-  state_->data.push_back({name, graph::placeholder(type, value.shape()), kept(value, type)});
-  return state_->data.back().placeholder;
+  state().data.push_back({name, graph::placeholder(type, value.shape()), kept(value, type)});
+  return state().data.back().placeholder;
 }
 
 void Model::add_log_density(const std::string& name, const Tensor& term) {
   const std::string where = "add_log_density " + name;
-  expect_name(*state_, where, name);
-  expect_tensor(*state_, where, "term", term);
+  expect_name(state(), where, name);
+  expect_tensor(state(), where, "term", term);
   const Tensor wide = as_type(term, DType::f64);
-  state_->terms.push_back({name, sum(wide), wide});
+  state().terms.push_back({name, sum(wide), wide});
 }
 
 void Model::set_data(const std::string& name, const Tensor& value) {
   const std::string where = "set_data " + name;
   ModelData* data = nullptr;
   std::string names;
-  for (ModelData& d : state_->data) {
+  for (ModelData& d : state().data) {
     if (d.name == name) data = &d;
     names += (names.empty() ? "" : ", ") + d.name;
   }
   if (!data)
     throw Error(ErrorKind::not_found,
                 fmt::format("[{}] name: expected one of {}, got \"{}\"", where, names, name));
-  expect_known(*state_, where, value);
+  expect_known(state(), where, value);
   const DType type = data->placeholder.dtype();
   if (type != DType::f64 && value.dtype() != type)
     fail(where, "value", fmt::format("expected {}, got {}", name_of(type), name_of(value.dtype())));
@@ -300,8 +323,10 @@ void Model::set_data(const std::string& name, const Tensor& value) {
   const Tensor before = data->value;
   data->value = kept(value, type);
   try {
-    for (const ModelObservation& observation : state_->observations)
-      if (checks_data(observation, data->placeholder)) check_support(*state_, observation);
+    for (const ModelTerm& term : state().terms)
+      if (checks_data(term, data->placeholder)) check_parameters(state(), term);
+    for (const ModelObservation& observation : state().observations)
+      if (checks_data(observation, data->placeholder)) check_support(state(), observation);
   } catch (...) {
     data->value = before;
     throw;
@@ -310,10 +335,10 @@ void Model::set_data(const std::string& name, const Tensor& value) {
 
 Tensor Model::log_density(const Tensor& u) const {
   Tensor total = stats::real(0);
-  for (size_t i = 0; i < state_->terms.size(); ++i)
-    total = i == 0 ? state_->terms[0].total : total + state_->terms[i].total;
+  for (size_t i = 0; i < state().terms.size(); ++i)
+    total = i == 0 ? state().terms[0].total : total + state().terms[i].total;
   if (!u) fail("log_density", "u", "expected a point, got none");
-  return at_point(*state_, {total}, u)[0];
+  return at_point(state(), {total}, u)[0];
 }
 
 }  // namespace adit

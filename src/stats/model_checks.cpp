@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "graph/row.hpp"
+#include "stats/known.hpp"
 
 namespace adit::stats {
 
@@ -35,14 +36,6 @@ std::string_view owner_of(const ModelState& state, const std::string& name) {
   if (state.plates.contains(name)) return "a plate";
   if (in(state.terms)) return "a term";
   return {};
-}
-
-std::string place_words(const Shape& shape, int64_t element) {
-  if (shape.empty()) return "";
-  const Dims strides = strides_of(shape);
-  Dims at;
-  for (int i = 0; i < shape.size(); ++i) at.push_back(element / strides[i] % shape[i]);
-  return " at " + to_string(at);
 }
 
 std::string value_words(std::span<const double> event) {
@@ -121,14 +114,44 @@ Shape without_last(const Shape& shape, int count) {
       std::span<const int64_t>(shape.begin(), static_cast<size_t>(std::max(0, shape.size() - count))));
 }
 
-Shape observed_shape(std::string_view where, const Distribution& likelihood, const Shape& value) {
+void expect_distribution(std::string_view where, std::string_view argument, const Distribution& x) {
+  if (!x.log_density) fail(where, argument, "expected a distribution, got none");
+}
+
+void expect_constraint(std::string_view where, const Constraint& x) {
+  if (!x.unconstrained_shape || !x.constrain || !x.unconstrain)
+    fail(where, "constraint", "expected a constraint, got none");
+}
+
+void expect_shape(std::string_view where, std::string_view argument, const Tensor& x, const Shape& shape) {
+  if (!x) fail(where, argument, "expected a tensor, got none");
+  if (!(x.shape() == shape))
+    fail(where, argument, fmt::format("expected shape {}, got {}", to_string(shape), to_string(x.shape())));
+}
+
+void expect_observed(std::string_view where, const Distribution& likelihood, const Shape& value) {
   const Shape& event = likelihood.event;
   const Shape lead = without_last(value, event.size());
-  const auto batch = broadcast_shapes(lead, likelihood.batch);
-  if (batch && end_to_end(lead, event) == value) return end_to_end(*batch, event);
+  if (end_to_end(lead, event) == value && broadcast_shapes(lead, likelihood.batch) == lead) return;
   fail(where, "value",
-       fmt::format("expected shape {} (or one that broadcasts), got {}",
-                   to_string(end_to_end(likelihood.batch, event)), to_string(value)));
+       fmt::format("expected shape {}, got {}", to_string(end_to_end(likelihood.batch, event)),
+                   to_string(value)));
+}
+
+void check_parameters(const ModelState& state, const ModelTerm& term) {
+  Tensors values;
+  std::vector<const NamedParameter*> known;
+  for (const NamedParameter& each : term.parameters) {
+    if (!each.domain || !needs_of(state, each.value).variable.empty()) continue;
+    known.push_back(&each);
+    values.push_back(each.value);
+  }
+  if (known.empty()) return;
+  const Tensors now = at_point(state, values, {});
+  eval(now);
+  for (size_t i = 0; i < now.size(); ++i)
+    if (const auto words = outside_words(*known[i], now[i].to_vector<double>()))
+      fail(term.stated, fmt::format("{} of {}", known[i]->name, term.distribution), *words);
 }
 
 void check_support(const ModelState& state, const ModelObservation& observation) {
@@ -157,6 +180,14 @@ void check_support(const ModelState& state, const ModelObservation& observation)
 
 bool checks_data(const ModelObservation& observation, const Tensor& placeholder) {
   const Tensors looked_at{observation.value, observation.likelihood.support.contains(observation.value)};
+  for (const Tensor& x : graph::reachable(looked_at, false))
+    if (x.pointer() == placeholder.pointer()) return true;
+  return false;
+}
+
+bool checks_data(const ModelTerm& term, const Tensor& placeholder) {
+  Tensors looked_at;
+  for (const NamedParameter& each : term.parameters) looked_at.push_back(each.value);
   for (const Tensor& x : graph::reachable(looked_at, false))
     if (x.pointer() == placeholder.pointer()) return true;
   return false;

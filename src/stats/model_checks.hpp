@@ -32,12 +32,19 @@ Shape end_to_end(const Shape& front, const Shape& back);
 // `shape` without the last `count` axes.
 Shape without_last(const Shape& shape, int count);
 
-// The shape of what is observed: the value's, broadcast with the parameters of the likelihood.
-Shape observed_shape(std::string_view where, const Distribution& likelihood, const Shape& value);
+// What a default-constructed or moved-from one lacks.
+void expect_distribution(std::string_view where, std::string_view argument, const Distribution& x);
+void expect_constraint(std::string_view where, const Constraint& x);
+void expect_shape(std::string_view where, std::string_view argument, const Tensor& x, const Shape& shape);
+// The likelihood has to broadcast to the value's shape: the other way round would count values repeatedly.
+void expect_observed(std::string_view where, const Distribution& likelihood, const Shape& value);
+// Throws where a parameter that no variable goes into lies outside of its domain, with the data as they are.
+void check_parameters(const ModelState& state, const ModelTerm& term);
 // Throws where the data as they are now are not finite or outside of the support. A support that depends on
 // variables of the model is not known yet, and passes.
 void check_support(const ModelState& state, const ModelObservation& observation);
-// Whether that check looks at these data.
+// Whether these checks look at these data.
 bool checks_data(const ModelObservation& observation, const Tensor& placeholder);
+bool checks_data(const ModelTerm& term, const Tensor& placeholder);
 
 }  // namespace adit::stats

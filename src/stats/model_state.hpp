@@ -24,8 +24,11 @@ struct ModelVariable {
 };
 struct ModelTerm {
   std::string name;
-  Tensor total;      // a scalar
-  Tensor pointwise;  // one number an event
+  Tensor total;                // a scalar
+  Tensor pointwise;            // one number an event
+  std::string stated{};        // "observe y"; what follows is empty where no distribution was
+  std::string distribution{};  // its name
+  std::vector<NamedParameter> parameters{};
 };
 struct ModelObservation {
   std::string name;

@@ -7,6 +7,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
+#include "graph/trace.hpp"
 #include "support/recent.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
@@ -34,7 +35,10 @@ struct Jit::State {
   Recent<std::vector<uint64_t>, std::shared_ptr<const Trace>> traces{1024};  // by types and shapes
 };
 
-Jit::Jit(Function f) : state_(std::make_shared<State>()) { state_->f = std::move(f); }
+Jit::Jit(Function f) : state_(std::make_shared<State>()) {
+  detail::expect_function("jit", static_cast<bool>(f));
+  state_->f = std::move(f);
+}
 
 namespace {
 
@@ -50,15 +54,12 @@ std::vector<uint64_t> signature(const Tensors& x, const Device& device) {
 std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
                                       const std::shared_ptr<Device>& device,
                                       compile::Notes* notes = nullptr) {
-  Tensors parameters, results;
+  Tensors parameters;
   for (const Tensor& t : x) {
     parameters.push_back(graph::placeholder(t.dtype(), t.shape()));
     parameters.back().node().device = device;
   }
-  {
-    const graph::Tracing tracing;
-    results = f(parameters);
-  }
+  const Tensors results = graph::call("jit", "f", f, parameters);
   const std::lock_guard lock(graph::graph_lock());
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<Trace>();
@@ -90,11 +91,6 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
   return trace;
 }
 
-void check_arguments(const Tensors& x) {
-  for (size_t i = 0; i < x.size(); ++i)
-    if (!x[i]) graph::fail("jit", fmt::format("argument {}", i), "expected a tensor, got none");
-}
-
 // What the executable reads: the arguments' memory, and what the function captured.
 std::vector<Buffer> inputs_of(const Trace& trace, const Tensors& x) {
   std::vector<Buffer> inputs;
@@ -106,21 +102,27 @@ std::vector<Buffer> inputs_of(const Trace& trace, const Tensors& x) {
 
 }  // namespace
 
+Jit::State& Jit::expected(const Tensors& x) const {
+  if (!state_) graph::fail("jit", "function", "expected a compiled function, got one that was moved away");
+  graph::expect_call("jit", "f", state_->f, x);
+  return *state_;
+}
+
 Tensors Jit::operator()(const Tensors& x) const {
-  check_arguments(x);
+  State& state = expected(x);
   // Inside another transformation the graph itself is wanted.
-  if (graph::Tracing::active()) return state_->f(x);
+  if (graph::Tracing::active()) return graph::call("jit", "f", state.f, x);
   eval(x);
   const std::shared_ptr<Device> device = device_of(x);
   std::shared_ptr<const Trace> trace;
   {
-    const std::lock_guard lock(state_->mutex);
+    const std::lock_guard lock(state.mutex);
     const std::vector<uint64_t> key = signature(x, *device);
-    if (const auto* known = state_->traces.find(key)) {
+    if (const auto* known = state.traces.find(key)) {
       trace = *known;
     } else {
-      trace = trace_of(state_->f, x, device);
-      state_->traces.insert(key, trace);
+      trace = trace_of(state.f, x, device);
+      state.traces.insert(key, trace);
     }
   }
   const std::vector<Buffer> buffers = trace->executable->run(*device, inputs_of(*trace, x), trace->numbers);
@@ -131,14 +133,14 @@ Tensors Jit::operator()(const Tensors& x) const {
 }
 
 std::string Jit::explain(const Tensors& x, const ExplainOptions& options) const {
-  check_arguments(x);
+  State& state = expected(x);
   eval(x);
   const std::shared_ptr<Device> device = device_of(x);
   Compiled compiled;
   std::shared_ptr<const Trace> trace;
   {
-    const std::lock_guard lock(state_->mutex);  // one thread at a time calls the function
-    trace = trace_of(state_->f, x, device, &compiled.notes);
+    const std::lock_guard lock(state.mutex);  // one thread at a time calls the function
+    trace = trace_of(state.f, x, device, &compiled.notes);
   }
   compiled.executable = trace->executable;
   return explain_compiled(device, compiled, inputs_of(*trace, x), trace->numbers, options);

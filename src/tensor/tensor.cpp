@@ -9,9 +9,14 @@
 
 namespace adit {
 
+void detail::expect_row(size_t row, size_t expected, size_t got) {
+  if (got != expected)
+    graph::fail("tensor", fmt::format("row {}", row),
+                fmt::format("expected {} numbers, as row 0 has, got {}", expected, got));
+}
+
 const Tensor& Tensor::eval() const {
-  if (!node_) graph::fail("eval", "tensor", "expected a tensor, got none");
-  if (!node_->computed) adit::eval(std::span(this, 1));
+  if (!node().computed) adit::eval(std::span(this, 1));
   return *this;
 }
 

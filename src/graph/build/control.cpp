@@ -18,6 +18,11 @@ void check_list(std::string_view op, std::string_view name, const Tensors& list)
     if (!list[i]) fail(op, fmt::format("{} {}", name, i), "expected a tensor, got none");
 }
 
+template <class F>
+void expect_function(std::string_view op, std::string_view name, const F& f) {
+  if (!f) fail(op, name, "expected a function, got none");
+}
+
 // `got` must look like `expected`, one by one.
 void check_same(std::string_view op, std::string_view function, std::string_view what,
                 const Tensors& expected, const Tensors& got) {
@@ -111,6 +116,7 @@ Tensors cond(const Tensor& predicate, const std::function<Tensors(const Tensors&
 
 Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition,
                    const std::function<Tensors(const Tensors&)>& body, const Tensors& initial) {
+  expect_function("while_loop", "condition", condition);
   check_list("while_loop", "initial", initial);
   const Function list_of_one = [&](const Tensors& state) -> Tensors { return {condition(state)}; };
   const std::vector<Trace> traces = {
@@ -143,6 +149,7 @@ int64_t scan_length(const Tensors& xs, int64_t length) {
 
 Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>& step,
           const Tensors& initial, const Tensors& xs, int64_t length, bool reverse) {
+  expect_function("scan", "step", step);
   check_list("scan", "initial", initial);
   check_list("scan", "xs", xs);
   length = scan_length(xs, length);
@@ -193,7 +200,8 @@ Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>
 }
 
 Tensor map(const std::function<Tensor(const Tensor&)>& f, const Tensor& xs) {
-  if (!xs) fail("map", "xs", "expected a tensor, got none");
+  expect_function("map", "f", f);
+  check_list("map", "xs", {xs});
   if (xs.rank() == 0) fail("map", "xs", "expected at least one axis, got a scalar");
   const auto step = [&](const Tensors&, const Tensors& slices) -> Step { return {{}, {f(slices[0])}}; };
   return scan(step, {}, {xs}).outputs[0];

@@ -118,7 +118,8 @@ Tensor key(uint64_t seed) {
 
 Tensor split(const Tensor& key, int64_t parts) {
   expect_key("split", key);
-  if (parts < 0) fail("split", "parts", fmt::format("expected at least 0, got {}", parts));
+  if (parts < 0 || parts >= int64_t{1} << 30)  // the counters have 32 bits
+    fail("split", "parts", fmt::format("expected at least 0 and fewer than 2^30, got {}", parts));
   return words(key, {parts, 2});
 }
 

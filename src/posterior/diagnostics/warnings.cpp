@@ -56,6 +56,13 @@ Check check_divergences(const Draws& draws) {
   return check;
 }
 
+// What the run itself met, which no number of the draws tells.
+Check check_notes(const Draws& draws) {
+  Check check{"Parameters of distributions", "outside of their domains", ""};
+  for (const std::string& note : draws.notes) check.warning += (check.warning.empty() ? "" : " ") + note;
+  return check;
+}
+
 Check check_depth(const Draws& draws) {
   uint64_t count = 0;
   const auto limit = static_cast<double>(draws.max_depth);
@@ -212,11 +219,13 @@ std::string list_some(const std::vector<std::string>& names, size_t most) {
 }
 
 std::vector<Check> run_checks(const Draws& draws, const Summary& summary) {
-  return {check_finished(draws),    check_length(draws),
-          check_values(summary),    check_constant(draws, summary),
-          check_divergences(draws), check_depth(draws),
-          check_energy(draws),      check_r_hat(draws, summary),
-          check_outliers(draws),    check_size(draws, summary)};
+  std::vector<Check> checks{check_finished(draws),    check_length(draws),
+                            check_values(summary),    check_constant(draws, summary),
+                            check_divergences(draws), check_depth(draws),
+                            check_energy(draws),      check_r_hat(draws, summary),
+                            check_outliers(draws),    check_size(draws, summary)};
+  if (!draws.notes.empty()) checks.push_back(check_notes(draws));
+  return checks;
 }
 
 }  // namespace diagnostics

@@ -11,12 +11,13 @@ namespace adit {
 using namespace stats;
 
 Distribution bernoulli(Parameter p) {
-  const Tensor q = probability("bernoulli", "p", p);
+  const NamedParameter q = probability("bernoulli", "p", p);
   return make_distribution(
-      "bernoulli", {{"p", q}}, constraint::integer(0, 1),
+      "bernoulli", {q}, constraint::integer(0, 1),
       {.log_density =
            [=](const Tensor& x) {
-             return select(x == real(1), log_from_zero(q), log1m_to_one(q)) +
+             const Tensor is_share = logical_and(q >= real(0), q <= real(1));
+             return only_where(q, is_share, select(x == real(1), log_from_zero(q), log1m_to_one(q))) +
                     support_term(is_whole_below(x, real(2)));
            },
        .draw = [=](const Tensor& key,

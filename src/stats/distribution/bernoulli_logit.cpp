@@ -11,8 +11,8 @@ namespace adit {
 using namespace stats;
 
 Distribution bernoulli_logit(Parameter logit) {
-  const Tensor l = not_nan("bernoulli_logit", "logit", logit);
-  return make_distribution("bernoulli_logit", {{"logit", l}}, constraint::integer(0, 1),
+  const NamedParameter l = not_nan("bernoulli_logit", "logit", logit);
+  return make_distribution("bernoulli_logit", {l}, constraint::integer(0, 1),
                            {.log_density =
                                 [=](const Tensor& x) {
                                   const Tensor sign = real(2) * x - real(1);

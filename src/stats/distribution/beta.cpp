@@ -8,13 +8,15 @@ namespace adit {
 using namespace stats;
 
 Distribution beta(Parameter a, Parameter b) {
-  const Tensor first = positive("beta", "a", a), second = positive("beta", "b", b);
+  const NamedParameter first = positive("beta", "a", a), second = positive("beta", "b", b);
   const auto log_density = [=](const Tensor& x) {
     const bool flat_below = is_literal(first, 1), flat_above = is_literal(second, 1);
     const Tensor above = flat_below ? x >= real(0) : x > real(0);
     const Tensor inside = logical_and(above, flat_above ? x <= real(1) : x < real(1));
     const Tensor safe = guarded(inside, x, 0.5);
-    Tensor sum = lgamma(first + second) - lgamma(first) - lgamma(second) + support_term(inside);
+    const Tensor norm = lgamma(first + second) - lgamma(first) - lgamma(second);
+    Tensor sum =
+        only_where(first, first > real(0), only_where(second, second > real(0), norm)) + support_term(inside);
     if (!flat_below) sum = sum + (first - real(1)) * log(safe);
     if (!flat_above) sum = sum + (second - real(1)) * log1p(-safe);
     return sum;
@@ -25,7 +27,7 @@ Distribution beta(Parameter a, Parameter b) {
     return sigmoid(draw_log_gamma(random::row(keys, 0), first, shape) -
                    draw_log_gamma(random::row(keys, 1), second, shape));
   };
-  return make_distribution("beta", {{"a", first}, {"b", second}}, constraint::unit(),
+  return make_distribution("beta", {first, second}, constraint::unit(),
                            {.log_density = log_density,
                             .draw = draw,
                             .mean = [=] { return first / (first + second); },

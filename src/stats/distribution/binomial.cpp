@@ -10,14 +10,15 @@ namespace adit {
 using namespace stats;
 
 Distribution binomial(Parameter trials, Parameter p) {
-  const Tensor n = count("binomial", "count", trials), q = probability("binomial", "p", p);
+  const NamedParameter n = count("binomial", "count", trials), q = probability("binomial", "p", p);
   return make_distribution(
-      "binomial", {{"count", n}, {"p", q}}, constraint::integer(0, n),
+      "binomial", {n, q}, constraint::integer(0, n.value),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole_below(x, n + real(1)), k = guarded(is_inside, x, 0);
-             return times_log(k, log_from_zero(q)) + times_log(n - k, log1m_to_one(q)) + log_choose(n, k) +
-                    support_term(is_inside);
+             const Tensor is_share = logical_and(q >= real(0), q <= real(1));
+             const Tensor powers = times_log(k, log_from_zero(q)) + times_log(n - k, log1m_to_one(q));
+             return only_where(q, is_share, powers) + log_choose(n, k) + support_term(is_inside);
            },
        .draw = [=](const Tensor& key, const Shape& shape) { return draw_binomial(key, n, q, shape); },
        .mean = [=] { return n * q; },

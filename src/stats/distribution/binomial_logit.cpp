@@ -12,9 +12,10 @@ namespace adit {
 using namespace stats;
 
 Distribution binomial_logit(Parameter trials, Parameter logit) {
-  const Tensor n = count("binomial_logit", "count", trials), l = finite("binomial_logit", "logit", logit);
+  const NamedParameter n = count("binomial_logit", "count", trials),
+                       l = finite("binomial_logit", "logit", logit);
   return make_distribution(
-      "binomial_logit", {{"count", n}, {"logit", l}}, constraint::integer(0, n),
+      "binomial_logit", {n, l}, constraint::integer(0, n.value),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole_below(x, n + real(1)), k = guarded(is_inside, x, 0);

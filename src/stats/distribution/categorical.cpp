@@ -11,17 +11,17 @@ namespace adit {
 using namespace stats;
 
 Distribution categorical(const Tensor& p) {
-  const Tensor q = of_classes("categorical", "p", p);
-  const int64_t classes = q.dim(-1);
+  const NamedParameter q = probability("categorical", "p", of_classes("categorical", "p", p));
+  const int64_t classes = q.value.dim(-1);
   const Tensor number = iota({classes}, DType::f64);
   const auto mean = [=](bool keep_axis) { return sum(q * number, {-1}, keep_axis); };
   return make_distribution(
-      "categorical", leading(q, 1), {}, constraint::integer(0, classes - 1),
+      "categorical", leading(q, 1), {}, {q}, constraint::integer(0, classes - 1),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole_below(x, real(static_cast<double>(classes)));
              const Tensor k = guarded(is_inside, x, 0);
-             const Tensor chosen = q.rank() == 1 ? at_class(log_from_zero(q), k) : log(at_class(q, k));
+             const Tensor chosen = q.value.rank() == 1 ? at_class(log_from_zero(q), k) : log(at_class(q, k));
              return chosen + support_term(is_inside);
            },
        .draw = [=](const Tensor& key, const Shape& shape) { return draw_class(key, log(q), shape); },

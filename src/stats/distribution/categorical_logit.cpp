@@ -10,12 +10,13 @@ namespace adit {
 using namespace stats;
 
 Distribution categorical_logit(const Tensor& logits) {
-  const Tensor l = of_classes("categorical_logit", "logits", logits);
-  const int64_t classes = l.dim(-1);
+  const NamedParameter l =
+      not_nan("categorical_logit", "logits", of_classes("categorical_logit", "logits", logits));
+  const int64_t classes = l.value.dim(-1);
   const Tensor number = iota({classes}, DType::f64);
   const auto mean = [=](bool keep_axis) { return sum(softmax(l) * number, {-1}, keep_axis); };
   return make_distribution(
-      "categorical_logit", leading(l, 1), {}, constraint::integer(0, classes - 1),
+      "categorical_logit", leading(l, 1), {}, {l}, constraint::integer(0, classes - 1),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole_below(x, real(static_cast<double>(classes)));

@@ -10,14 +10,15 @@ namespace adit {
 using namespace stats;
 
 Distribution cauchy(Parameter location, Parameter scale) {
-  const Tensor middle = finite("cauchy", "location", location), width = positive("cauchy", "scale", scale);
+  const NamedParameter middle = finite("cauchy", "location", location),
+                       width = positive("cauchy", "scale", scale);
   const auto standardised = [=](const Tensor& x) { return (x - middle) * reciprocal(width); };
   const auto log_cdf = [](const Tensor& z) {
     const Tensor tail = atan2(real(1), distance(z)) * real(std::numbers::inv_pi);
     return log_of_side(tail, z > real(0));
   };
   Distribution made = make_distribution(
-      "cauchy", {{"location", middle}, {"scale", width}}, constraint::real(),
+      "cauchy", {middle, width}, constraint::real(),
       {.log_density =
            [=](const Tensor& x) {
              return -log1p(square(standardised(x))) - log(width) - real(std::log(std::numbers::pi));

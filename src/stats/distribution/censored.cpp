@@ -34,12 +34,15 @@ Bound bound_of(const Distribution& inner, const Tensor& at, bool is_low) {
 }  // namespace
 
 Distribution censored(const Distribution& inner, Parameter low, Parameter high) {
-  const Tensor from = not_nan("censored", "low", low), to = not_nan("censored", "high", high);
-  expect_ordered("censored", from, to);
+  const NamedParameter from = not_nan("censored", "low", low), to = not_nan("censored", "high", high);
   if (!inner.log_density) graph::fail("censored", "inner", "expected a distribution, got none");
   if (!inner.event.empty())
     graph::fail("censored", "inner",
                 "expected a distribution of numbers, got events of " + to_string(inner.event));
+  const Shape batch =
+      batch_of("censored", {{"inner", inner.batch}, {"low", from.value.shape()}, {"high", to.value.shape()}});
+  std::vector<NamedParameter> parameters = inner.parameters;
+  for (const NamedParameter& each : {from, to, width("censored", from, to)}) parameters.push_back(each);
   const Bound below = bound_of(inner, from, true), above = bound_of(inner, to, false);
 
   const auto log_density = [=](const Tensor& x) {
@@ -57,9 +60,7 @@ Distribution censored(const Distribution& inner, Parameter low, Parameter high) 
     formulas.draw = [=](const Tensor& key, const Shape& shape) {
       return minimum(maximum(inner.draw(key, shape), from), to);
     };
-  const Shape batch =
-      batch_of("censored", {{"inner", zeros(inner.batch, DType::f64)}, {"low", from}, {"high", to}});
-  return make_distribution("censored", batch, {}, inner.support, std::move(formulas));
+  return make_distribution("censored", batch, {}, std::move(parameters), inner.support, std::move(formulas));
 }
 
 }  // namespace adit

@@ -5,6 +5,7 @@
 
 #include "graph/operands.hpp"
 #include "graph/row.hpp"
+#include "stats/known.hpp"
 
 namespace adit::stats {
 
@@ -12,23 +13,19 @@ using graph::fail;
 
 namespace {
 
-// Throws where x is a number that `accepts` refuses.
-template <class F>
-Tensor checked(std::string_view where, std::string_view argument, const Parameter& x, const char* expected,
-               F accepts) {
-  const auto value = literal_of(x);
-  if (value && !accepts(*value)) fail(where, argument, fmt::format("expected {}, got {}", expected, *value));
-  return x;
-}
-
 // The frame of functions of x.
-std::function<Tensor(const Tensor&)> of_reals(const std::string& name,
+std::function<Tensor(const Tensor&)> of_reals(const std::string& name, const Shape& batch, const Shape& event,
                                               std::function<Tensor(const Tensor&)> formula) {
   if (!formula) return {};
-  return [name, formula = std::move(formula)](const Tensor& x) {
+  return [name, batch, event, formula = std::move(formula)](const Tensor& x) {
     if (!x) fail(name, "x", "expected a tensor, got none");
     if (is_complex(x.dtype()))
       fail(name, "x", fmt::format("expected real numbers, got {}", name_of(x.dtype())));
+    const Shape lead(std::span(x.shape().begin(), static_cast<size_t>(std::max(0, x.rank() - event.size()))));
+    if (joined(lead, event) != x.shape())
+      fail(name, "x",
+           fmt::format("expected a shape that ends with {}, got {}", to_string(event), to_string(x.shape())));
+    batch_of(name, {{"parameters", batch}, {"x", lead}});
     return formula(as_type(x, DType::f64));
   };
 }
@@ -55,33 +52,74 @@ bool is_literal(const Tensor& x, double value) {
   return literal && *literal == value;
 }
 
-Tensor finite(std::string_view where, std::string_view argument, const Parameter& x) {
-  return checked(where, argument, x, "a finite number", [](double v) { return std::isfinite(v); });
-}
-Tensor positive(std::string_view where, std::string_view argument, const Parameter& x) {
-  return checked(where, argument, x, "a positive number", [](double v) { return v > 0 && std::isfinite(v); });
-}
-Tensor not_nan(std::string_view where, std::string_view argument, const Parameter& x) {
-  return checked(where, argument, x, "a number", [](double v) { return !std::isnan(v); });
-}
-Tensor probability(std::string_view where, std::string_view argument, const Parameter& x) {
-  return checked(where, argument, x, "a number from 0 to 1", [](double v) { return v >= 0 && v <= 1; });
-}
-Tensor count(std::string_view where, std::string_view argument, const Parameter& x) {
-  return checked(where, argument, x, "a whole number of at least 0",
-                 [](double v) { return v >= 0 && std::isfinite(v) && std::trunc(v) == v; });
+NamedParameter checked(std::string_view where, std::string_view argument, const Tensor& x,
+                       const Domain& domain) {
+  NamedParameter made{std::string(argument), x, &domain};
+  expect_inside(where, made);
+  return made;
 }
 
-void expect_ordered(std::string_view where, const Tensor& low, const Tensor& high) {
+namespace {
+
+constexpr Domain finite_numbers{"a finite number", [](double v) { return std::isfinite(v); }};
+constexpr Domain positive_numbers{"a positive number", [](double v) { return v > 0 && std::isfinite(v); }};
+constexpr Domain numbers_from_zero{"a number of at least 0",
+                                   [](double v) { return v >= 0 && std::isfinite(v); }};
+constexpr Domain numbers{"a number", [](double v) { return !std::isnan(v); }};
+constexpr Domain probabilities{"a number from 0 to 1", [](double v) { return v >= 0 && v <= 1; }};
+constexpr Domain counts{"a whole number of at least 0",
+                        [](double v) { return v >= 0 && std::isfinite(v) && std::trunc(v) == v; }};
+constexpr Domain widths{"a positive number", [](double v) { return v > 0; }};
+
+}  // namespace
+
+NamedParameter finite(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, finite_numbers);
+}
+NamedParameter positive(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, positive_numbers);
+}
+NamedParameter not_negative(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, numbers_from_zero);
+}
+NamedParameter not_nan(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, numbers);
+}
+NamedParameter probability(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, probabilities);
+}
+NamedParameter count(std::string_view where, std::string_view argument, const Parameter& x) {
+  return checked(where, argument, x, counts);
+}
+
+NamedParameter width(std::string_view where, const Tensor& low, const Tensor& high) {
   const auto from = literal_of(low), to = literal_of(high);
   if (from && to && !(*from < *to))
     fail(where, "high", fmt::format("expected above low, {}, got {}", *from, *to));
+  batch_of(where, {{"low", low.shape()}, {"high", high.shape()}});
+  return checked(where, "high - low", high - low, widths);
 }
 
-Shape batch_of(std::string_view where, const std::vector<Named>& parameters) {
+Tensor only_where(const NamedParameter& parameter, const Tensor& inside, const Tensor& density) {
+  if (literal_of(parameter.value) || is_surely_inside(parameter)) return density;
+  return density + support_term(inside);
+}
+
+Shape batch_of(std::string_view where, const std::vector<Named>& shapes) {
   Shape batch;
-  for (const auto& [name, value] : parameters)
-    batch = graph::broadcast_shapes(where, name, batch, value.shape());
+  const Named* largest = nullptr;
+  for (const Named& each : shapes) {
+    batch = graph::broadcast_shapes(where, each.name, batch, each.shape);
+    if (!largest || element_count(each.shape) > element_count(largest->shape)) largest = &each;
+  }
+  for (const Named& each : shapes) {
+    const Shape both = graph::broadcast_shapes(where, each.name, largest->shape, each.shape);
+    if (element_count(both) > element_count(largest->shape))
+      fail(where, each.name,
+           fmt::format(
+               "expected a shape that broadcasts to that of {}, {}, got {}; together they would make {}",
+               largest->name, to_string(largest->shape), to_string(each.shape), to_string(both)));
+  }
   return batch;
 }
 
@@ -91,16 +129,18 @@ Shape joined(const Shape& batch, const Shape& event) {
   return all;
 }
 
-Distribution make_distribution(std::string name, const Shape& batch, const Shape& event, Constraint support,
+Distribution make_distribution(std::string name, const Shape& batch, const Shape& event,
+                               std::vector<NamedParameter> parameters, Constraint support,
                                Formulas formulas) {
   const Shape whole = joined(batch, event);
   Distribution made;
   made.batch = batch;
   made.event = event;
+  made.parameters = std::move(parameters);
   made.support = std::move(support);
-  made.log_density = of_reals(name, std::move(formulas.log_density));
-  made.log_cdf = of_reals(name, std::move(formulas.log_cdf));
-  made.log_survival = of_reals(name, std::move(formulas.log_survival));
+  made.log_density = of_reals(name, batch, event, std::move(formulas.log_density));
+  made.log_cdf = of_reals(name, batch, event, std::move(formulas.log_cdf));
+  made.log_survival = of_reals(name, batch, event, std::move(formulas.log_survival));
   made.mean = of_shape(whole, std::move(formulas.mean));
   made.variance = of_shape(whole, std::move(formulas.variance));
   if (formulas.draw)
@@ -114,10 +154,13 @@ Distribution make_distribution(std::string name, const Shape& batch, const Shape
   return made;
 }
 
-Distribution make_distribution(std::string name, const std::vector<Named>& parameters, Constraint support,
+Distribution make_distribution(std::string name, std::vector<NamedParameter> parameters, Constraint support,
                                Formulas formulas) {
-  const Shape batch = batch_of(name, parameters);
-  return make_distribution(std::move(name), batch, {}, std::move(support), std::move(formulas));
+  std::vector<Named> shapes;
+  for (const NamedParameter& each : parameters) shapes.push_back({each.name, each.value.shape()});
+  const Shape batch = batch_of(name, shapes);
+  return make_distribution(std::move(name), batch, {}, std::move(parameters), std::move(support),
+                           std::move(formulas));
 }
 
 Tensor draw_uniform(const Tensor& key, const Shape& shape) {

@@ -10,7 +10,7 @@ Distribution custom(std::string name, std::function<Tensor(const Tensor&)> log_d
   if (!log_density) graph::fail("custom", "log_density", "expected a function, got none");
   if (!support.constrain && !support.discrete)
     graph::fail("custom", "support", "expected a constraint, got none");
-  return stats::make_distribution(std::move(name), {}, event, std::move(support),
+  return stats::make_distribution(std::move(name), {}, event, {}, std::move(support),
                                   {.log_density = std::move(log_density), .draw = std::move(draw)});
 }
 

@@ -12,16 +12,17 @@ namespace adit {
 using namespace stats;
 
 Distribution dirichlet(const Tensor& concentration) {
-  const Tensor a = of_classes("dirichlet", "concentration", concentration);
-  positive("dirichlet", "concentration", a);
+  const NamedParameter a =
+      positive("dirichlet", "concentration", of_classes("dirichlet", "concentration", concentration));
   const auto total = [=](bool keep_axis) { return sum(a, {-1}, keep_axis); };
-  return make_distribution("dirichlet", leading(a, 1), {a.dim(-1)}, constraint::simplex(),
+  return make_distribution("dirichlet", leading(a, 1), {a.value.dim(-1)}, {a}, constraint::simplex(),
                            {.log_density =
                                 [=](const Tensor& x) {
                                   // A flat one on the edge: 0 log 0.
                                   const Tensor is_flat_edge = logical_and(a == real(1), x == real(0));
                                   const Tensor powers = (a - real(1)) * log(select(is_flat_edge, real(1), x));
-                                  return sum(powers, {-1}) + (lgamma(total(false)) - sum(lgamma(a), {-1}));
+                                  const Tensor norm = only_where(a, a > real(0), -lgamma(a));
+                                  return sum(powers, {-1}) + (lgamma(total(false)) + sum(norm, {-1}));
                                 },
                             .draw =
                                 [=](const Tensor& key, const Shape& shape) {

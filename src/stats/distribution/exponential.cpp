@@ -7,11 +7,11 @@ namespace adit {
 using namespace stats;
 
 Distribution exponential(Parameter rate) {
-  const Tensor r = positive("exponential", "rate", rate);
+  const NamedParameter r = positive("exponential", "rate", rate);
   // Outside nothing is left out: -rate x would be infinite at -infinity.
   const auto log_survival = [=](const Tensor& x) { return -r * guarded(x > real(0), x, 0); };
   return make_distribution(
-      "exponential", {{"rate", r}}, constraint::positive(),
+      "exponential", {r}, constraint::positive(),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor inside = x >= real(0);

@@ -37,11 +37,12 @@ Distribution gaussian_random_walk(Parameter sigma, int64_t steps) {
   if (steps < 1)
     graph::fail("gaussian_random_walk", "steps",
                 fmt::format("expected a number of at least 1, got {}", steps));
-  const Tensor s = positive("gaussian_random_walk", "sigma", sigma), scale = expand_dims(s, -1);
+  const NamedParameter s = positive("gaussian_random_walk", "sigma", sigma);
+  const Tensor scale = expand_dims(s, -1);
   const auto count = static_cast<double>(steps);
   const double half_log_2_pi = 0.5 * std::log(2 * std::numbers::pi);
   Distribution made = make_distribution(
-      "gaussian_random_walk", s.shape(), {steps}, constraint::real(),
+      "gaussian_random_walk", s.value.shape(), {steps}, {s}, constraint::real(),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor z = (x - delayed(x, 1)) * reciprocal(scale);

@@ -10,7 +10,7 @@ namespace adit {
 using namespace stats;
 
 Distribution half_cauchy(Parameter scale) {
-  const Tensor width = positive("half_cauchy", "scale", scale);
+  const NamedParameter width = positive("half_cauchy", "scale", scale);
   const auto standardised = [=](const Tensor& x) { return x * reciprocal(width); };
   const Tensor two_over_pi = real(2 * std::numbers::inv_pi);
   const auto log_survival = [=](const Tensor& x) {
@@ -25,7 +25,7 @@ Distribution half_cauchy(Parameter scale) {
     return select(inside, select(is_small, below, above), minus_infinity());
   };
   return make_distribution(
-      "half_cauchy", {{"scale", width}}, constraint::positive(),
+      "half_cauchy", {width}, constraint::positive(),
       {.log_density =
            [=](const Tensor& x) {
              return -log1p(square(standardised(x))) - log(width) + real(std::log(2 * std::numbers::inv_pi)) +

@@ -9,7 +9,7 @@ namespace adit {
 using namespace stats;
 
 Distribution half_normal(Parameter sigma) {
-  const Tensor scale = positive("half_normal", "sigma", sigma);
+  const NamedParameter scale = positive("half_normal", "sigma", sigma);
   const auto standardised = [=](const Tensor& x) { return x * reciprocal(scale); };
   // P(X > x) = 2 P(Z > z).
   const auto log_survival = [=](const Tensor& x) {
@@ -25,7 +25,7 @@ Distribution half_normal(Parameter sigma) {
     return select(inside, select(is_small, by_erf, by_erfc), minus_infinity());
   };
   return make_distribution(
-      "half_normal", {{"sigma", scale}}, constraint::positive(),
+      "half_normal", {scale}, constraint::positive(),
       {.log_density =
            [=](const Tensor& x) {
              return log_normal_density(standardised(x)) + real(std::numbers::ln2) - log(scale) +

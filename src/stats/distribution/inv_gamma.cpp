@@ -7,17 +7,18 @@ namespace adit {
 using namespace stats;
 
 Distribution inv_gamma(Parameter shape, Parameter scale) {
-  const Tensor a = positive("inv_gamma", "shape", shape), b = positive("inv_gamma", "scale", scale);
+  const NamedParameter a = positive("inv_gamma", "shape", shape), b = positive("inv_gamma", "scale", scale);
   const auto log_density = [=](const Tensor& x) {
     const Tensor inside = x > real(0), safe = guarded(inside, x, 1);
-    return a * log(b) - lgamma(a) - (a + real(1)) * log(safe) - b * reciprocal(safe) + support_term(inside);
+    return only_where(a, a > real(0), a * log(b) - lgamma(a)) - (a + real(1)) * log(safe) -
+           b * reciprocal(safe) + support_term(inside);
   };
   const auto mean = [=] {
     const Tensor exists = a > real(1);
     return select(exists, b / guarded(exists, a - real(1), 1), infinity());
   };
   return make_distribution(
-      "inv_gamma", {{"shape", a}, {"scale", b}}, constraint::positive(),
+      "inv_gamma", {a, b}, constraint::positive(),
       {.log_density = log_density,
        .draw = [=](const Tensor& key, const Shape& of) { return b / draw_gamma(key, a, of); },
        .mean = mean,

@@ -9,7 +9,7 @@ namespace adit {
 using namespace stats;
 
 Distribution laplace(Parameter mu, Parameter scale) {
-  const Tensor location = finite("laplace", "mu", mu), width = positive("laplace", "scale", scale);
+  const NamedParameter location = finite("laplace", "mu", mu), width = positive("laplace", "scale", scale);
   const auto standardised = [=](const Tensor& x) { return (x - location) * reciprocal(width); };
   // Below the middle the logarithm of the tail itself, which never underflows.
   const auto log_cdf = [](const Tensor& z) {
@@ -17,7 +17,7 @@ Distribution laplace(Parameter mu, Parameter scale) {
     return select(z > real(0), log1p(-exp(log_tail)), log_tail);
   };
   Distribution made = make_distribution(
-      "laplace", {{"mu", location}, {"scale", width}}, constraint::real(),
+      "laplace", {location, width}, constraint::real(),
       {.log_density =
            [=](const Tensor& x) { return -abs(standardised(x)) - log(width) - real(std::numbers::ln2); },
        .draw =

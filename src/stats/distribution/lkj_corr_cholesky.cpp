@@ -27,7 +27,8 @@ namespace {
 
 struct Lkj {
   int64_t size;
-  Tensor eta;  // [..., 1]
+  NamedParameter shape;
+  Tensor eta;  // shape [..., 1]
 
   double last() const { return static_cast<double>(size - 1); }
   // For k = 1 .. K along the last axis.
@@ -54,13 +55,12 @@ struct Lkj {
     const Tensor powers = real(2) * (rows - real(1)) * log(diagonal);
     const double log_pi = 0.25 * static_cast<double>(size) * last() * std::log(std::numbers::pi);
     const Tensor constant = sum(lgamma(b()) - lgamma(rows), {-1}) - real(log_pi);
-    return sum(powers, {-1}) + constant;
+    return sum(powers, {-1}) + only_where(shape, shape > real(0), constant);
   }
-  Tensor draw(const Tensor& key, const Shape& shape) const {
+  Tensor draw(const Tensor& key, const Shape& all) const {
     const Tensor keys = random::split(key);
-    const Tensor z =
-        select(row_number() > column_number(), draw_normal(random::row(keys, 0), shape), real(0));
-    const Shape rows(std::span(shape.begin(), static_cast<size_t>(shape.size() - 1)));
+    const Tensor z = select(row_number() > column_number(), draw_normal(random::row(keys, 0), all), real(0));
+    const Shape rows(std::span(all.begin(), static_cast<size_t>(all.size() - 1)));
     const Tensor g = real(2) * draw_gamma(random::row(keys, 1), a(), rows);
     const Tensor r2 = sum(square(z), {-1}) + g;
     return matrix(sqrt(g / r2), z * expand_dims(rsqrt(r2), -1));
@@ -80,9 +80,10 @@ struct Lkj {
 Distribution lkj_corr_cholesky(int64_t size, Parameter shape) {
   if (size < 1)
     graph::fail("lkj_corr_cholesky", "size", fmt::format("expected a number of at least 1, got {}", size));
-  const Tensor eta = positive("lkj_corr_cholesky", "shape", shape);
-  const Lkj lkj{size, expand_dims(eta, -1)};
-  return make_distribution("lkj_corr_cholesky", eta.shape(), {size, size}, constraint::cholesky_factor_corr(),
+  const NamedParameter eta = positive("lkj_corr_cholesky", "shape", shape);
+  const Lkj lkj{size, eta, expand_dims(eta, -1)};
+  return make_distribution("lkj_corr_cholesky", eta.value.shape(), {size, size}, {eta},
+                           constraint::cholesky_factor_corr(),
                            {.log_density = [=](const Tensor& x) { return lkj.log_density(x); },
                             .draw = [=](const Tensor& key, const Shape& all) { return lkj.draw(key, all); },
                             .mean = [=] { return lkj.matrix(lkj.mean_diagonal(), real(0)); },

@@ -9,10 +9,10 @@ namespace adit {
 using namespace stats;
 
 Distribution logistic(Parameter mu, Parameter scale) {
-  const Tensor location = finite("logistic", "mu", mu), width = positive("logistic", "scale", scale);
+  const NamedParameter location = finite("logistic", "mu", mu), width = positive("logistic", "scale", scale);
   const auto standardised = [=](const Tensor& x) { return (x - location) * reciprocal(width); };
   Distribution made = make_distribution(
-      "logistic", {{"mu", location}, {"scale", width}}, constraint::real(),
+      "logistic", {location, width}, constraint::real(),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor away = abs(standardised(x));

@@ -7,11 +7,12 @@ namespace adit {
 using namespace stats;
 
 Distribution lognormal(Parameter mu, Parameter sigma) {
-  const Tensor location = finite("lognormal", "mu", mu), scale = positive("lognormal", "sigma", sigma);
+  const NamedParameter location = finite("lognormal", "mu", mu),
+                       scale = positive("lognormal", "sigma", sigma);
   const auto standardised = [=](const Tensor& log_x) { return (log_x - location) * reciprocal(scale); };
   const auto log_inside = [](const Tensor& x) { return log(guarded(x > real(0), x, 1)); };
   return make_distribution(
-      "lognormal", {{"mu", location}, {"sigma", scale}}, constraint::positive(),
+      "lognormal", {location, scale}, constraint::positive(),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor log_x = log_inside(x);

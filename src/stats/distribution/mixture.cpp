@@ -119,10 +119,17 @@ Tensor draw_of(const Components& components, const Tensor& weights, const Tensor
 }  // namespace
 
 Distribution mixture(const Tensor& weights, std::vector<Distribution> components) {
-  const Tensor w = of_classes("mixture", "weights", weights);
+  const NamedParameter w = not_negative("mixture", "weights", of_classes("mixture", "weights", weights));
   check(w, components);
-  std::vector<Named> batches{{"weights", zeros(leading(w, 1))}};
-  for (const Distribution& each : components) batches.push_back({"components", zeros(each.batch)});
+  std::vector<Named> batches{{"weights", leading(w, 1)}};
+  std::vector<NamedParameter> parameters{w};
+  for (size_t i = 0; i < components.size(); ++i) {
+    batches.push_back({fmt::format("component {}", i), components[i].batch});
+    for (NamedParameter each : components[i].parameters) {
+      each.name += fmt::format(" of component {}", i);
+      parameters.push_back(std::move(each));
+    }
+  }
 
   Formulas formulas{.log_density = mixed(components, w, &Distribution::log_density),
                     .draw = {},
@@ -139,7 +146,7 @@ Distribution mixture(const Tensor& weights, std::vector<Distribution> components
   if (has_mean && all_have(components, &Distribution::variance))
     formulas.variance = [=] { return variance_of(components, w); };
   return make_distribution("mixture", batch_of("mixture", batches), components[0].event,
-                           components[0].support, std::move(formulas));
+                           std::move(parameters), components[0].support, std::move(formulas));
 }
 
 }  // namespace adit

@@ -5,13 +5,20 @@
 // The lower triangle of C is read. Mean m, variance the diagonal of C.
 #include "stats/distribution/multi_normal.hpp"
 
+#include <cmath>
+
 namespace adit {
 
 using namespace stats;
 
 Distribution multi_normal(const Tensor& mean, const Tensor& covariance) {
-  const auto [m, c] = mean_and_matrix("multi_normal", mean, "covariance", covariance);
-  Distribution made = normal_of_factor("multi_normal", m, cholesky(c));
+  constexpr auto name = "multi_normal";
+  static constexpr Domain domain{"a positive definite matrix, whose Cholesky factor has a positive diagonal",
+                                 [](double v) { return v > 0 && std::isfinite(v); }};
+  const auto [m, c] = mean_and_matrix(name, mean, "covariance", covariance);
+  const Tensor factor = cholesky(c);
+  Distribution made = normal_of_factor(name, finite(name, "mean", m), factor,
+                                       checked(name, "covariance", diagonal_of(factor), domain));
   const Shape whole = joined(made.batch, made.event);
   made.variance = [matrix = c, whole] { return broadcast_to(diagonal_of(matrix), whole); };
   return made;

@@ -11,8 +11,9 @@ struct MeanAndMatrix {
 };
 MeanAndMatrix mean_and_matrix(std::string_view where, const Tensor& mean, std::string_view argument,
                               const Tensor& matrix);
-// By the Cholesky factor of the covariance.
-Distribution normal_of_factor(const std::string& name, const Tensor& mean, const Tensor& factor);
+// By the Cholesky factor of the covariance and its diagonal, as an argument by the name of the matrix.
+Distribution normal_of_factor(const std::string& name, const NamedParameter& mean, const Tensor& factor,
+                              const NamedParameter& diagonal);
 // Of square matrices, along the last axis.
 Tensor diagonal_of(const Tensor& matrices);
 // On and below the diagonal; zero above it.

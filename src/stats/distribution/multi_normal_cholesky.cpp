@@ -51,15 +51,15 @@ Tensor lower_part(const Tensor& matrices) {
   return select(rows_number(matrices) >= columns_number(matrices), matrices, real(0));
 }
 
-Distribution normal_of_factor(const std::string& name, const Tensor& mean, const Tensor& factor) {
-  const int64_t size = mean.dim(-1);
-  const Shape batch =
-      batch_of(name, {{"mean", zeros(leading(mean, 1))}, {"matrix", zeros(leading(factor, 2))}});
+Distribution normal_of_factor(const std::string& name, const NamedParameter& mean, const Tensor& factor,
+                              const NamedParameter& diagonal) {
+  const int64_t size = mean.value.dim(-1);
+  const Shape batch = batch_of(name, {{"mean", leading(mean, 1)}, {diagonal.name, leading(factor, 2)}});
   const double constant = 0.5 * static_cast<double>(size) * std::log(2 * std::numbers::pi);
-  return make_distribution(name, batch, {size}, constraint::real(),
+  return make_distribution(name, batch, {size}, {mean, diagonal}, constraint::real(),
                            {.log_density =
                                 [=](const Tensor& x) {
-                                  const Tensor log_scale = sum(log(diagonal_of(factor)), {-1});
+                                  const Tensor log_scale = sum(log(diagonal), {-1});
                                   return real(-0.5) * squared_length(factor, x - mean) - log_scale -
                                          real(constant);
                                 },
@@ -68,15 +68,18 @@ Distribution normal_of_factor(const std::string& name, const Tensor& mean, const
                                   const Tensor z = draw_normal(key, shape);
                                   return mean + squeeze(matmul(lower_part(factor), expand_dims(z, -1)), {-1});
                                 },
-                            .mean = [=] { return mean; },
+                            .mean = [=] { return mean.value; },
                             .variance = [=] { return sum(square(lower_part(factor)), {-1}); }});
 }
 
 }  // namespace stats
 
 Distribution multi_normal_cholesky(const Tensor& mean, const Tensor& factor) {
-  const auto [m, l] = stats::mean_and_matrix("multi_normal_cholesky", mean, "factor", factor);
-  return stats::normal_of_factor("multi_normal_cholesky", m, l);
+  constexpr auto name = "multi_normal_cholesky";
+  const auto [m, l] = stats::mean_and_matrix(name, mean, "factor", factor);
+  static constexpr Domain domain{"a positive diagonal", [](double v) { return v > 0 && std::isfinite(v); }};
+  return stats::normal_of_factor(name, stats::finite(name, "mean", m), l,
+                                 stats::checked(name, "factor", stats::diagonal_of(l), domain));
 }
 
 }  // namespace adit

@@ -41,19 +41,19 @@ Tensor log_shift(const Tensor& phi, const Tensor& x) {
   return total;
 }
 
-Tensor log_mass(const Tensor& x, const Tensor& m, const Tensor& phi) {
+Tensor log_mass(const Tensor& x, const Tensor& m, const NamedParameter& phi) {
   const Tensor z = phi + real(8), both = m + phi;
-  const Tensor rising =
-      (z - real(0.5)) * log1p(x / z) - x + stirling(z + x) - stirling(z) + log_shift(phi, x);
+  const Tensor rising = (z - real(0.5)) * log1p(x / z) - x + stirling(z + x) +
+                        only_where(phi, phi > real(0), -stirling(z)) + log_shift(phi, x);
   return rising + x * log(m / both * (z + x)) - phi * log1p(m / phi) - lgamma(x + real(1));
 }
 
 }  // namespace
 
 Distribution neg_binomial_2(Parameter mean, Parameter dispersion) {
-  const Tensor m = positive("neg_binomial_2", "mean", mean);
-  const Tensor phi = positive("neg_binomial_2", "dispersion", dispersion);
-  return make_distribution("neg_binomial_2", {{"mean", m}, {"dispersion", phi}}, constraint::integer(0),
+  const NamedParameter m = positive("neg_binomial_2", "mean", mean);
+  const NamedParameter phi = positive("neg_binomial_2", "dispersion", dispersion);
+  return make_distribution("neg_binomial_2", {m, phi}, constraint::integer(0),
                            {.log_density =
                                 [=](const Tensor& x) {
                                   const Tensor is_inside = is_whole(x);

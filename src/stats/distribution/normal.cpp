@@ -7,10 +7,10 @@ namespace adit {
 using namespace stats;
 
 Distribution normal(Parameter mu, Parameter sigma) {
-  const Tensor location = finite("normal", "mu", mu), scale = positive("normal", "sigma", sigma);
+  const NamedParameter location = finite("normal", "mu", mu), scale = positive("normal", "sigma", sigma);
   const auto standardised = [=](const Tensor& x) { return (x - location) * reciprocal(scale); };
   Distribution made = make_distribution(
-      "normal", {{"mu", location}, {"sigma", scale}}, constraint::real(),
+      "normal", {location, scale}, constraint::real(),
       {.log_density = [=](const Tensor& x) { return log_normal_density(standardised(x)) - log(scale); },
        .draw = [=](const Tensor& key,
                    const Shape& shape) { return location + scale * draw_normal(key, shape); },

@@ -10,13 +10,14 @@ namespace adit {
 using namespace stats;
 
 Distribution poisson(Parameter rate) {
-  const Tensor r = not_negative("poisson", "rate", rate);
+  const NamedParameter r = not_negative("poisson", "rate", rate);
   return make_distribution(
-      "poisson", {{"rate", r}}, constraint::integer(0),
+      "poisson", {r}, constraint::integer(0),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole(x), k = guarded(is_inside, x, 0);
-             return times_log(k, log_from_zero(r)) - r - lgamma(k + real(1)) + support_term(is_inside);
+             return times_log(k, log_from_zero(r)) + only_where(r, r >= real(0), -r) - lgamma(k + real(1)) +
+                    support_term(is_inside);
            },
        .draw = [=](const Tensor& key, const Shape& shape) { return draw_poisson(key, r, shape); },
        .mean = [=] { return r; },

@@ -10,9 +10,9 @@ namespace adit {
 using namespace stats;
 
 Distribution poisson_log(Parameter log_rate) {
-  const Tensor l = finite("poisson_log", "log_rate", log_rate);
+  const NamedParameter l = finite("poisson_log", "log_rate", log_rate);
   return make_distribution(
-      "poisson_log", {{"log_rate", l}}, constraint::integer(0),
+      "poisson_log", {l}, constraint::integer(0),
       {.log_density =
            [=](const Tensor& x) {
              const Tensor is_inside = is_whole(x), k = guarded(is_inside, x, 0);

@@ -26,8 +26,8 @@ Tensor log_gamma_ratio(const Tensor& h) {
 }  // namespace
 
 Distribution student_t(Parameter nu, Parameter mu, Parameter sigma) {
-  const Tensor freedom = positive("student_t", "nu", nu), location = finite("student_t", "mu", mu),
-               scale = positive("student_t", "sigma", sigma);
+  const NamedParameter freedom = positive("student_t", "nu", nu), location = finite("student_t", "mu", mu),
+                       scale = positive("student_t", "sigma", sigma);
   const auto log_density = [=](const Tensor& x) {
     const Tensor half = real(0.5) * freedom, z = (x - location) * reciprocal(scale);
     const Tensor kernel = -(half + real(0.5)) * log1p(square(z) * reciprocal(freedom));
@@ -41,7 +41,7 @@ Distribution student_t(Parameter nu, Parameter mu, Parameter sigma) {
     return location + scale * draw_normal(random::row(keys, 0), shape) * rsqrt(mean_square);
   };
   Distribution made = make_distribution(
-      "student_t", {{"nu", freedom}, {"mu", location}, {"sigma", scale}}, constraint::real(),
+      "student_t", {freedom, location, scale}, constraint::real(),
       {.log_density = log_density,
        .draw = draw,
        .mean = [=] { return select(freedom > real(1), location, not_a_number()); },
@@ -53,7 +53,7 @@ Distribution student_t(Parameter nu, Parameter mu, Parameter sigma) {
            }});
   made.location = location;
   made.scale = scale;
-  made.standard = [freedom] { return student_t(freedom, 0, 1); };
+  made.standard = [freedom] { return student_t(freedom.value, 0, 1); };
   return made;
 }
 

@@ -83,9 +83,9 @@ Tensor density_at(const Bound& bound, const Tensor& log_mass) {
 
 Distribution truncated_normal(Parameter mu, Parameter sigma, Parameter low, Parameter high) {
   constexpr auto name = "truncated_normal";
-  const Tensor location = finite(name, "mu", mu), scale = positive(name, "sigma", sigma);
-  const Tensor from = not_nan(name, "low", low), to = not_nan(name, "high", high);
-  expect_ordered(name, from, to);
+  const NamedParameter location = finite(name, "mu", mu), scale = positive(name, "sigma", sigma);
+  const NamedParameter from = not_nan(name, "low", low), to = not_nan(name, "high", high);
+  const NamedParameter between = width(name, from, to);
   const auto bounds = [=] {
     return std::pair(standardised(from, location, scale), standardised(to, location, scale));
   };
@@ -111,8 +111,7 @@ Distribution truncated_normal(Parameter mu, Parameter sigma, Parameter low, Para
     const Tensor at_a = density_at(a, log_mass), at_b = density_at(b, log_mass);
     return square(scale) * (real(1) + a.z * at_a - b.z * at_b - square(at_a - at_b));
   };
-  return make_distribution(name, {{"mu", location}, {"sigma", scale}, {"low", from}, {"high", to}},
-                           support_of(from, to),
+  return make_distribution(name, {location, scale, from, to, between}, support_of(from, to),
                            {.log_density = log_density, .draw = draw, .mean = mean, .variance = variance});
 }
 

@@ -7,9 +7,8 @@ namespace adit {
 using namespace stats;
 
 Distribution uniform(Parameter low, Parameter high) {
-  const Tensor from = finite("uniform", "low", low), to = finite("uniform", "high", high);
-  expect_ordered("uniform", from, to);
-  const Tensor width = to - from;
+  const NamedParameter from = finite("uniform", "low", low), to = finite("uniform", "high", high);
+  const NamedParameter width = stats::width("uniform", from, to);
   // log of a part of the width: -infinity where it is none, 0 where it is all.
   const auto log_part = [=](const Tensor& part) {
     const Tensor some = part > real(0), inside = logical_and(some, part < width);
@@ -17,7 +16,7 @@ Distribution uniform(Parameter low, Parameter high) {
     return select(inside, share, select(some, real(0), minus_infinity()));
   };
   return make_distribution(
-      "uniform", {{"low", from}, {"high", to}}, constraint::interval(low, high),
+      "uniform", {from, to, width}, constraint::interval(low, high),
       {.log_density =
            [=](const Tensor& x) { return support_term(logical_and(x >= from, x <= to)) - log(width); },
        .draw = [=](const Tensor& key, const Shape& shape) { return from + width * draw_uniform(key, shape); },

@@ -8,7 +8,7 @@ namespace adit {
 using namespace stats;
 
 Distribution weibull(Parameter shape, Parameter scale) {
-  const Tensor k = positive("weibull", "shape", shape), s = positive("weibull", "scale", scale);
+  const NamedParameter k = positive("weibull", "shape", shape), s = positive("weibull", "scale", scale);
   const auto log_density = [=](const Tensor& x) {
     const bool is_exponential = is_literal(k, 1);
     const Tensor above = is_exponential ? x >= real(0) : x > real(0);
@@ -26,7 +26,7 @@ Distribution weibull(Parameter shape, Parameter scale) {
   };
   const auto moment = [=](double power) { return lgamma(real(1) + real(power) * reciprocal(k)); };
   return make_distribution(
-      "weibull", {{"shape", k}, {"scale", s}}, constraint::positive(),
+      "weibull", {k, s}, constraint::positive(),
       {.log_density = log_density,
        .draw =
            [=](const Tensor& key, const Shape& of) {

@@ -5,6 +5,7 @@
 
 #include <adit/control.hpp>
 
+#include "graph/build/operands.hpp"
 #include "graph/row.hpp"
 
 namespace adit::stats {
@@ -16,13 +17,6 @@ constexpr int64_t most_compared = 64;  // classes
 Tensor with_axis(const Tensor& x) { return expand_dims(x, -1); }
 
 }  // namespace
-
-Tensor not_negative(std::string_view where, std::string_view argument, const Parameter& x) {
-  const auto value = literal_of(x);
-  if (value && !(*value >= 0 && std::isfinite(*value)))
-    graph::fail(where, argument, fmt::format("expected a number of at least 0, got {}", *value));
-  return x;
-}
 
 Tensor of_classes(std::string_view where, std::string_view argument, const Tensor& x) {
   const Tensor numbers = Parameter(x);
@@ -62,7 +56,7 @@ Tensor at_class(const Tensor& rows, const Tensor& x) {
   }
   const Tensor index = as_type(x, DType::i64);
   if (rows.rank() == 1) return take(rows, index);
-  const Shape batch = batch_of("at_class", {{"rows", zeros(leading(rows, 1))}, {"x", x}});
+  const Shape batch = graph::broadcast_shapes("at_class", "x", leading(rows, 1), x.shape());
   const Tensor all = broadcast_to(rows, joined(batch, {classes}));
   return squeeze(take_along_axis(all, with_axis(broadcast_to(index, batch)), -1), {-1});
 }

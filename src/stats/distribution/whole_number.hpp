@@ -5,8 +5,6 @@
 
 namespace adit::stats {
 
-// The parameter's tensor; throws where it is a number below 0.
-Tensor not_negative(std::string_view where, std::string_view argument, const Parameter& x);
 // Numbers along the last axis, at least one; throws where there is no such axis.
 Tensor of_classes(std::string_view where, std::string_view argument, const Tensor& x);
 // x's shape without its last axes.
