@@ -7,6 +7,7 @@
 #include "compile/compile.hpp"
 #include "compile/stored.hpp"
 #include "graph/row.hpp"
+#include "support/process_end.hpp"
 #include "tensor/executables.hpp"
 
 namespace adit {
@@ -21,18 +22,20 @@ struct Defaults {
   std::shared_ptr<Device> device;
 };
 Defaults& defaults() {
-  static Defaults value;
+  static Defaults& value = *new Defaults;
   return value;
 }
 
 }  // namespace
 
 Executables& executables() {
-  static Executables known(4096);
+  static Executables& known = *new Executables(4096);
   return known;
 }
 
 std::shared_ptr<Device> default_device() {
+  const process_end::Visit visit;
+  visit.expect();
   const std::lock_guard lock(defaults().mutex);
   if (!defaults().device) defaults().device = Device::open("");
   return defaults().device;
@@ -46,7 +49,7 @@ void set_default_device(std::shared_ptr<Device> device) {
 // A device that was closed and opened again has other kernels: each opening has a word of its own.
 uint64_t device_word(const Device& device) {
   static std::mutex mutex;
-  static std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>> words;
+  static auto& words = *new std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>>;
   const std::lock_guard lock(mutex);
   return words.try_emplace(device.weak_from_this(), words.size() + 1).first->second;
 }
@@ -98,6 +101,8 @@ void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const B
 }
 
 void eval(std::span<const Tensor> tensors) {
+  const process_end::Visit visit;  // before the lock: no thread is stopped with it in hand
+  visit.expect();
   const std::lock_guard lock(graph::graph_lock());
   std::vector<Tensor> roots;
   for (const Tensor& x : tensors) {

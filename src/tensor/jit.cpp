@@ -6,6 +6,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
+#include "support/process_end.hpp"
 #include "support/recent.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
@@ -58,6 +59,8 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
     const graph::Tracing tracing;
     results = f(parameters);
   }
+  const process_end::Visit visit;
+  visit.expect();
   const std::lock_guard lock(graph::graph_lock());
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<Trace>();

@@ -18,6 +18,7 @@
 #include "support/cache.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::cpu {
 
@@ -186,6 +187,8 @@ class CpuDevice final : public Device {
 };
 
 std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& program) {
+  const process_end::Visit visit;
+  visit.expect();
   if (program.shared_bytes() > limits_.shared_bytes)
     throw Error(ErrorKind::unsupported,
                 fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}",
@@ -196,7 +199,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     const std::lock_guard lock(mutex_);
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   }
-  static const std::string host_hash = hex_hash(native::host_key());
+  static const std::string& host_hash = *new std::string(hex_hash(native::host_key()));
   const std::string file = key + "-" + host_hash;
   std::shared_ptr<const native::Code> code;
   if (const auto object = cache::load("objects", file)) {
@@ -213,6 +216,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     ++kernels_compiled_;
     cache::save("objects", file, object);
   }
+  process_end::renew();
   const std::lock_guard lock(mutex_);
   return kernels_.try_emplace(key, std::make_shared<CpuKernel>(program, std::move(code))).first->second;
 }
@@ -277,7 +281,9 @@ DeviceInfo describe() {
 }
 
 std::shared_ptr<Device> open(const std::function<void(Limits&)>& adjust) {
-  return std::make_shared<CpuDevice>(adjust);
+  auto device = std::make_shared<CpuDevice>(adjust);
+  process_end::keep(device);
+  return device;
 }
 
 }  // namespace adit::cpu
