@@ -1,12 +1,25 @@
-#include "device/cpu/threads.hpp"
+#include "support/threads.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <fmt/format.h>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
-namespace adit::cpu {
+#include <adit/error.hpp>
+
+namespace adit {
 
 namespace {
 
@@ -57,82 +70,142 @@ std::vector<int> other_processors() { return {}; }
 void visit(int) {}
 #endif
 
-}  // namespace
+struct Job {
+  const WorkRange* work = nullptr;
+  uint64_t count = 0, chunk = 1;
+  unsigned room = 0;  // for helpers; under the lock of the jobs
+  std::atomic<uint64_t> next{0};
+  std::atomic<uint64_t> done{0};  // how much of count is finished or left out
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure{};  // of the first that failed; read when all is done
 
-Threads::Threads(unsigned threads) {
-  const std::vector<int> others = other_processors();
-  for (unsigned k = 1; k < threads; ++k) {
-    const int first = others.empty() ? -1 : others[(k - 1) % others.size()];
-    workers_.emplace_back([this, first] {
-      visit(first);
-      serve();
-    });
+  void perform(uint64_t begin, uint64_t end) {
+    if (failed.load(std::memory_order_relaxed)) return;
+    try {
+      (*work)(begin, end);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
   }
-}
+  void help() {
+    for (;;) {
+      const uint64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+      if (begin >= count) return;
+      const uint64_t size = std::min(count - begin, chunk);
+      perform(begin, begin + size);
+      if (done.fetch_add(size, std::memory_order_acq_rel) + size == count) done.notify_all();
+    }
+  }
+  void wait() {
+    if (spin_until([&] { return done.load(std::memory_order_acquire) == count; })) return;
+    for (uint64_t seen = done.load(); seen != count; seen = done.load()) done.wait(seen);
+  }
+};
 
-Threads::~Threads() {
-  {
+class Workers {
+ public:
+  void start(unsigned wanted);
+  void post(const std::shared_ptr<Job>& job);
+  void remove(const std::shared_ptr<Job>& job) {
     const std::lock_guard lock(mutex_);
-    stop_ = true;
+    std::erase(jobs_, job);
   }
-  posted_.fetch_add(1, std::memory_order_release);
-  wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+
+ private:
+  [[noreturn]] void serve();
+  std::shared_ptr<Job> take();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::shared_ptr<Job>> jobs_;
+  std::atomic<uint32_t> posted_{0};  // changes with every job; what idle workers watch
+  std::atomic<unsigned> count_{0};
+};
+
+// Never destroyed: threads of the caller may still compute while the process ends.
+Workers& workers() {
+  static Workers& only = *new Workers;
+  return only;
 }
 
-void Threads::help(Job& job) {
-  for (;;) {
-    const uint64_t begin = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
-    if (begin >= job.count) return;
-    const uint64_t end = std::min(job.count, begin + job.chunk);
-    (*job.work)(begin, end);
-    if (job.done.fetch_add(end - begin, std::memory_order_acq_rel) + (end - begin) == job.count)
-      job.done.notify_all();
+void Workers::start(unsigned wanted) {
+  if (count_.load(std::memory_order_acquire) >= wanted) return;
+  const std::vector<int> others = other_processors();
+  const std::lock_guard lock(mutex_);
+  try {
+    for (unsigned k = count_; k < wanted; ++k) {
+      const int first = others.empty() ? -1 : others[k % others.size()];
+      std::thread([this, first] {
+        visit(first);
+        serve();
+      }).detach();
+      count_ = k + 1;
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are do the work.
   }
 }
 
-void Threads::parallel(uint64_t count, uint64_t chunk, const Work& work) {
-  if (workers_.empty() || count <= chunk) {
-    if (count > 0) work(0, count);
-    return;
-  }
-  const auto job = std::make_shared<Job>();
-  job->work = &work;
-  job->count = count;
-  job->chunk = std::max<uint64_t>(chunk, 1);
+void Workers::post(const std::shared_ptr<Job>& job) {
   {
     const std::lock_guard lock(mutex_);
     jobs_.push_back(job);
     posted_.fetch_add(1, std::memory_order_release);  // under the lock: a worker may be about to sleep
   }
   wake_.notify_all();
-  help(*job);
-  if (!spin_until([&] { return job->done.load(std::memory_order_acquire) == count; }))
-    for (uint64_t seen = job->done.load(); seen != count; seen = job->done.load()) job->done.wait(seen);
-  const std::lock_guard lock(mutex_);
-  std::erase(jobs_, job);
 }
 
-std::shared_ptr<Threads::Job> Threads::take() {
+std::shared_ptr<Job> Workers::take() {
   const std::lock_guard lock(mutex_);
   for (const auto& job : jobs_)
-    if (job->next.load(std::memory_order_relaxed) < job->count) return job;
+    if (job->room > 0 && job->next.load(std::memory_order_relaxed) < job->count) {
+      --job->room;
+      return job;
+    }
   return nullptr;
 }
 
-void Threads::serve() {
+void Workers::serve() {
   for (;;) {
     const uint32_t seen = posted_.load(std::memory_order_acquire);
-    while (const auto job = take()) help(*job);
-    if (spin_until([&] { return posted_.load(std::memory_order_acquire) != seen; })) {
-      const std::lock_guard lock(mutex_);
-      if (stop_) return;
-      continue;
-    }
+    while (const auto job = take()) job->help();
+    const auto news = [&] { return posted_.load(std::memory_order_acquire) != seen; };
+    if (spin_until(news)) continue;
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return stop_ || posted_.load(std::memory_order_acquire) != seen; });
-    if (stop_) return;
+    wake_.wait(lock, news);
   }
 }
 
-}  // namespace adit::cpu
+}  // namespace
+
+unsigned thread_count() {
+  const char* text = std::getenv("ADIT_THREADS");
+  if (!text || !*text) return std::max(1u, std::thread::hardware_concurrency());
+  char* end = nullptr;
+  const long wanted = std::strtol(text, &end, 10);
+  if (*end != 0 || wanted < 1 || wanted > 1024)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[threads] ADIT_THREADS: expected 1 to 1024, got \"{}\"", text));
+  return static_cast<unsigned>(wanted);
+}
+
+void parallel(unsigned threads, uint64_t count, uint64_t chunk, const WorkRange& work) {
+  chunk = std::max<uint64_t>(chunk, 1);
+  if (threads <= 1 || count <= chunk) {
+    if (count > 0) work(0, count);
+    return;
+  }
+  const auto job = std::make_shared<Job>();
+  job->work = &work;
+  job->count = count;
+  job->chunk = chunk;
+  job->room = threads - 1;
+  workers().start(threads - 1);
+  workers().post(job);
+  job->help();
+  job->wait();
+  workers().remove(job);
+  if (job->failure) std::rethrow_exception(job->failure);
+}
+
+}  // namespace adit

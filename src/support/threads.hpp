@@ -1,53 +1,24 @@
-// A pool of threads that share ranges of work with the caller.
+// The threads of the process: they share ranges of work with the caller.
 //
 // - parallel() splits [0, count) into chunks; the caller and the workers take them in turn until none is
-// left.
-// - Any number of callers at once; workers help the oldest job that still has chunks.
-// - Idle workers spin briefly, since the next kernel usually comes at once, and then sleep.
+//   left. The caller always helps itself: it waits only for chunks that someone is at, so that a chunk may
+//   call parallel() again.
+// - Any number of callers at once; workers help the oldest job that still has chunks and room for a helper.
+// - Idle workers spin briefly, since the next kernel usually comes at once, and then sleep. They start when
+//   they are first needed and live as long as the process.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
 
-namespace adit::cpu {
+namespace adit {
 
-class Threads {
- public:
-  using Work = std::function<void(uint64_t begin, uint64_t end)>;
+// How many threads share a job: ADIT_THREADS, or as many as the machine has.
+unsigned thread_count();
 
-  explicit Threads(unsigned threads);  // in all, the caller's included
-  ~Threads();
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
+using WorkRange = std::function<void(uint64_t begin, uint64_t end)>;
+// On at most `threads` threads, the caller's included. The first exception is thrown again, after what had
+// begun has ended; what had not is left out.
+void parallel(unsigned threads, uint64_t count, uint64_t chunk, const WorkRange& work);
 
-  unsigned size() const { return static_cast<unsigned>(workers_.size()) + 1; }
-  void parallel(uint64_t count, uint64_t chunk, const Work& work);
-
- private:
-  struct Job {
-    const Work* work;
-    uint64_t count, chunk;
-    std::atomic<uint64_t> next{0};
-    std::atomic<uint64_t> done{0};  // how much of count is finished
-  };
-
-  static void help(Job& job);
-  void serve();
-  std::shared_ptr<Job> take();
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::shared_ptr<Job>> jobs_;
-  std::atomic<uint32_t> posted_{0};  // changes with every job; what idle workers watch
-  bool stop_ = false;
-  std::vector<std::thread> workers_;
-};
-
-}  // namespace adit::cpu
+}  // namespace adit
