@@ -75,7 +75,8 @@ void multiply_for_ever() {
   busy_thread([a](int) { sum(dot(a, a)).item<float>(); });
 }
 
-// A copy of the process by fork has no threads of the device; it must still be able to end.
+// A copy of the process by fork has no threads of the device; it must still be able to end. (A driver may be
+// holding a lock when it is copied: with one at work nothing can be promised.)
 void end_a_copy() {
   const pid_t copy = ::fork();
   if (copy == 0) std::exit(0);
@@ -97,8 +98,7 @@ struct ComputesLate {
 
 // A library with the engine inside of it comes and goes.
 void load_and_unload() {
-  const std::string file = text_of("ADIT_TEST_PLUGIN", "");
-  void* library = ::dlopen(file.c_str(), RTLD_NOW);
+  void* library = ::dlopen(ADIT_TEST_PLUGIN, RTLD_NOW);
   if (!library) ::_exit(6);
   const auto work = reinterpret_cast<int (*)(const char*)>(::dlsym(library, "plugin_work"));
   if (!work || work(text_of("ADIT_TEST_DEVICE", "cpu").c_str()) != 42) ::_exit(5);
@@ -190,8 +190,8 @@ const std::map<std::string, Variant>& variants() {
         4 << 8}},
       {"copies", {[](auto) {
          use_device();
-         leave_work(20);
-         for (int i = 0; i < 3; ++i) end_a_copy();
+         if (default_device()->info().kind == DeviceKind::cpu)
+           for (int i = 0; i < 3; ++i) end_a_copy();
        }}},
       {"library_unloaded", {[](auto) { load_and_unload(); }}},
   };
@@ -241,7 +241,7 @@ int end_of(const std::string& variant, const std::string& device, int64_t micros
   return status & ~0x80;  // with or without a core file
 }
 
-// ADIT_PROCESS_ENDS: rounds of every variant, instead of the few that a run of all tests has time for.
+// Of every variant; by default the few that a run of all tests has time for.
 int rounds(int otherwise) {
   return std::atoi(text_of("ADIT_PROCESS_ENDS", std::to_string(otherwise)).c_str());
 }
