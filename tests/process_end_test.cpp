@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <functional>
 #include <map>
+#include <pthread.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -180,6 +181,15 @@ const std::map<std::string, Variant>& variants() {
           throw std::runtime_error("an exception that nobody catches");
         },
         SIGABRT}},
+      // Only the thread ends: the others go on, and one of them ends the process.
+      {"main_leaves", {[](auto) {
+         use_device();
+         std::thread([] {
+           for (int i = 0; i < 20; ++i) some_work(numbers(200), i).item<float>();
+           std::exit(0);
+         }).detach();
+         ::pthread_exit(nullptr);
+       }}},
       {"quick_exit",
        {[=](auto time) {
           evaluate_for_ever();

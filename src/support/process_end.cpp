@@ -1,8 +1,10 @@
 #include "support/process_end.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -19,9 +21,12 @@ struct Kept {
   std::shared_ptr<void> for_good{};
 };
 
+enum class Gate { open, held, shut };
+
 struct State {
-  std::atomic<bool> begun{false};
-  std::atomic<int> inside{0};  // threads
+  std::atomic<Gate> gate{Gate::open};
+  std::atomic<int64_t> held_until{0};  // on the steady clock
+  std::atomic<int> inside{0};          // threads
   std::mutex mutex;
   std::vector<Kept> kept;
   const pid_t process = ::getpid();
@@ -38,8 +43,18 @@ thread_local bool ends_the_process = false, has_an_owner = false;
 
 bool is_copy() { return ::getpid() != state().process; }
 
-[[noreturn]] void sleep_to_the_end() {
-  for (;;) ::pause();
+int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+constexpr int64_t second = std::chrono::steady_clock::period::den / std::chrono::steady_clock::period::num;
+
+// Until the gate opens again, or for ever.
+void sleep_at_the_gate() {
+  State& all = state();
+  for (;;) {
+    Gate seen = all.gate;
+    if (seen == Gate::open) return;
+    if (seen == Gate::held && now() > all.held_until) all.gate.compare_exchange_strong(seen, Gate::open);
+    std::this_thread::sleep_for(std::chrono::milliseconds(seen == Gate::shut ? 60'000 : 1));
+  }
 }
 
 // Those inside leave by themselves: what they wait for still runs, and they do not come back.
@@ -56,30 +71,45 @@ std::vector<Kept>& keep_for_good() {
   return all.kept;
 }
 
-// The main thread's own things go before the first handler runs, where it is the one that ends the process.
-struct MainThread {
-  MainThread() {}
-  ~MainThread() {
-    std::vector<Kept> now;
-    {
-      const std::lock_guard lock(state().mutex);
-      now = state().kept;
-    }
-    for (const Kept& it : now)
-      if (const auto object = it.object.lock(); object && it.rest.settle && !is_copy()) it.rest.settle();
+void settle_all() {
+  std::vector<Kept> kept;
+  {
+    const std::lock_guard lock(state().mutex);
+    kept = state().kept;
   }
-};
-const std::thread::id main_thread = std::this_thread::get_id();
-thread_local MainThread at_its_end;
+  for (const Kept& it : kept)
+    if (const auto object = it.object.lock(); object && it.rest.settle) it.rest.settle();
+}
 
 void at_end() {
   State& all = state();
-  if (all.begun.exchange(true)) return;
+  if (all.gate.exchange(Gate::shut) == Gate::shut) return;
   ends_the_process = true;
   if (!is_copy()) wait_for_visitors();
   for (const Kept& it : keep_for_good())
     if (it.for_good && it.rest.rest && !is_copy()) it.rest.rest();
 }
+
+// The main thread's own things go before the first handler runs, where it is the one that ends the process:
+// with nobody inside of a library, no handler of one can get in front of ours any more. It may be that only
+// the thread ends and the others go on: so the gate is not shut yet, but held for a moment.
+struct MainThread {
+  MainThread() {}
+  ~MainThread() {
+    State& all = state();
+    Gate open = Gate::open;
+    all.held_until = std::numeric_limits<int64_t>::max();
+    if (is_copy() || !all.gate.compare_exchange_strong(open, Gate::held)) return;
+    ends_the_process = true;
+    wait_for_visitors();
+    settle_all();
+    wait_for_visitors();
+    std::atexit(at_end);
+    all.held_until = now() + 2 * second;
+  }
+};
+const std::thread::id main_thread = std::this_thread::get_id();
+thread_local MainThread at_its_end;
 
 // Threads of ours live as long as the process: a library that we are part of must not be unloaded.
 void stay_loaded() {
@@ -90,18 +120,19 @@ void stay_loaded() {
 
 }  // namespace
 
-// Either the end sees that this thread is inside, or this thread sees that the end has begun.
+// Either the end sees that this thread is inside, or this thread sees that the gate is not open.
 Visit::Visit() noexcept : welcome_(true), counted_(depth++ == 0) {
-  if (!counted_) return;
   State& all = state();
-  ++all.inside;
-  if (!all.begun) return;
-  welcome_ = false;
-  if (has_an_owner) return;
-  counted_ = false;
-  --all.inside;
-  all.inside.notify_all();
-  if (!ends_the_process) sleep_to_the_end();
+  while (counted_) {
+    ++all.inside;
+    const Gate gate = all.gate;
+    welcome_ = gate == Gate::open || (gate == Gate::held && ends_the_process);
+    if (welcome_ || has_an_owner) return;
+    --all.inside;
+    all.inside.notify_all();
+    if (ends_the_process) counted_ = false;
+    if (!ends_the_process) sleep_at_the_gate();
+  }
 }
 
 Visit::~Visit() {
@@ -109,7 +140,7 @@ Visit::~Visit() {
   if (!counted_) return;
   State& all = state();
   --all.inside;
-  if (all.begun) all.inside.notify_all();
+  if (all.gate != Gate::open) all.inside.notify_all();
 }
 
 void Visit::expect() const {
