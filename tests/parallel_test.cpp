@@ -87,7 +87,8 @@ TEST(Parallel, NoMoreThreadsThanAskedFor) {
   });
   EXPECT_EQ(seen.size(), 3u);
   seen.clear();
-  parallel(2, 2000, 1, [&](uint64_t, uint64_t) {
+  parallel(2, 60, 1, [&](uint64_t, uint64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // long enough for others to come
     const std::lock_guard lock(mutex);
     seen.insert(std::this_thread::get_id());
   });
