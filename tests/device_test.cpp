@@ -1,11 +1,15 @@
 // What every device promises alike: arguments are checked, memory comes back, threads do not disturb each
 // other.
 #include <atomic>
+#include <cerrno>
+#include <sys/mman.h>
 #include <thread>
 
 #include <adit/kernel/builder.hpp>
 
-#include "device/cpu/threads.hpp"
+#include "device/cpu/cpu.hpp"
+#include "device/memory.hpp"
+#include "device/vulkan/vulkan.hpp"
 #include "devices.hpp"
 #include "native/compile.hpp"
 
@@ -74,12 +78,33 @@ TEST_P(Devices, ArgumentsAreCheckedBeforeAnythingRuns) {
   EXPECT_EQ(d.statistics().kernels_run, before) << "something ran";
 }
 
+// Memory of a device that is none of those at hand: there may be only one.
+struct ForeignMemory : Memory {
+  ForeignMemory() : Memory(reinterpret_cast<const Device*>(this), 4096, 64) {}
+};
+
 TEST_P(Devices, BuffersOfAnotherDeviceAreRefused) {
-  for (const std::string& other : device_ids()) {
-    if (other == GetParam()) continue;
-    const Buffer foreign = device(other).allocate(16), own = on().allocate(16);
-    expect_error(ErrorKind::bad_argument, "got one of another device", [&] { on().copy(foreign, own, 16); });
+  Device& d = on();
+  const auto kernel = d.compile(scale_program());
+  const uint64_t before = d.statistics().kernels_run;
+  std::vector<Buffer> foreign{Buffer(std::make_shared<ForeignMemory>(), 0, 64)};
+  for (const std::string& other : device_ids())
+    if (other != GetParam()) foreign.push_back(device(other).allocate(64));
+  float number = 0;
+  for (const Buffer& theirs : foreign) {
+    const Buffer own = d.allocate(64);
+    const auto refused = [&](const std::function<void()>& f) {
+      expect_error(ErrorKind::bad_argument, "got one of another device", f);
+    };
+    refused([&] { d.copy(theirs, own, 16); });
+    refused([&] { d.copy(own, theirs, 16); });
+    refused([&] { d.read(theirs, &number, 4); });
+    refused([&] { d.write(theirs, &number, 4); });
+    refused([&] { d.fill(theirs, 0); });
+    refused([&] { d.run(*kernel, 16, {theirs, own, 2.0f}); });
+    refused([&] { d.run(*kernel, 16, {own, theirs, 2.0f}); });
   }
+  EXPECT_EQ(d.statistics().kernels_run, before) << "something ran";
 }
 
 TEST_P(Devices, AKernelIsCompiledOnceAndCounted) {
@@ -194,15 +219,31 @@ TEST_P(Devices, BuffersMayBeDroppedElsewhere) {
   EXPECT_EQ(d.statistics().bytes_in_use, in_use);
 }
 
-// vulkan_test does the same with a Vulkan device of its own.
+// Devices of their own: whoever ran before may hold those that are shared.
+std::shared_ptr<Device> another(const std::string& id) {
+  return id == "cpu" ? cpu::open() : vulkan::open(static_cast<uint32_t>(std::stoul(id.substr(7))));
+}
+
 TEST(Registry, ABufferMayOutliveItsDevice) {
   for (const std::string& id : device_ids()) {
     Buffer survivor;
+    std::weak_ptr<Device> device;
     {
-      const auto opened = Device::open(id);
+      const auto opened = another(id);
+      device = opened;
       survivor = opened->allocate(1024);
+      opened->fill(survivor, 0x5a5a5a5a);
+      opened->wait();
     }
+    EXPECT_TRUE(device.expired()) << id << ": the buffer holds its device";
+    EXPECT_EQ(survivor.bytes(), 1024u);
+    if (id != "cpu") continue;  // the host sees that memory
+    const auto* words = reinterpret_cast<const uint32_t*>(survivor.address());
+    for (int i = 0; i < 256; ++i) ASSERT_EQ(words[i], 0x5a5a5a5au);
+    void* const page = reinterpret_cast<void*>(survivor.address() & ~uint64_t{0xffff});
+    EXPECT_EQ(::msync(page, 4096, MS_ASYNC), 0);
     survivor = {};
+    EXPECT_TRUE(::msync(page, 4096, MS_ASYNC) != 0 && errno == ENOMEM) << "its memory was not given back";
   }
 }
 
@@ -274,24 +315,6 @@ TEST(Registry, SoftwareVulkanIsNeverChosen) {
 
 TEST(Registry, OneDeviceAProcess) {
   for (const std::string& id : device_ids()) EXPECT_EQ(Device::open(id), Device::open(id));
-}
-
-TEST(Threads, EveryIndexIsDoneOnceFromManyCallers) {
-  cpu::Threads threads(4);
-  std::vector<std::thread> callers;
-  std::atomic<uint64_t> total{0};
-  for (int c = 0; c < 8; ++c)
-    callers.emplace_back([&] {
-      for (uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{1000}, uint64_t{4096}}) {
-        std::vector<std::atomic<int>> seen(count);
-        threads.parallel(count, 13, [&](uint64_t begin, uint64_t end) {
-          for (uint64_t i = begin; i < end; ++i) seen[i]++;
-        });
-        for (auto& s : seen) total += s == 1;
-      }
-    });
-  for (auto& caller : callers) caller.join();
-  EXPECT_EQ(total, 8u * (0 + 1 + 7 + 1000 + 4096));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Any thread may build, evaluate and drop tensors; long histories; a steady state that keeps nothing.
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <pthread.h>
 #include <thread>
 
 #include <adit/adit.hpp>
@@ -151,16 +154,136 @@ TEST_P(ThreadsOn, ScansAndBranchesFromManyThreads) {
   });
 }
 
+// --- Computing at once -------------------------------------------------------------------------------------
+
+// A loop that goes on until someone writes to `flag`, and the thread that computes it.
+class EndlessLoop {
+ public:
+  explicit EndlessLoop(const std::shared_ptr<Device>& device) : device_(device) {
+    const uint64_t before = device_->statistics().kernels_run;
+    flag_.eval();
+    rounds_ = while_loop([this](const Tensors& x) { return x[0] >= flag_; },
+                         [](const Tensors& x) { return Tensors{x[0] + 1.0f}; }, {full({}, 0.0f)})[0];
+    thread_ = std::thread([this] { count_ = rounds_.item<float>(); });
+    while (device_->statistics().kernels_run < before + 20) std::this_thread::yield();  // it is inside
+  }
+  ~EndlessLoop() { stop(); }
+  const Tensor& rounds() const { return rounds_; }
+  float stop() {
+    const float beyond = std::numeric_limits<float>::infinity();
+    device_->write(flag_.buffer(), &beyond, sizeof beyond);
+    if (thread_.joinable()) thread_.join();
+    return count_;
+  }
+
+ private:
+  std::shared_ptr<Device> device_;
+  Tensor flag_ = tensor(0.0f), rounds_;
+  float count_ = 0;
+  std::thread thread_;
+};
+
+// While one thread is inside of a loop that only ends when this one says so, this one describes, compiles,
+// computes and reads. Where threads wait for each other the loop is stopped after a minute, and the test
+// fails.
+TEST_P(ThreadsOn, OneComputesWhileAnotherIsInsideOfALoop) {
+  EndlessLoop loop(device_);
+  std::atomic<bool> finished{false};
+  std::vector<float> values;
+  std::thread other([&] {
+    const Tensor x = tensor(counted(100, 0.5f));
+    for (int i = 0; i < 5; ++i) {
+      const Tensor y = slice(x * static_cast<float>(i) + exp(x * 0.0f), {i}, {10});
+      values.push_back(sum(y).item<float>());
+    }
+    const auto f = jit([](Tensor a) { return a * a; });
+    values.push_back(sum(f(x)).item<float>());
+    const auto inner = while_loop([](const Tensors& s) { return s[0] < 5.0f; },
+                                  [](const Tensors& s) { return Tensors{s[0] + 1.0f}; }, {full({}, 0.0f)});
+    values.push_back(inner[0].item<float>());
+    finished = true;
+  });
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!finished && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(finished) << "it waits for the loop of another thread";
+  EXPECT_FALSE(loop.rounds().is_evaluated());
+  EXPECT_GT(loop.stop(), 0.0f);
+  other.join();
+  ASSERT_EQ(values.size(), 7u);
+  EXPECT_EQ(values[0], 10.0f);
+  EXPECT_EQ(values[1], 10.0f + 0.5f * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10));
+  EXPECT_EQ(values[6], 5.0f);
+}
+
+// What is underway is not computed a second time: whoever needs it waits, and everyone sees the same.
+TEST_P(ThreadsOn, WhoNeedsWhatIsUnderwayWaitsForIt) {
+  EndlessLoop loop(device_);
+  std::atomic<int> started{0};
+  std::vector<float> seen(4);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < seen.size(); ++t)
+    threads.emplace_back([&, t] {
+      ++started;
+      seen[t] =
+          t % 2 ? loop.rounds().item<float>() : (loop.rounds() * 2.0f + static_cast<float>(t)).item<float>();
+    });
+  while (started < 4) std::this_thread::yield();
+  const float rounds = loop.stop();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(rounds, 0.0f);
+  EXPECT_EQ(seen, (std::vector<float>{rounds * 2, rounds, rounds * 2 + 2, rounds}));
+}
+
+// A run that fails is over: those that waited for it try themselves, and fail with the same words.
+TEST_P(ThreadsOn, AFailureIsEveryonesAndHoldsNobodyUp) {
+  const Tensor huge = iota({int64_t{1} << 44}, DType::f32) * 2.0f;
+  std::atomic<int> failed{0};
+  for (int round = 0; round < 3; ++round)
+    on_threads(crowd, [&](int) {
+      try {
+        huge.eval();
+      } catch (const Error& error) {
+        failed += error.kind() == ErrorKind::out_of_memory;
+      }
+    });
+  EXPECT_EQ(failed, 3 * crowd);
+  EXPECT_FALSE(huge.is_evaluated());
+  EXPECT_EQ(sum(tensor({1.0f, 2.0f})).item<float>(), 3.0f);
+}
+
 // --- Long histories ---------------------------------------------------------------------------------------
 
+// The thread has a small stack. What the chain began with goes too, and so does its memory.
+void drop_on_a_small_stack(Tensor x) {
+  pthread_attr_t small;
+  ASSERT_EQ(pthread_attr_init(&small), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&small, size_t{128} << 10), 0);
+  pthread_t thread{};
+  const auto drop = [](void* tensor) -> void* {
+    *static_cast<Tensor*>(tensor) = Tensor();
+    return tensor;
+  };
+  ASSERT_EQ(pthread_create(&thread, &small, drop, &x), 0);
+  void* dropped = nullptr;
+  ASSERT_EQ(pthread_join(thread, &dropped), 0);
+  EXPECT_EQ(dropped, &x);
+}
+
 TEST_P(ThreadsOn, AMillionOperationsAreDroppedWithoutRecursion) {
-  Tensor x = tensor({1.0f, 2.0f});
+  device_->wait();
+  const uint64_t before = device_->statistics().bytes_in_use;
+  Tensor x = tensor({1.0f, 2.0f}), y = tensor({1.0f});
+  const std::weak_ptr<graph::Node> first_x = x.pointer(), first_y = y.pointer();
+  EXPECT_GT(device_->statistics().bytes_in_use, before);
   for (int i = 0; i < 1'000'000; ++i) x = x + 1.0f;
-  x = Tensor();
-  // A chain through both operands, and one that a thread with a small stack lets go of.
-  Tensor y = tensor({1.0f});
-  for (int i = 0; i < 300'000; ++i) y = y + y;
-  std::thread([mine = std::move(y)]() mutable { mine = Tensor(); }).join();
+  for (int i = 0; i < 300'000; ++i) y = y + y;  // through both operands
+  EXPECT_FALSE(first_x.expired() || first_y.expired());
+  drop_on_a_small_stack(std::move(x));
+  drop_on_a_small_stack(std::move(y));
+  EXPECT_TRUE(first_x.expired());
+  EXPECT_TRUE(first_y.expired());
+  EXPECT_EQ(device_->statistics().bytes_in_use, before);
 }
 
 TEST_P(ThreadsOn, AMillionOperationsAreEvaluatedInPieces) {

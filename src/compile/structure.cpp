@@ -88,8 +88,8 @@ void append_graph(Words& words, std::span<const Tensor> roots, std::span<const T
 Structure describe(std::span<const Tensor> roots, uint64_t device_word) {
   Structure structure;
   structure.nodes = collect(roots);
-  static thread_local Words words;
-  words.clear();
+  Words words;
+  words.reserve(8 + 8 * structure.nodes.size());
   words.push_back(device_word);
   append_graph(words, roots, {}, structure.nodes, false);
   const Hash128 hash = hash128(std::as_bytes(std::span(words)));

@@ -51,7 +51,7 @@ struct Override {
   std::optional<Profile> profile;
 };
 Override& the_override() {
-  static Override instance;
+  static Override& instance = *new Override;
   return instance;
 }
 

@@ -9,6 +9,7 @@
 #include "device/cpu/cpu.hpp"
 #include "device/profile.hpp"
 #include "device/vulkan/vulkan.hpp"
+#include "support/process_end.hpp"
 
 namespace adit {
 
@@ -105,7 +106,7 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry value;
+  static Registry& value = *new Registry;
   return value;
 }
 
@@ -118,6 +119,8 @@ std::vector<DeviceInfo> Device::list() {
 }
 
 std::shared_ptr<Device> Device::open(const std::string& id) {
+  const process_end::Visit visit;
+  visit.expect();
   Registry& open_devices = registry();
   const std::lock_guard lock(open_devices.mutex);
   const auto still_good = [&](const std::string& name) -> std::shared_ptr<Device> {

@@ -288,7 +288,7 @@ double Peaks::of(const Cost& cost, bool by_matrices) const {
 
 const Peaks& peaks_of(Device& device) {
   static std::mutex mutex;
-  static std::map<std::string, Peaks> known;
+  static auto& known = *new std::map<std::string, Peaks>;
   const std::lock_guard lock(mutex);
   const std::string key = device.info().id + " " + device.info().name + " " + device.info().driver;
   const auto it = known.find(key);

@@ -31,7 +31,7 @@ std::vector<Row> join_rows() {
 }  // namespace
 
 std::span<const Row> table() {
-  static const std::vector<Row> rows = join_rows();
+  static const std::vector<Row>& rows = *new std::vector<Row>(join_rows());
   return rows;
 }
 

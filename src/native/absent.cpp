@@ -17,7 +17,7 @@ namespace {
 bool available() { return false; }
 std::string generator() { return "none (built without LLVM)"; }
 const Host& host() {
-  static const Host none;
+  static const Host& none = *new Host;
   return none;
 }
 uint32_t lanes_of(const kernel::Program&) { return 1; }

@@ -16,6 +16,7 @@
 
 #include "native/emitter.hpp"
 #include "source_stamp.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::native {
 
@@ -132,7 +133,9 @@ class JitCode final : public Code {
       throw;
     }
   }
-  ~JitCode() override { close(); }
+  ~JitCode() override {
+    if (const process_end::Visit visit; visit) close();
+  }
   JitCode(const JitCode&) = delete;
   JitCode& operator=(const JitCode&) = delete;
 
@@ -171,7 +174,11 @@ uint32_t lanes_of(const Program& program) {
   return std::min(most, std::bit_ceil(program.team.lanes));
 }
 
-std::vector<std::byte> emit_object(const Program& program) { return emit_file(program, LLVMObjectFile); }
+std::vector<std::byte> emit_object(const Program& program) {
+  const process_end::Visit visit;
+  visit.expect();
+  return emit_file(program, LLVMObjectFile);
+}
 
 std::string emit_listing(const Program& program) {
   Lowering lowering;
@@ -197,6 +204,8 @@ std::string emit_listing(const Program& program) {
 }
 
 std::shared_ptr<const Code> load_object(const Program& program, const std::vector<std::byte>& object) {
+  const process_end::Visit visit;
+  visit.expect();
   return std::make_shared<JitCode>(program, object);
 }
 

@@ -69,11 +69,11 @@ Host detect() {
 }  // namespace
 
 const Host& host() {
-  static const Host value = [] {
+  static const Host& value = *new Host([] {
     Host found = detect();
     found.triple = take(LLVMGetDefaultTargetTriple());
     return found;
-  }();
+  }());
   return value;
 }
 

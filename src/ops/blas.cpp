@@ -6,6 +6,8 @@
 
 #include <adit/error.hpp>
 
+#include "support/process_end.hpp"
+
 #if ADIT_BLAS
 #include <cblas.h>
 #endif
@@ -27,6 +29,8 @@ void multiply(DType type, bool transpose_a, bool transpose_b, int64_t m, int64_t
   const int im = static_cast<int>(m), in = static_cast<int>(n), ik = static_cast<int>(k);
   const int lda = std::max(1, transpose_a ? im : ik), ldb = std::max(1, transpose_b ? ik : in),
             ldc = std::max(1, in);
+  const process_end::Visit visit;  // BLAS has threads of its own, which it ends with the process
+  visit.expect();
   const std::complex<double> one = 1, zero = 0;
   const std::complex<float> one_f = 1, zero_f = 0;
   switch (type) {

@@ -1,12 +1,16 @@
 #include "tensor/evaluate.hpp"
 
+#include <algorithm>
+#include <condition_variable>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <unordered_set>
 
 #include "compile/compile.hpp"
 #include "compile/stored.hpp"
 #include "graph/row.hpp"
+#include "support/process_end.hpp"
 #include "tensor/executables.hpp"
 
 namespace adit {
@@ -21,18 +25,20 @@ struct Defaults {
   std::shared_ptr<Device> device;
 };
 Defaults& defaults() {
-  static Defaults value;
+  static Defaults& value = *new Defaults;
   return value;
 }
 
 }  // namespace
 
 Executables& executables() {
-  static Executables known(4096);
+  static Executables& known = *new Executables(4096);
   return known;
 }
 
 std::shared_ptr<Device> default_device() {
+  const process_end::Visit visit;
+  visit.expect();
   const std::lock_guard lock(defaults().mutex);
   if (!defaults().device) defaults().device = Device::open("");
   return defaults().device;
@@ -46,7 +52,7 @@ void set_default_device(std::shared_ptr<Device> device) {
 // A device that was closed and opened again has other kernels: each opening has a word of its own.
 uint64_t device_word(const Device& device) {
   static std::mutex mutex;
-  static std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>> words;
+  static auto& words = *new std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>>;
   const std::lock_guard lock(mutex);
   return words.try_emplace(device.weak_from_this(), words.size() + 1).first->second;
 }
@@ -97,26 +103,106 @@ void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const B
   if (!graph::Tracing::active()) node.operands.clear();
 }
 
-void eval(std::span<const Tensor> tensors) {
-  const std::lock_guard lock(graph::graph_lock());
+namespace {
+
+// Nodes that some thread is computing, under the graph lock.
+struct Underway {
+  std::unordered_set<const Node*> nodes;
+  std::condition_variable_any news;
+  uint64_t finished = 0;  // how often news came
+};
+Underway& underway() {
+  static Underway& value = *new Underway;
+  return value;
+}
+
+// All that a run needs of the graph. While it lives its roots are underway.
+class Task {
+ public:
+  // Nothing when a node of the graph is underway elsewhere: nobody computes twice what one is computing.
+  static std::unique_ptr<Task> of(std::vector<Tensor> roots) {
+    const std::shared_ptr<Device> device = device_of(roots);
+    const compile::Structure structure = compile::describe(roots, device_word(*device));
+    const auto& busy = underway().nodes;
+    if (!busy.empty() && std::ranges::any_of(structure.nodes, [&](const Tensor& x) {
+          return !x.node().computed && busy.contains(&x.node());
+        }))
+      return nullptr;
+    std::vector<Buffer> inputs;
+    for (const Tensor& x : structure.inputs) {
+      if (!x.node().computed)
+        graph::fail("eval", "tensor",
+                    "expected a value, got a placeholder of a function that is being traced");
+      inputs.push_back(x.node().storage->buffer);
+    }
+    auto executable = find_executable(device, roots, structure);
+    return std::unique_ptr<Task>(new Task(std::move(roots), device, std::move(executable), std::move(inputs),
+                                          number_values(structure.numbers)));
+  }
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() {
+    const std::lock_guard lock(graph::graph_lock());
+    for (const Tensor& root : roots_) underway().nodes.erase(&root.node());
+    ++underway().finished;
+    underway().news.notify_all();
+  }
+
+  // Without the lock: others describe, compile and compute meanwhile.
+  void run() const {
+    const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
+    const std::lock_guard lock(graph::graph_lock());
+    for (size_t i = 0; i < roots_.size(); ++i)
+      if (!roots_[i].node().computed) set_storage(roots_[i], device_, results[i]);
+  }
+
+ private:
+  Task(std::vector<Tensor> roots, std::shared_ptr<Device> device,
+       std::shared_ptr<const compile::Executable> executable, std::vector<Buffer> inputs,
+       std::vector<graph::Literal> numbers)
+      : roots_(std::move(roots)),
+        device_(std::move(device)),
+        executable_(std::move(executable)),
+        inputs_(std::move(inputs)),
+        numbers_(std::move(numbers)) {
+    for (const Tensor& root : roots_) underway().nodes.insert(&root.node());
+  }
+
+  std::vector<Tensor> roots_;
+  std::shared_ptr<Device> device_;
+  std::shared_ptr<const compile::Executable> executable_;
+  std::vector<Buffer> inputs_;
+  std::vector<graph::Literal> numbers_;
+};
+
+std::vector<Tensor> not_computed(std::span<const Tensor> tensors) {
   std::vector<Tensor> roots;
   for (const Tensor& x : tensors) {
     if (!x) graph::fail("eval", "tensor", "expected a tensor, got none");
     if (!x.node().computed) roots.push_back(x);
   }
-  if (roots.empty()) return;
-  const std::shared_ptr<Device> device = device_of(roots);
-  const compile::Structure structure = compile::describe(roots, device_word(*device));
-  std::vector<Buffer> inputs;
-  for (const Tensor& x : structure.inputs) {
-    if (!x.node().computed)
-      graph::fail("eval", "tensor", "expected a value, got a placeholder of a function that is being traced");
-    inputs.push_back(x.node().storage->buffer);
+  return roots;
+}
+
+}  // namespace
+
+void eval(std::span<const Tensor> tensors) {
+  for (;;) {
+    std::unique_ptr<const Task> task;
+    uint64_t seen = 0;
+    {
+      const process_end::Visit visit;  // before the lock: no thread is stopped with it in hand
+      visit.expect();
+      const std::lock_guard lock(graph::graph_lock());
+      std::vector<Tensor> roots = not_computed(tensors);
+      if (roots.empty()) return;
+      seen = underway().finished;
+      task = Task::of(std::move(roots));
+    }
+    if (task) return task->run();
+    std::unique_lock lock(graph::graph_lock());
+    underway().news.wait(lock, [&] { return underway().finished != seen; });
   }
-  const auto executable = find_executable(device, roots, structure);
-  const std::vector<Buffer> results = executable->run(*device, inputs, number_values(structure.numbers));
-  for (size_t i = 0; i < roots.size(); ++i)
-    if (!roots[i].node().computed) set_storage(roots[i], device, results[i]);
 }
 
 }  // namespace adit

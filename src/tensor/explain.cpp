@@ -6,6 +6,7 @@
 
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
+#include "support/process_end.hpp"
 #include "tensor/evaluate.hpp"
 
 namespace adit {
@@ -39,6 +40,8 @@ std::string explain(std::span<const Tensor> tensors, const ExplainOptions& optio
   std::vector<graph::Literal> numbers;
   Compiled compiled;
   {
+    const process_end::Visit visit;
+    visit.expect();
     const std::lock_guard lock(graph::graph_lock());
     device = device_of(tensors);
     const compile::Structure structure = compile::describe(tensors, device_word(*device));

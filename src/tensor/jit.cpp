@@ -8,6 +8,7 @@
 #include "compile/compile.hpp"
 #include "graph/row.hpp"
 #include "graph/trace.hpp"
+#include "support/process_end.hpp"
 #include "support/recent.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/explain.hpp"
@@ -60,6 +61,8 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
     parameters.back().node().device = device;
   }
   const Tensors results = graph::call("jit", "f", f, parameters);
+  const process_end::Visit visit;
+  visit.expect();
   const std::lock_guard lock(graph::graph_lock());
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<Trace>();

@@ -9,15 +9,17 @@
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
-#include "device/cpu/threads.hpp"
 #include "device/memory.hpp"
 #include "device/pool.hpp"
 #include "native/compile.hpp"
 #include "support/cache.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
+#include "support/threads.hpp"
 
 namespace adit::cpu {
 
@@ -25,18 +27,6 @@ namespace {
 
 uint64_t physical_memory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-unsigned thread_count() {
-  const unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
-  const char* text = std::getenv("ADIT_THREADS");
-  if (!text || !*text) return hardware;
-  char* end = nullptr;
-  const long wanted = std::strtol(text, &end, 10);
-  if (*end != 0 || wanted < 1 || wanted > 1024)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[cpu] ADIT_THREADS: expected 1 to 1024, got \"{}\"", text));
-  return static_cast<unsigned>(wanted);
 }
 
 std::string processor_name() {
@@ -133,7 +123,7 @@ class CpuDevice final : public Device {
     limits_.max_buffer_bytes = physical_memory();
     limits_.max_lanes = 1024;
     limits_.shared_bytes = 256 * 1024;  // on the stack of the thread that runs the team
-    limits_.processors = static_cast<uint32_t>(thread_count());
+    limits_.processors = threads_;
     limits_.subgroup_size =
         native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
     limits_.float16 = limits_.float64 = limits_.int8 = limits_.int16 = limits_.int64 = true;
@@ -179,13 +169,15 @@ class CpuDevice final : public Device {
 
  private:
   std::shared_ptr<Pool> pool_;
-  Threads threads_;
+  const unsigned threads_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CpuKernel>> kernels_;
   std::atomic<uint64_t> kernels_run_{0}, kernels_compiled_{0}, kernels_loaded_{0};
 };
 
 std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& program) {
+  const process_end::Visit visit;
+  visit.expect();
   if (program.shared_bytes() > limits_.shared_bytes)
     throw Error(ErrorKind::unsupported,
                 fmt::format("[kernel {}] needs {} bytes of shared memory, the cpu device has {}",
@@ -196,7 +188,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     const std::lock_guard lock(mutex_);
     if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   }
-  static const std::string host_hash = hex_hash(native::host_key());
+  static const std::string& host_hash = *new std::string(hex_hash(native::host_key()));
   const std::string file = key + "-" + host_hash;
   std::shared_ptr<const native::Code> code;
   if (const auto object = cache::load("objects", file)) {
@@ -213,6 +205,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     ++kernels_compiled_;
     cache::save("objects", file, object);
   }
+  process_end::renew();
   const std::lock_guard lock(mutex_);
   return kernels_.try_emplace(key, std::make_shared<CpuKernel>(program, std::move(code))).first->second;
 }
@@ -235,11 +228,11 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
     kernel.team_time.store(elapsed / static_cast<double>(to - begin), std::memory_order_relaxed);
     return elapsed / static_cast<double>(to - begin);
   };
-  if (threads_.size() == 1) return function(block.data(), 0, teams);
+  if (threads_ == 1) return function(block.data(), 0, teams);
   if (kernel.takes_any_time() && teams > kernel.together()) {
-    const uint64_t vectors = std::max<uint64_t>(1, teams / (kernel.together() * threads_.size() * 64));
-    return threads_.parallel(teams, vectors * kernel.together(),
-                             [&](uint64_t from, uint64_t to) { function(block.data(), from, to); });
+    const uint64_t vectors = std::max<uint64_t>(1, teams / (kernel.together() * threads_ * 64));
+    return parallel(threads_, teams, vectors * kernel.together(),
+                    [&](uint64_t from, uint64_t to) { function(block.data(), from, to); });
   }
   if (team_time == 0) {  // a first piece tells how long a team takes
     const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? kernel.together() : granule);
@@ -252,14 +245,14 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
     measure(teams);
     return;
   }
-  const uint64_t fair = left / (threads_.size() * 4), timely = static_cast<uint64_t>(chunk_time / team_time);
+  const uint64_t fair = left / (threads_ * 4), timely = static_cast<uint64_t>(chunk_time / team_time);
   uint64_t chunk = std::max<uint64_t>({fair, timely, 1});
-  if (left >= granule * threads_.size()) chunk = (chunk + granule - 1) / granule * granule;
-  chunk = std::min(chunk, std::max<uint64_t>(1, (left + threads_.size() - 1) / threads_.size()));
+  if (left >= granule * threads_) chunk = (chunk + granule - 1) / granule * granule;
+  chunk = std::min(chunk, std::max<uint64_t>(1, (left + threads_ - 1) / threads_));
   chunk = (chunk + kernel.together() - 1) / kernel.together() * kernel.together();
   const uint64_t shift = begin;
-  threads_.parallel(left, chunk,
-                    [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
+  parallel(threads_, left, chunk,
+           [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
 }
 
 }  // namespace
@@ -277,7 +270,9 @@ DeviceInfo describe() {
 }
 
 std::shared_ptr<Device> open(const std::function<void(Limits&)>& adjust) {
-  return std::make_shared<CpuDevice>(adjust);
+  auto device = std::make_shared<CpuDevice>(adjust);
+  process_end::keep(device);
+  return device;
 }
 
 }  // namespace adit::cpu

@@ -1,6 +1,7 @@
 #include "device/vulkan/core.hpp"
 
 #include "device/vulkan/cooperative.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 
@@ -52,7 +53,7 @@ Core::Core(Physical physical) : physical_(std::move(physical)) {
 }
 
 Core::~Core() {
-  if (!process_ends) calls.destroy_device(handle_, nullptr);
+  if (const process_end::Visit visit; visit) calls.destroy_device(handle_, nullptr);
 }
 
 }  // namespace adit::vulkan

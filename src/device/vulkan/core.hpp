@@ -26,8 +26,6 @@ class Core {
   bool unified() const { return physical_.limits.unified_memory; }
 
   DeviceCalls calls{};
-  // Set when the process ends: drivers take themselves down then, and nobody calls them any more.
-  static inline std::atomic<bool> process_ends{false};
 
  private:
   Physical physical_;

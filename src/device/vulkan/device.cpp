@@ -1,11 +1,12 @@
 #include "device/vulkan/device.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 
-#include "device/vulkan/exit.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 namespace {
@@ -77,11 +78,9 @@ VulkanDevice::VulkanDevice(const Physical& physical, const std::function<void(Li
   kernels_ = std::make_unique<Kernels>(pipelines_, target_for(physical, limits_));
 }
 
-VulkanDevice::~VulkanDevice() { close(); }
-
-void VulkanDevice::close() noexcept {
-  dispatcher_.settle();
-  save_pipelines();
+VulkanDevice::~VulkanDevice() {
+  const process_end::Visit visit;
+  dispatcher_.finish();
 }
 
 void VulkanDevice::save_pipelines() noexcept {
@@ -93,6 +92,8 @@ void VulkanDevice::save_pipelines() noexcept {
 }
 
 std::shared_ptr<Memory> VulkanDevice::do_allocate(uint64_t bytes) {
+  const process_end::Visit visit;
+  visit.expect();
   dispatcher_.check_alive();
   Pool::Chunk* chunk = pool_->allocate(bytes);
   try {
@@ -104,9 +105,13 @@ std::shared_ptr<Memory> VulkanDevice::do_allocate(uint64_t bytes) {
 }
 
 std::shared_ptr<const Kernel> VulkanDevice::do_compile(const kernel::Program& program) {
+  const process_end::Visit visit;
+  visit.expect();
   dispatcher_.check_alive();
   auto kernel = kernels_->get(program);
   dispatcher_.want_idle();
+  dispatcher_.expect_new_kernels();
+  kernels_are_new_ = true;
   return kernel;
 }
 
@@ -126,14 +131,17 @@ void VulkanDevice::do_run(const Kernel& kernel, uint64_t teams, std::span<const 
     throw Error(ErrorKind::bad_argument, fmt::format("[{}] teams: more than {} can run at once, got {}",
                                                      kernel.name(), info_.id, teams));
   const uint64_t width = (groups + rows - 1) / rows;
-  thread_local std::vector<Use> uses;
-  uses.clear();
+  std::array<Use, 24> few;
+  std::vector<Use> many(arguments.size() > few.size() ? arguments.size() : 0);
+  Use* const uses = many.empty() ? few.data() : many.data();
+  size_t count = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].is_buffer()) continue;
     const Buffer& buffer = arguments[i].buffer();
-    uses.push_back(use_of(buffer, buffer.bytes(), 0, kernel.parameters()[i].access != kernel::Access::read));
+    uses[count++] = use_of(buffer, buffer.bytes(), 0, kernel.parameters()[i].access != kernel::Access::read);
   }
-  dispatcher_.run(made->pipeline(), static_cast<uint32_t>(width), static_cast<uint32_t>(rows), block, uses);
+  dispatcher_.run(made->pipeline(), static_cast<uint32_t>(width), static_cast<uint32_t>(rows), block,
+                  {uses, count});
 }
 
 void VulkanDevice::do_write(const Buffer& buffer, const void* data, uint64_t bytes, uint64_t offset) {
@@ -178,7 +186,8 @@ void VulkanDevice::do_read(const Buffer& buffer, void* data, uint64_t bytes, uin
 }
 
 void VulkanDevice::note_result() {
-  if (!had_result_.load(std::memory_order_relaxed) && !had_result_.exchange(true)) rest_at_exit();
+  if (kernels_are_new_.load(std::memory_order_relaxed) && kernels_are_new_.exchange(false))
+    process_end::renew();
 }
 
 // Up to two pieces are under way: one that the device fills, one that this thread empties.
@@ -229,6 +238,8 @@ void VulkanDevice::do_wait() {
   note_result();
 }
 void VulkanDevice::do_trim() {
+  const process_end::Visit visit;
+  visit.expect();
   dispatcher_.check_alive();
   pool_->trim();
 }

@@ -33,9 +33,8 @@ class VulkanDevice : public Device {
   Statistics statistics() const override;
   bool lost() const { return dispatcher_.lost(); }
   void fail_next_submit() { dispatcher_.fail_next_submit(); }
-  // Before the process ends: finishes the work, writes the pipeline cache.
-  void close() noexcept;
-  const std::shared_ptr<Core>& core() const { return core_; }
+  void settle() noexcept { dispatcher_.settle_and_sleep(); }
+  void rest() { dispatcher_.finish(); }  // for good, before the process ends
 
  protected:
   std::shared_ptr<Memory> do_allocate(uint64_t bytes) override;
@@ -63,7 +62,7 @@ class VulkanDevice : public Device {
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Kernels> probes_;
   Staging uploads_, small_downloads_, downloads_;
-  std::atomic<bool> had_result_{false};
+  std::atomic<bool> kernels_are_new_{true};  // since the last result
   Dispatcher dispatcher_;  // last, so that it goes first: the others hold what its work may use
 };
 

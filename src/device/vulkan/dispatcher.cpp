@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 
@@ -65,13 +66,15 @@ Dispatcher::Dispatcher(std::shared_ptr<Core> core)
       recorder_(core_, timeline_, lost_),
       thread_([this] { loop(); }) {}
 
-Dispatcher::~Dispatcher() {
+Dispatcher::~Dispatcher() { finish(); }
+
+void Dispatcher::finish() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 template <class Command>
@@ -79,6 +82,8 @@ Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::
   const size_t command_words = words_for(sizeof(Command));
   const size_t touch_words = words_for(sizeof(Touch)) * uses.size();
   const Header header{kind_of<Command>(), static_cast<uint32_t>(uses.size()), data.size()};
+  const process_end::Visit visit;
+  visit.expect();
   std::unique_lock lock(mutex_);
   if (words_.size() > most_words) room_.wait(lock, [&] { return words_.size() <= most_words || lost(); });
   if (lost()) throw Error(ErrorKind::device_lost, lost_message_);
@@ -155,6 +160,12 @@ void Dispatcher::settle() noexcept {
   }
 }
 
+void Dispatcher::settle_and_sleep() noexcept {
+  settle();
+  std::unique_lock lock(mutex_);
+  asleep_.wait(lock, [&] { return (sleeping_ && !has_work()) || stop_ || lost(); });
+}
+
 // A waiter met a failure of the driver: the thread knows which kernels were in flight and writes the message.
 void Dispatcher::suspect_and_throw() {
   std::unique_lock lock(mutex_);
@@ -178,6 +189,7 @@ void Dispatcher::become_lost(const std::string& why) {
   lost_.store(true, std::memory_order_release);
   room_.notify_all();
   news_.notify_all();
+  asleep_.notify_all();
   lock.unlock();
   timeline_.wake();
 }
@@ -192,6 +204,7 @@ bool Dispatcher::has_work() const {
 void Dispatcher::sleep(std::unique_lock<std::mutex>& lock) {
   constexpr auto pause = std::chrono::milliseconds(500);
   sleeping_ = true;
+  asleep_.notify_all();
   auto ready = [&] { return has_work(); };
   if (!idle_wanted_.load(std::memory_order_acquire)) {
     wake_.wait(lock, ready);
@@ -199,7 +212,7 @@ void Dispatcher::sleep(std::unique_lock<std::mutex>& lock) {
     idle_wanted_ = false;
     sleeping_ = false;
     lock.unlock();
-    if (on_idle) on_idle();
+    if (const process_end::Visit visit; visit && on_idle) on_idle();
     lock.lock();
   }
   sleeping_ = false;
@@ -210,7 +223,11 @@ bool Dispatcher::take(std::vector<uint64_t>& words) {
   words.clear();
   const Clock::time_point until = Clock::now() + patience_.dispatcher;
   while (!has_work() && Clock::now() < until) relax();
-  if (!has_work() && !lost()) recorder_.submit();  // nothing waits while this thread sleeps
+  if (!has_work() && !lost()) {
+    const process_end::Visit visit;
+    recorder_.submit();  // nothing waits while this thread sleeps
+    note_submission();
+  }
   std::unique_lock lock(mutex_);
   if (!has_work()) sleep(lock);
   const bool was_full = words_.size() > most_words;
@@ -226,6 +243,7 @@ void Dispatcher::record(const std::vector<uint64_t>& words) {
   const uint64_t* const end = at + words.size();
   while (at != end) {
     const Header header = read_as<Header>(at);
+    kinds_ |= 1u << static_cast<uint32_t>(header.kind);
     const uint64_t* const command = at + words_for(sizeof header);
     size_t command_words = 0;
     switch (header.kind) {
@@ -257,21 +275,39 @@ void Dispatcher::record(const std::vector<uint64_t>& words) {
   }
 }
 
+// Whatever a driver does for the first time, it does with new kernels or new kinds of commands.
+void Dispatcher::note_submission() {
+  const bool new_kinds = (kinds_ & ~known_kinds_) != 0;
+  known_kinds_ |= kinds_;
+  if (new_kernels_.load(std::memory_order_relaxed) ? new_kernels_.exchange(false) || new_kinds : new_kinds)
+    process_end::renew();
+}
+
+void Dispatcher::last_calls() {
+  const process_end::Visit visit;
+  if (!lost()) core_->calls.device_wait_idle(core_->handle());
+  if (on_idle) on_idle();
+}
+
 void Dispatcher::loop() {
+  process_end::rests_with_its_owner();
   std::vector<uint64_t> words;
   bool more = true;
   while (more) {
     try {
       more = take(words);
+      const process_end::Visit visit;
       if (lost()) continue;  // nothing can run any more
       if (suspected_) throw Error(ErrorKind::device_lost, "the driver reported it to a waiter");
       record(words);
       if (!more || wanted_.load(std::memory_order_acquire) > recorder_.submitted()) recorder_.submit();
+      note_submission();
       if (!more) timeline_.wait(recorder_.submitted(), lost_);
     } catch (const std::exception& problem) {
       become_lost(problem.what());
     }
   }
+  last_calls();
 }
 
 }  // namespace adit::vulkan

@@ -32,7 +32,10 @@ struct Use {
 class Dispatcher {
  public:
   explicit Dispatcher(std::shared_ptr<Core> core);
-  ~Dispatcher();  // finishes what is queued
+  ~Dispatcher();
+  // What is queued is done, then the thread makes its last calls of the driver and ends. A thread of the
+  // caller might be past its own end, where a layer keeps something for each thread.
+  void finish();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -45,7 +48,8 @@ class Dispatcher {
   Ticket last() const { return pushed_.load(std::memory_order_acquire); }
   void flush();
   void wait(Ticket ticket);
-  void settle() noexcept;  // waits for everything; a lost device has nothing left to wait for
+  void settle() noexcept;            // waits for everything; a lost device has nothing left to wait for
+  void settle_and_sleep() noexcept;  // and until the thread has left the driver
 
   void check_alive() const {
     if (lost_.load(std::memory_order_acquire)) throw_lost();
@@ -53,9 +57,11 @@ class Dispatcher {
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   void fail_next_submit() { recorder_.fail_next_submit = true; }
   const Counters& counters() const { return recorder_.counters; }
-  // Called by the thread after half a second without work, once for each time it was asked for.
+  // Called by the thread after half a second without work, once for each time it was asked for, and at its
+  // end.
   std::function<void()> on_idle;
   void want_idle() { idle_wanted_.store(true, std::memory_order_release); }
+  void expect_new_kernels() { new_kernels_.store(true, std::memory_order_release); }
 
  private:
   struct Header;
@@ -70,6 +76,8 @@ class Dispatcher {
   bool take(std::vector<uint64_t>& words);
   void sleep(std::unique_lock<std::mutex>& lock);
   void record(const std::vector<uint64_t>& words);
+  void note_submission();
+  void last_calls();
   void become_lost(const std::string& why);
   [[noreturn]] void throw_lost() const;
   [[noreturn]] void suspect_and_throw();
@@ -81,16 +89,18 @@ class Dispatcher {
   Recorder recorder_;
 
   mutable std::mutex mutex_;
-  std::condition_variable wake_;  // the thread sleeps here
-  std::condition_variable room_;  // callers wait here while the list is too long
-  std::condition_variable news_;  // callers that saw a failure wait here for its message
-  std::vector<uint64_t> words_;   // commands to record
+  std::condition_variable wake_;    // the thread sleeps here
+  std::condition_variable asleep_;  // callers wait here until it does
+  std::condition_variable room_;    // callers wait here while the list is too long
+  std::condition_variable news_;    // callers that saw a failure wait here for its message
+  std::vector<uint64_t> words_;     // commands to record
   bool sleeping_ = false;
   std::string lost_message_;
   std::atomic<Ticket> pushed_{0};
   std::atomic<Ticket> wanted_{0};  // somebody waits for this one
-  std::atomic<bool> stop_{false}, suspected_{false}, idle_wanted_{false};
-  Ticket taken_ = 0;  // the thread's own
+  std::atomic<bool> stop_{false}, suspected_{false}, idle_wanted_{false}, new_kernels_{false};
+  Ticket taken_ = 0;                      // the thread's own, as are those that follow
+  uint32_t kinds_ = 0, known_kinds_ = 0;  // of commands that it met
   std::thread thread_;
 };
 

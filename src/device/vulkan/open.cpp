@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include "device/vulkan/device.hpp"
-#include "device/vulkan/exit.hpp"
 #include "device/vulkan/vulkan.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 
 std::vector<DeviceInfo> list() {
+  const process_end::Visit visit;
+  if (!visit) return {};
   std::vector<DeviceInfo> infos;
   try {
     for (const Physical& device : physical_devices()) infos.push_back(device.info);
@@ -18,6 +20,8 @@ std::vector<DeviceInfo> list() {
 }
 
 std::shared_ptr<Device> open(uint32_t index, const std::function<void(Limits&)>& adjust) {
+  const process_end::Visit visit;
+  visit.expect();
   if (!instance().problem.empty())
     throw Error(ErrorKind::unsupported, fmt::format("[open] vulkan:{}: {}", index, instance().problem));
   const std::vector<Physical> devices = physical_devices();
@@ -33,7 +37,7 @@ std::shared_ptr<Device> open(uint32_t index, const std::function<void(Limits&)>&
   physical.limits.unified_memory = physical.limits.unified_memory && corrected.unified_memory;
   physical.limits.max_buffer_bytes = corrected.max_buffer_bytes;
   auto device = std::make_shared<VulkanDevice>(physical, adjust);
-  rest_at_exit(device);
+  process_end::keep(device, {[at = device.get()] { at->settle(); }, [at = device.get()] { at->rest(); }});
   return device;
 }
 

@@ -5,6 +5,7 @@
 
 #include "support/cache.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 
@@ -44,7 +45,8 @@ Pipelines::Pipelines(std::shared_ptr<Core> core)
 }
 
 Pipelines::~Pipelines() {
-  if (Core::process_ends) return;
+  const process_end::Visit visit;
+  if (!visit) return;
   core_->calls.destroy_pipeline_layout(core_->handle(), layout_, nullptr);
   core_->calls.destroy_pipeline_cache(core_->handle(), cache_, nullptr);
 }
@@ -97,11 +99,13 @@ std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<con
     throw Error(ErrorKind::unsupported,
                 fmt::format("[compile] kernel {}: the driver refused it ({})", name, result_name(result)));
   changed_ = true;
+  process_end::renew();
   return pipeline;
 }
 
 void Pipelines::destroy(const Pipeline& pipeline) const {
-  if (!Core::process_ends) core_->calls.destroy_pipeline(core_->handle(), pipeline.handle, nullptr);
+  if (const process_end::Visit visit; visit)
+    core_->calls.destroy_pipeline(core_->handle(), pipeline.handle, nullptr);
 }
 
 std::vector<std::byte> Pipelines::data_of(VkPipelineCache cache) const {

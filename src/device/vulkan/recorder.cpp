@@ -4,6 +4,8 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "support/process_end.hpp"
+
 namespace adit::vulkan {
 namespace {
 
@@ -35,6 +37,8 @@ Recorder::Recorder(std::shared_ptr<Core> core, Timeline& timeline, const std::at
 }
 
 Recorder::~Recorder() {
+  const process_end::Visit visit;
+  if (!visit) return;
   calls_.device_wait_idle(core_->handle());
   auto destroy = [&](const Batch& batch) {
     calls_.destroy_command_pool(core_->handle(), batch.pool, nullptr);

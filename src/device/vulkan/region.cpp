@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "device/vulkan/core.hpp"
+#include "support/process_end.hpp"
 
 namespace adit::vulkan {
 namespace {
@@ -101,7 +102,8 @@ std::optional<Region> create_region(const Core& core, uint64_t bytes, RegionUse 
 }
 
 void destroy_region(const Core& core, const Region& region) {
-  if (Core::process_ends) return;
+  const process_end::Visit visit;
+  if (!visit) return;
   core.calls.destroy_buffer(core.handle(), region.buffer, nullptr);
   core.calls.free_memory(core.handle(), region.memory, nullptr);  // unmaps too
 }

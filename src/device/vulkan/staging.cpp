@@ -1,13 +1,21 @@
 #include "device/vulkan/staging.hpp"
 
+#include "support/process_end.hpp"
+
 namespace adit::vulkan {
 
+void Staging::make_region() {
+  const process_end::Visit visit;
+  visit.expect();
+  const std::lock_guard lock(mutex_);
+  if (region_) return;
+  region_ = std::make_unique<OwnRegion>(core_, pieces_ * piece_bytes_, use_);
+  for (uint32_t i = 0; i < pieces_; ++i) free_.push_back({i, 0});
+}
+
 std::optional<Staging::Piece> Staging::pick(bool wait) {
+  make_region();
   std::unique_lock lock(mutex_);
-  if (!region_) {
-    region_ = std::make_unique<OwnRegion>(core_, pieces_ * piece_bytes_, use_);
-    for (uint32_t i = 0; i < pieces_; ++i) free_.push_back({i, 0});
-  }
   if (free_.empty() && !wait) return std::nullopt;
   returned_.wait(lock, [&] { return !free_.empty(); });
   const Piece piece = free_.front();

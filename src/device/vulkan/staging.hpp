@@ -53,6 +53,7 @@ class Staging {
   std::optional<Loan> try_borrow();  // nothing when none is free and idle
 
  private:
+  void make_region();  // when first needed
   std::optional<Piece> pick(bool wait);
   void give_back(Piece piece);
 
@@ -63,8 +64,8 @@ class Staging {
   uint64_t piece_bytes_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  std::unique_ptr<OwnRegion> region_;  // made when first needed
-  std::vector<Piece> free_;            // the one used longest ago first
+  std::unique_ptr<OwnRegion> region_;
+  std::vector<Piece> free_;  // the one used longest ago first
 };
 
 }  // namespace adit::vulkan

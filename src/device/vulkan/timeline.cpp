@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "support/process_end.hpp"
+
 namespace adit::vulkan {
 
 using Clock = std::chrono::steady_clock;
@@ -24,7 +26,10 @@ Timeline::Timeline(std::shared_ptr<Core> core) : core_(std::move(core)), patienc
   check(core_->calls.create_semaphore(core_->handle(), &info, nullptr, &semaphore_), "vkCreateSemaphore");
 }
 
-Timeline::~Timeline() { core_->calls.destroy_semaphore(core_->handle(), semaphore_, nullptr); }
+Timeline::~Timeline() {
+  if (const process_end::Visit visit; visit)
+    core_->calls.destroy_semaphore(core_->handle(), semaphore_, nullptr);
+}
 
 bool Timeline::reached(Ticket wanted) {
   if (completed() >= wanted) return true;
@@ -62,6 +67,8 @@ Ticket Timeline::end_of_batch(Ticket wanted) const {
 }
 
 bool Timeline::spin(Ticket wanted, const std::atomic<bool>& stop) {
+  const process_end::Visit visit;
+  visit.expect();
   const bool allowed = spinning_.fetch_add(1, std::memory_order_relaxed) < most_spinning_;
   const Clock::time_point until = Clock::now() + patience_.waiter;
   bool done = false;
@@ -87,12 +94,14 @@ bool Timeline::wait(Ticket wanted, const std::atomic<bool>& stop) {
   info.pSemaphores = &semaphore_;
   info.pValues = &end;
   constexpr uint64_t slice = 50'000'000;  // then look at `stop` again
-  while (!reached(wanted)) {
+  for (;;) {
+    const process_end::Visit visit;
+    visit.expect();
+    if (reached(wanted)) return true;
     if (stop.load(std::memory_order_acquire)) return false;
     const VkResult result = core_->calls.wait_semaphores(core_->handle(), &info, slice);
     if (result != VK_TIMEOUT) check(result, "vkWaitSemaphores");
   }
-  return true;
 }
 
 }  // namespace adit::vulkan

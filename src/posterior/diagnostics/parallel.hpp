@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <functional>
 
+#include "support/threads.hpp"
+
 namespace adit::diagnostics {
 
-// Calls work(0) ... work(count - 1), on as many threads as there are cores when `large`; the first exception
-// is thrown again.
-void for_each_piece(int64_t count, bool large, const std::function<void(int64_t)>& work);
+// Calls work(0) ... work(count - 1), on the threads of the process when `large`.
+inline void for_each_piece(int64_t count, bool large, const std::function<void(int64_t)>& work) {
+  parallel(large ? thread_count() : 1, static_cast<uint64_t>(count), 1, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t piece = begin; piece < end; ++piece) work(static_cast<int64_t>(piece));
+  });
+}
 
 }  // namespace adit::diagnostics
