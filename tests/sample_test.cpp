@@ -7,10 +7,7 @@
 namespace adit {
 namespace {
 
-class SampleOnDevice : public test::OnDevice {
- protected:
-  void TearDown() override { forced = {}; }
-};
+class SampleOnDevice : public test::OnDevice {};
 
 TEST_P(SampleOnDevice, the_same_bits_whatever_the_slicing) {
   SampleOptions options = few();
@@ -21,10 +18,9 @@ TEST_P(SampleOnDevice, the_same_bits_whatever_the_slicing) {
   for (const Metric metric : {Metric::diagonal, Metric::dense}) {
     if (slow && metric == Metric::dense) continue;
     options.metric = metric;
-    forced = {};
     const Draws first = metric == Metric::diagonal ? whole : sample(small_model(), options);
-    forced = {.budget = metric == Metric::diagonal ? 7u : 13u, .ring = 5};
-    expect_same(first, sample(small_model(), options));
+    const Forced forced{.budget = metric == Metric::diagonal ? 7u : 13u, .ring = 5};
+    expect_same(first, sample(small_model(), options, forced));
   }
   options.metric = Metric::diagonal;
   options.seed = 2;
@@ -40,10 +36,10 @@ TEST_P(SampleOnDevice, a_stopped_run_goes_on) {
   const Draws whole = sample(small_model(), options);
   const fs::path path = fs::temp_directory_path() / ("adit-sample-" + std::to_string(::getpid()));
   options.checkpoint = path.string();
-  forced = {.budget = 30};
-  EXPECT_FALSE(sample(small_model(), stopping(options, 45)).finished);
+  const Forced forced{.budget = 30};
+  EXPECT_FALSE(sample(small_model(), stopping(options, 45), forced).finished);
   options.resume = true;
-  expect_same(whole, sample(small_model(), options));
+  expect_same(whole, sample(small_model(), options, forced));
   fs::remove(path);
 }
 INSTANTIATE_TEST_SUITE_P(, SampleOnDevice, testing::ValuesIn(test::device_ids()), test::test_name);
@@ -110,9 +106,7 @@ TEST_F(SampleTest, pooled_adaptation) {
       EXPECT_NEAR(sd / std::pow(100, static_cast<double>(i) - 1), 1, 0.1) << i;
     }
     EXPECT_EQ(draws.step_sizes[0], draws.step_sizes[1]);
-    forced = {.budget = 17};
-    expect_same(draws, sample(model, options));
-    forced = {};
+    expect_same(draws, sample(model, options, {.budget = 17}));
   }
 }
 
@@ -123,6 +117,7 @@ TEST_F(SampleTest, many_data_sets_are_runs_of_their_own) {
       {"y", tensor<double>({{1, 2, 4}, {-5, 0, 3}, {100, 90, 80}})},
       {"error", tensor<double>({{0.5, 1, 2}, {1, 1, 1}, {2, 0.1, 3}})}};
   SampleOptions options = few();
+  options.posterior_predictive = true;
   for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
     options.adapt = adapt;
     options.chains = 3;
@@ -141,15 +136,14 @@ TEST_F(SampleTest, many_data_sets_are_runs_of_their_own) {
     second.set_data("y", tensor<double>({-5, 0, 3}));
     second.set_data("error", tensor<double>({1, 1, 1}));
     const Draws alone = sample(second, options);
-    for (const char* name : {"mu", "theta", "twice"}) {
-      const auto& values = alone.variable(name).values;
-      EXPECT_TRUE(
-          same(std::vector<double>(values.begin() + static_cast<int64_t>(values.size() / 2), values.end()),
-               many[1].variable(name).values))
-          << name;
-    }
-    const auto& lp = alone.stats.lp;
-    EXPECT_TRUE(same(std::vector<double>(lp.begin() + 240, lp.end()), many[1].stats.lp));
+    const auto second_half = [](const std::vector<double>& all) {
+      return std::vector<double>(all.begin() + static_cast<int64_t>(all.size() / 2), all.end());
+    };
+    for (const char* name : {"mu", "theta", "twice"})
+      EXPECT_TRUE(same(second_half(alone.variable(name).values), many[1].variable(name).values)) << name;
+    EXPECT_TRUE(same(second_half(alone.stats.lp), many[1].stats.lp));
+    EXPECT_TRUE(
+        same(second_half(alone.posterior_predictive[0].values), many[1].posterior_predictive[0].values));
   }
 }
 
