@@ -1,7 +1,9 @@
 // Runs that stop, are killed or cannot write, and how they go on from their checkpoint.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <new>
 #include <sys/resource.h>
 
 #include "device/vulkan/vulkan.hpp"
@@ -198,6 +200,16 @@ TEST_F(SampleProcessTest, a_killed_run_goes_on) {
   };
   const CheckpointContents found = read_checkpoint(checkpoint());
   ASSERT_TRUE(found.state);
+  // The draws so far are those that all chains have.
+  const std::vector<uint64_t> counts = count_rows(found);
+  const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+  ASSERT_LT(*fewest, *most);
+  const Draws front = sampling::draws_so_far(found, checkpoint(), small_model().state(), Device::open("cpu"));
+  ASSERT_EQ(front.draws, static_cast<int64_t>(*fewest));
+  for (int64_t chain = 0; chain < 3; ++chain)
+    for (int64_t draw = 0; draw < front.draws; ++draw)
+      ASSERT_EQ(front.stats.lp[static_cast<size_t>(chain * front.draws + draw)],
+                expected.stats.lp[static_cast<size_t>(chain * 400 + draw)]);
   const uint64_t room = checkpoint::state_room(found.header);
   const uint64_t newest = found.rows_begin - (found.state->place == 0 ? 2 : 1) * room;
   again([] {});
@@ -251,6 +263,43 @@ TEST_F(SampleProcessTest, a_full_disk_is_named_and_the_draws_stay) {
   ASSERT_TRUE(read_checkpoint(checkpoint()).state.has_value());
   options_.resume = true;
   expect_same(whole(), sample(small_model(), options_));
+}
+
+// Memory that ends in mid-run, as an allocation or a device tells it.
+TEST_F(SampleTest, the_end_of_memory_is_named_and_the_draws_stay) {
+  const Forced often{.budget = 40, .checkpoint_seconds = 0};
+  const std::function<void()> ends[] = {
+      [] { throw std::bad_alloc(); },
+      [] { throw Error(ErrorKind::out_of_memory, "[allocate] bytes: expected 1, got 2"); }};
+  for (const auto& end : ends) {
+    SampleOptions options = few();
+    const auto told = [&] {
+      SampleOptions ending = options;
+      ending.on_progress = [&](const Progress& now) {
+        if (now.iteration >= 150) end();
+      };
+      try {
+        sample(small_model(), ending, often);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+        return std::string(error.what());
+      }
+      return std::string("no error");
+    };
+    const std::string first = "[sample] memory: expected enough for 80 draws of 3 chains, got no more";
+    EXPECT_EQ(told().rfind(first, 0), 0u) << told();
+    EXPECT_EQ(told().find("kept"), std::string::npos) << told();
+    options.checkpoint = checkpoint();
+    EXPECT_NE(told().find("; what was drawn is kept in " + checkpoint() + ": resume goes on"),
+              std::string::npos)
+        << told();
+    EXPECT_EQ(told().find("log_likelihood"), std::string::npos) << told();
+    options.log_likelihood = true;
+    EXPECT_NE(told().find("without log_likelihood and posterior_predictive"), std::string::npos) << told();
+    options.log_likelihood = false;
+    options.resume = true;
+    expect_same(sample(small_model(), few()), sample(small_model(), options));
+  }
 }
 
 TEST_F(SampleTest, a_checkpoint_that_cannot_be_written) {

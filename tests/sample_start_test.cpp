@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "sample/random.hpp"
+#include "nuts/random.hpp"
 #include "sample_runs.hpp"
 
 namespace adit {

@@ -1,5 +1,8 @@
 // Runs of the sampler as callers drive them: slicing, warm-up, many data sets, and what goes wrong.
 #include <cmath>
+#include <sys/resource.h>
+
+#include <adit/sample_memory.hpp>
 
 #include "devices.hpp"
 #include "sample_runs.hpp"
@@ -168,6 +171,62 @@ TEST_F(SampleTest, wrong_data_sets_are_refused) {
   expect_error(with({{"y", tensor<double>({{1, 2, 3}})}, {"error", tensor<double>({{1, 2, 3}, {1, 2, 3}})}}),
                "[sample_many] y: expected 2 data sets");
 }
+
+// --- Memory ------------------------------------------------------------------------------------------------
+
+Model many_observations() {
+  Model model("many");
+  const Tensor mu = model.sample("mu", normal(0, 1));
+  model.observe("y", normal(mu, 1), zeros({200}, DType::f64));
+  return model;
+}
+
+TEST_F(SampleTest, runs_that_can_never_fit_are_refused) {
+  SampleOptions options = few();
+  options.device = "no such device";  // told before one is opened
+  options.chains = 1000;
+  // 200 numbers a draw would fit six times over without what is asked for beside them.
+  options.draws = static_cast<int64_t>(memory_left() / 1000 / 8 / 200);
+  options.log_likelihood = true;
+  expect_error([&] { sample(many_observations(), options); },
+               "[sample] draws: expected a run that fits into ");
+  options.log_likelihood = false;
+  options.posterior_predictive = true;
+  expect_error([&] { sample(many_observations(), options); }, "GB for posterior_predictive");
+  options.posterior_predictive = false;
+  expect_error([&] { sample(many_observations(), options); }, "no such device");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// What a process of its own takes at most, beside what it was told to take.
+class SampleMemoryTest : public SampleTest {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SampleTest::SetUp();
+  }
+};
+
+TEST_F(SampleMemoryTest, the_estimate_covers_the_truth) {
+  for (const bool extras : {false, true}) {
+    const auto run = [&] {
+      SampleOptions options = few();
+      options.chains = 8;
+      options.draws = extras ? 12'000 : 300'000;
+      options.log_likelihood = options.posterior_predictive = extras;
+      const Model model = many_observations();
+      const double told = memory_of(model, options).sampling;
+      sample(model, options);
+      rusage used{};
+      ::getrusage(RUSAGE_SELF, &used);
+      const double taken = 1024.0 * static_cast<double>(used.ru_maxrss);
+      std::fprintf(stderr, "told %.0f MB, took %.0f MB\n", told / 1e6, taken / 1e6);
+      ::_exit(taken <= told && told <= 2 * taken ? 7 : 8);
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(7), "told");
+  }
+}
+#endif
 
 // --- What cannot be sampled --------------------------------------------------------------------------------
 

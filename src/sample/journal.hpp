@@ -27,6 +27,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // Whether a run could go on from it.
+  bool holds_state() const { return holds_state_; }
   // What was in it up to its last state, once.
   CheckpointContents take_contents() { return std::move(contents_); }
   // About each second at first, then each tenth of the time so far: a state is as large as hundreds of rows.

@@ -6,7 +6,7 @@
 #include <adit/random.hpp>
 
 #include "graph/node.hpp"
-#include "nuts/layout.hpp"
+#include "sample/collect.hpp"
 
 namespace adit::sampling {
 
@@ -15,23 +15,11 @@ using stats::ModelState;
 
 namespace {
 
-constexpr int64_t numbers_at_once = int64_t{1} << 22;
-
 // A number for a name, the same on every machine (FNV-1a).
 uint64_t number_of(const std::string& name) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
-}
-
-std::vector<double> points_of(const ModelState& model, const std::vector<double>& rows) {
-  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
-  std::vector<double> points;
-  points.reserve(rows.size() / width * size);
-  for (size_t at = stats_count; at < rows.size(); at += width)
-    points.insert(points.end(), rows.begin() + static_cast<int64_t>(at),
-                  rows.begin() + static_cast<int64_t>(at + size));
-  return points;
 }
 
 // Draws of chain c have the numbers c * 2^32, c * 2^32 + 1, ...: more chains or more draws change none.
@@ -65,7 +53,10 @@ std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, c
   std::vector<std::vector<double>> values(graphs.size());
   const auto count = std::ssize(numbers);
   int64_t width = model.size + 1;
-  for (const Tensor& graph : graphs) width += graph.size();
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    width += graphs[i].size();
+    values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
+  }
   // Blocks of one size, so that their kernels are compiled once; the last one begins earlier for it.
   const int64_t most = std::max<int64_t>(1, numbers_at_once / width), blocks = (count + most - 1) / most;
   const int64_t block = blocks ? (count + blocks - 1) / blocks : 0;
@@ -116,10 +107,9 @@ void check_predictive(const ModelState& model, const SampleOptions& options) {
                               observation.name, observation.likelihood.name));
 }
 
-void add_predictive(const ModelState& model, const std::vector<double>& rows, int64_t first_chain,
+void add_predictive(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
                     const SampleOptions& options, const std::shared_ptr<Device>& device, Draws& draws) {
   if (!options.log_likelihood && !options.posterior_predictive) return;
-  const std::vector<double> points = points_of(model, rows);
   const std::vector<uint64_t> numbers =
       numbers_of(first_chain, draws.chains, points.size() / static_cast<size_t>(model.size));
   const RandomPoints random(options.seed);

@@ -19,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
 constexpr uint32_t longest_beat = 8;    // rounds
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
 constexpr double longest_slice = 0.25;  // where less would be spent on coming and going

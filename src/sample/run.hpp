@@ -17,6 +17,8 @@
 
 namespace adit::sampling {
 
+inline constexpr uint64_t most_row_bytes = uint64_t{256} << 20;  // of the ring
+
 class Run {
  public:
   Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <new>
 
 #include <adit/ops.hpp>
 
 #include "sample/collect.hpp"
 #include "sample/failure.hpp"
+#include "sample/memory.hpp"
 #include "sample/options.hpp"
 #include "sample/predictive.hpp"
 
@@ -28,6 +30,7 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
     : model_(model), options_(options) {
   check_options(model_, options_);
   check_predictive(model_, options_);
+  check_memory(model_, options_, std::ssize(sets));
   device_ = Device::open(options_.device);
   seconds_.open = since(begin_);
   const auto compile = Clock::now();
@@ -46,7 +49,28 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
 
 // --- From the first iteration to the last ------------------------------------------------------------------
 
+template <class Work>
+auto Session::within_memory(Work work) const {
+  const auto kept = [&] { return journal_ && journal_->holds_state(); };
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(options_, "", kept());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::out_of_memory) throw;
+    throw_out_of_memory(options_, error.what(), kept());
+  }
+}
+
 void Session::run() {
+  within_memory([&] { go(); });
+}
+
+Draws Session::draws_of(const stats::ModelState& model, int64_t set) {
+  return within_memory([&] { return collect(model, set); });
+}
+
+void Session::go() {
   const auto warm = Clock::now();
   report();
   const bool in_warmup = run_->slowest() < options_.warmup;
@@ -169,8 +193,8 @@ void Session::resume() {
 
 // --- Draws -------------------------------------------------------------------------------------------------
 
-// A data set's rows, chain after chain.
-std::vector<double> Session::numbers_of(const Rows& rows, int64_t set) const {
+// A data set's rows, chain after chain. The last set's are the last that anyone asks for.
+std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
   const auto count = static_cast<size_t>(std::min(rows.taken, rows.wanted));
   const size_t width = static_cast<size_t>(stats_count + model_.size), element = size_of(choice_.type);
   std::vector<double> all;
@@ -186,23 +210,25 @@ std::vector<double> Session::numbers_of(const Rows& rows, int64_t set) const {
       left -= used;
     }
   }
+  if ((set + 1) * options_.chains == run_->chains()) std::vector<Block>().swap(rows.blocks);
   return all;
 }
 
-Draws Session::draws_of(const stats::ModelState& model, int64_t set) const {
+Draws Session::collect(const stats::ModelState& model, int64_t set) {
   Draws draws;
   describe(model, set, draws);
   // What the data alone add to the log density.
   const double constant = stats::at_point(model, {run_->density().constant}, {})[0].item<double>();
   if (!std::isfinite(constant)) throw_bad_constant(model);
-  collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
   if (options_.save_warmup) {
     draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
     collect_draws(model, numbers_of(warmup_, set), constant, device_, draws.warmup_variables,
                   draws.warmup_stats);
   }
   draws.observed = observed_of(model);
-  add_predictive(model, numbers_of(draws_, set), set * options_.chains, options_, device_, draws);
+  const std::vector<double> points =
+      collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
+  add_predictive(model, points, set * options_.chains, options_, device_, draws);
   draws.seconds.total = since(begin_);
   return draws;
 }

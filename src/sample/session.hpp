@@ -16,8 +16,8 @@ class Session {
 
   // Warm-up and draws; fewer where the caller stopped it.
   void run();
-  // The draws of a data set, `model` with its data.
-  Draws draws_of(const stats::ModelState& model, int64_t set) const;
+  // The draws of a data set, `model` with its data; of each set once, in order.
+  Draws draws_of(const stats::ModelState& model, int64_t set);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -31,6 +31,11 @@ class Session {
     std::vector<int64_t> written;  // rows of each chain that the checkpoint has
   };
 
+  void go();
+  Draws collect(const stats::ModelState& model, int64_t set);
+  // Where memory ends, the error tells what is kept.
+  template <class Work>
+  auto within_memory(Work work) const;
   void resume();
   bool reach(int64_t iteration, Rows& rows);
   void take(Rows& rows);
@@ -38,7 +43,7 @@ class Session {
   void write_taken(Rows& rows);
   void write_ahead(Rows& rows);
   void report();
-  std::vector<double> numbers_of(const Rows& rows, int64_t set) const;
+  std::vector<double> numbers_of(Rows& rows, int64_t set) const;
   void describe(const stats::ModelState& model, int64_t set, Draws& draws) const;
 
   Clock::time_point begin_ = Clock::now();
