@@ -77,6 +77,7 @@ void measure(const std::string& id, const Work& work) {
     options.precision = std::string(kind) == "f32" ? Precision::f32 : Precision::f64;
   if (const char* depth = std::getenv("DEPTH")) options.max_depth = std::stoi(depth);
   if (std::getenv("POOLED")) options.adapt = Adapt::pooled;
+  Forced forced;
   if (const char* lanes = std::getenv("LANES")) forced.lanes = static_cast<uint32_t>(std::stoul(lanes));
   if (const char* beat = std::getenv("BEAT")) forced.beat = static_cast<uint32_t>(std::stoul(beat));
   if (const char* slots = std::getenv("SLOTS")) forced.slots = std::stol(slots);
@@ -87,7 +88,7 @@ void measure(const std::string& id, const Work& work) {
                                    : Home::shared;
   const auto compiling = Clock::now();
   const Choice choice = choose(model.state(), options, *device);
-  Run run(model.state(), options, choice, {DataSet{}}, device);
+  Run run(model.state(), options, choice, {DataSet{}}, device, forced);
   const double compiled = since(compiling);
   run.advance(1);
   const double first = since(begin);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include <adit/sample.hpp>
+#include <adit/sample_memory.hpp>
 
 #include "cli/models/models.hpp"
 #include "cli_runs.hpp"
@@ -40,6 +41,20 @@ TEST_F(CliSampleTest, list_tells_the_examples) {
     EXPECT_EQ(array[i].at("name"), names[i]);
     EXPECT_EQ(array[i].at("doc"), adit::example_doc(names[i]));
   }
+}
+
+// What log likelihoods and predictive draws take counts, and is named.
+TEST_F(CliSampleTest, draws_that_never_fit_are_refused_with_what_they_take) {
+  // Without them this is a fifth of the memory: radon has 919 observations and 90 numbers.
+  const auto draws = static_cast<int64_t>(memory_left() / 4 / 8 / 90 / 15);
+  const std::string words =
+      "sample radon --device cpu --output run --warmup 1 --draws " + std::to_string(draws);
+  const Outcome outcome = adit(words + " --log-likelihood --predictive");
+  EXPECT_EQ(outcome.status, 2) << outcome.errors;
+  for (const char* part : {"--draws: expected draws that fit into ", " GB with 4 chains, ",
+                           "for --log-likelihood, ", "for --predictive; --thin N"})
+    EXPECT_TRUE(contains(outcome.errors, part)) << outcome.errors;
+  EXPECT_FALSE(fs::exists(root_ / "run"));
 }
 
 TEST_F(CliSampleTest, bad_words_are_named) {

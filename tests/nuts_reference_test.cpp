@@ -63,9 +63,7 @@ TEST_P(Repeats, SameBitsWhateverTheSlices) {
     EXPECT_EQ(run_model(model, options, GetParam()).values, whole.values);
     EXPECT_EQ(run_model(model, options, GetParam(), {{}}, {1, 2, 7, 29, 30, 31, 44}).values, whole.values);
     for (const uint32_t budget : {1u, 13u}) {
-      sampling::forced.budget = budget;
-      const Outcome sliced = run_model(model, options, GetParam());
-      sampling::forced.budget = 0;
+      const Outcome sliced = run_model(model, options, GetParam(), {{}}, {}, {.budget = budget});
       EXPECT_EQ(sliced.values, whole.values) << "rounds " << budget;
     }
     options.seed = 2;
@@ -82,10 +80,7 @@ TEST_P(Repeats, SameBitsWhateverTheCompany) {
   options.placement = Placement::lane;
   const Model model = example_model(slow ? "simple" : "eight_schools_noncentered");
   const auto values = [&](const sampling::Forced& forced) {
-    sampling::forced = forced;
-    const Outcome outcome = run_model(model, options, GetParam());
-    sampling::forced = {};
-    return outcome.values;
+    return run_model(model, options, GetParam(), {{}}, {}, forced).values;
   };
   const auto whole = values({.lanes = 4});
   for (const uint32_t budget : {1u, 13u, 64u})

@@ -119,9 +119,9 @@ struct Bounds {
 
 template <size_t D>
 Tally check(const ClosedForm<D>& form, const SampleOptions& options, const std::string& device = "cpu",
-            const Bounds& bounds = {}) {
+            const Bounds& bounds = {}, const sampling::Forced& forced = {}) {
   SCOPED_TRACE(form.name);
-  const Outcome outcome = run_model(form.model, options, device);
+  const Outcome outcome = run_model(form.model, options, device, {{}}, {}, forced);
   const Tally tally =
       compare<D>(outcome, form.density, options, options.precision == Precision::f64, bounds.tolerance);
   EXPECT_EQ(tally.transitions, options.chains * (options.warmup + options.draws - 1));
@@ -192,12 +192,8 @@ TEST_P(TreeOn, HomesOfATeam) {
   if (!on().limits().float64 || on().info().kind == DeviceKind::cpu) GTEST_SKIP() << "needs a GPU with f64";
   SampleOptions options = options_for(16, 60);
   options.placement = Placement::team;
-  for (const sampling::Home home : {sampling::Home::split, sampling::Home::buffer, sampling::Home::shared}) {
-    sampling::forced.home = home;
-    sampling::forced.lanes = 32;
-    check(eight_schools(), options, GetParam());
-    sampling::forced = {};
-  }
+  for (const sampling::Home home : {sampling::Home::split, sampling::Home::buffer, sampling::Home::shared})
+    check(eight_schools(), options, GetParam(), {}, {.lanes = 32, .home = home});
 }
 
 // Chains that share workgroups, in step: with the larger subtrees in the buffer, with none there, in arrays.
@@ -206,14 +202,13 @@ TEST_P(TreeOn, LanesInStep) {
   SampleOptions options = options_for(32, 40);
   options.placement = Placement::lane;
   for (const int64_t slots : {0, 1, 20, -1}) {
-    sampling::forced = {.beat = slots == 0 ? 2u : 8u, .lanes = 8};
+    sampling::Forced forced{.beat = slots == 0 ? 2u : 8u, .lanes = 8};
     if (slots < 0)
-      sampling::forced.home = sampling::Home::array;
+      forced.home = sampling::Home::array;
     else
-      sampling::forced.slots = slots, sampling::forced.home = sampling::Home::shared;
-    if (on().info().kind == DeviceKind::cpu) sampling::forced.home = sampling::Home::array;
-    EXPECT_GT(check(funnel(), options, GetParam()).deepest, 4);
-    sampling::forced = {};
+      forced.slots = slots, forced.home = sampling::Home::shared;
+    if (on().info().kind == DeviceKind::cpu) forced.home = sampling::Home::array;
+    EXPECT_GT(check(funnel(), options, GetParam(), {}, forced).deepest, 4);
   }
 }
 

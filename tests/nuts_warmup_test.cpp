@@ -29,6 +29,7 @@ const std::map<int64_t, Windows> windows_of{
     {500, {75, {99, 149, 249, 449}}},
     {400, {75, {99, 149, 349}}},  // the last window takes what is left
     {300, {75, {99, 149, 249}}},
+    {299, {75, {99, 248}}},  // a window of 50 would leave one of 99, a draw short of twice as long
     {150, {75, {99}}},
     {100, {15, {89}}},
     {20, {3, {17}}},
@@ -72,27 +73,33 @@ void expect_step_sizes(const Outcome& outcome, const SampleOptions& options, int
     EXPECT_EQ(outcome.row(chain, t).step, outcome.row(chain, options.warmup).step);
 }
 
-// The covariance of the draws from `first` to `last`, shrunk as Stan does it.
-std::vector<double> expected_metric(const Outcome& outcome, int64_t chain, int64_t first, int64_t last,
+struct Chains {
+  int64_t first = 0, count = 1;
+};
+
+// The covariance of the draws from `first` to `last` of some chains, shrunk as Stan does it for one.
+std::vector<double> expected_metric(const Outcome& outcome, const Chains& of, int64_t first, int64_t last,
                                     bool dense) {
-  const auto n = static_cast<double>(last - first + 1);
+  std::vector<const double*> draws;
+  for (int64_t c = of.first; c < of.first + of.count; ++c)
+    for (int64_t t = first; t <= last; ++t) draws.push_back(outcome.row(c, t).q);
+  const auto n = static_cast<double>(draws.size());
   const int64_t size = outcome.size;
   std::vector<double> mean(static_cast<size_t>(size)), metric;
-  for (int64_t t = first; t <= last; ++t)
-    for (int64_t i = 0; i < size; ++i) mean[static_cast<size_t>(i)] += outcome.row(chain, t).q[i] / n;
+  for (const double* q : draws)
+    for (int64_t i = 0; i < size; ++i) mean[static_cast<size_t>(i)] += q[i] / n;
   for (int64_t i = 0; i < size; ++i)
     for (int64_t j = dense ? 0 : i; j < (dense ? size : i + 1); ++j) {
       double sum = 0;
-      for (int64_t t = first; t <= last; ++t) {
-        const double* q = outcome.row(chain, t).q;
+      for (const double* q : draws)
         sum += (q[i] - mean[static_cast<size_t>(i)]) * (q[j] - mean[static_cast<size_t>(j)]);
-      }
       metric.push_back(n / (n + 5) * sum / (n - 1) + (i == j ? 1e-3 * 5 / (n + 5) : 0));
     }
   return metric;
 }
 
-void expect_metric(const Outcome& outcome, const Windows& windows, bool dense) {
+// `together`: chains that adapt as one.
+void expect_metric(const Outcome& outcome, const Windows& windows, bool dense, int64_t together = 1) {
   const size_t count = windows.ends.size();
   for (int64_t c = 0; c < outcome.chains; ++c) {
     const auto& found = outcome.inverse_metrics[static_cast<size_t>(c)];
@@ -101,7 +108,8 @@ void expect_metric(const Outcome& outcome, const Windows& windows, bool dense) {
       continue;
     }
     const int64_t first = count == 1 ? windows.begin : windows.ends[count - 2] + 1;
-    const auto want = expected_metric(outcome, c, first, windows.ends.back(), dense);
+    const Chains with{c - c % together, together};
+    const auto want = expected_metric(outcome, with, first, windows.ends.back(), dense);
     ASSERT_EQ(found.size(), want.size());
     for (size_t i = 0; i < want.size(); ++i)
       EXPECT_NEAR(found[i], want[i], 1e-9 * (std::abs(want[i]) + 1e-3)) << "number " << i << ", chain " << c;
@@ -133,6 +141,52 @@ TEST(Warmup, DenseMetric) {
   }
 }
 
+// Step sizes of chains that adapt together: each search begins at the geometric mean of what the averages had
+// come to, and warm-up ends with that of all.
+void expect_pooled_steps(const Outcome& outcome, const SampleOptions& options,
+                         const std::vector<int64_t>& ends) {
+  std::vector<Averaging> averages;
+  for (int64_t c = 0; c < outcome.chains; ++c)
+    averages.push_back({options, std::log(10 * options.step_size)});
+  const auto many = static_cast<double>(outcome.chains);
+  for (int64_t t = 0; t < options.warmup; ++t) {
+    double log_step = 0, log_average = 0;
+    std::vector<double> next;
+    for (int64_t c = 0; c < outcome.chains; ++c) {
+      Averaging& average = averages[static_cast<size_t>(c)];
+      next.push_back(average.learn(outcome.row(c, t).accept_stat));
+      log_step += std::log(next.back()) / many;
+      log_average += average.x_bar / many;
+    }
+    const bool joins = std::find(ends.begin(), ends.end(), t) != ends.end();
+    for (int64_t c = 0; c < outcome.chains; ++c) {
+      const double found = outcome.row(c, t + 1).step;
+      if (joins) {
+        const double doublings = std::log2(found) - log_step / std::log(2.0);
+        ASSERT_NEAR(doublings, std::round(doublings), 1e-9) << "at " << t;
+        averages[static_cast<size_t>(c)].restart(found);
+      } else {
+        const double want = t + 1 == options.warmup ? std::exp(log_average) : next[static_cast<size_t>(c)];
+        ASSERT_NEAR(found / want, 1, 1e-9) << "after iteration " << t << " of chain " << c;
+      }
+    }
+  }
+}
+
+// The metric is that of all chains' draws, around the mean of all; few draws a chain leave their means apart.
+TEST(Warmup, PooledMetricAndStepSizes) {
+  for (const bool dense : {false, true})
+    for (const int64_t warmup : {150, 299, 300}) {
+      SCOPED_TRACE(warmup);
+      SampleOptions options = options_for(warmup);
+      options.adapt = Adapt::pooled;
+      options.metric = dense ? Metric::dense : Metric::diagonal;
+      const Outcome outcome = run_model(correlated().model, options);
+      expect_metric(outcome, windows_of.at(warmup), dense, options.chains);
+      expect_pooled_steps(outcome, options, windows_of.at(warmup).ends);
+    }
+}
+
 // Trees of one or two leaves have no subtrees that wait, and transitions that diverge leave one half done:
 // the search that follows must not take its trials for leaves.
 TEST(Warmup, ShallowTreesThatDiverge) {
@@ -148,9 +202,8 @@ TEST(Warmup, ShallowTreesThatDiverge) {
         options.metric = metric;
         options.placement = placement;
         options.adapt_delta = 0.5;
-        sampling::forced.lanes = placement == Placement::lane ? 1 : 0;
-        const Outcome outcome = run_model(model, options);
-        sampling::forced = {};
+        const uint32_t lanes = placement == Placement::lane ? 1 : 0;
+        const Outcome outcome = run_model(model, options, "cpu", {{}}, {}, {.lanes = lanes});
         for (int64_t c = 0; c < outcome.chains; ++c)
           expect_step_sizes(outcome, options, c, windows_of.at(300).ends);
         expect_metric(outcome, windows_of.at(300), metric == Metric::dense);
@@ -203,8 +256,8 @@ TEST(Warmup, OtherRulesAreSeen) {
   EXPECT_TRUE(steps_differ(options, std::log(10 * outcome.row(0, 0).step) + 1e-3, 99));
   other.t0 = 11;
   EXPECT_TRUE(steps_differ(other, std::log(10.0), 99));
-  const auto right = expected_metric(outcome, 0, 75, 99, false);
-  const auto late = expected_metric(outcome, 0, 76, 99, false);
+  const auto right = expected_metric(outcome, {0, 1}, 75, 99, false);
+  const auto late = expected_metric(outcome, {0, 1}, 76, 99, false);
   EXPECT_GT(std::abs(late[0] / right[0] - 1), 1e-6);
 }
 

@@ -1,11 +1,14 @@
 // Runs that stop, are killed or cannot write, and how they go on from their checkpoint.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <new>
 #include <sys/resource.h>
 
 #include "device/vulkan/vulkan.hpp"
 #include "devices.hpp"
-#include "sample/checkpoint.hpp"
+#include "sample/checkpoint_format.hpp"
 #include "sample/so_far.hpp"
 #include "sample_runs.hpp"
 
@@ -13,11 +16,11 @@ namespace adit {
 namespace {
 
 TEST_F(SampleTest, progress_comes_and_a_stop_keeps_the_draws) {
-  forced.budget = 50;
+  const Forced forced{.budget = 50};
   SampleOptions options = few();
   std::vector<Progress> seen;
   options.on_progress = [&](const Progress& now) { seen.push_back(now); };
-  const Draws whole = sample(small_model(), options);
+  const Draws whole = sample(small_model(), options, forced);
   ASSERT_GT(seen.size(), 5u);
   for (size_t i = 1; i < seen.size(); ++i) {
     EXPECT_GE(seen[i].iteration, seen[i - 1].iteration);
@@ -28,7 +31,7 @@ TEST_F(SampleTest, progress_comes_and_a_stop_keeps_the_draws) {
   EXPECT_EQ(seen.back().iteration, 200);
   EXPECT_EQ(seen.back().leapfrogs, whole.leapfrogs);
 
-  const Draws half = sample(small_model(), stopping(few(), 150));
+  const Draws half = sample(small_model(), stopping(few(), 150), forced);
   EXPECT_FALSE(half.finished);
   ASSERT_GE(half.draws, 30);
   ASSERT_LT(half.draws, 80);
@@ -36,7 +39,7 @@ TEST_F(SampleTest, progress_comes_and_a_stop_keeps_the_draws) {
     for (int64_t draw = 0; draw < half.draws; ++draw)
       EXPECT_EQ(half.variables[0].values[static_cast<size_t>(chain * half.draws + draw)],
                 whole.variables[0].values[static_cast<size_t>(chain * 80 + draw)]);
-  const Draws none = sample(small_model(), stopping(few(), 10));
+  const Draws none = sample(small_model(), stopping(few(), 10), forced);
   EXPECT_FALSE(none.finished);
   EXPECT_EQ(none.draws, 0);
 }
@@ -52,14 +55,14 @@ TEST_F(SampleTest, a_device_lost_in_mid_run_leaves_its_draws) {
   options.device = id;
   const Draws whole = sample(small_model(), options);
   options.checkpoint = checkpoint();
-  forced = {.budget = 40, .checkpoint_seconds = 0.001};
+  const Forced forced{.budget = 40, .checkpoint_seconds = 0.001};
   std::shared_ptr<Device> device = Device::open(id);
   SampleOptions losing = options;
   losing.on_progress = [&](const Progress& now) {
     if (now.iteration >= 150 && device) vulkan::lose_next_submission(*device), device.reset();
   };
   try {
-    sample(small_model(), losing);
+    sample(small_model(), losing, forced);
     FAIL() << "the device was not lost";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device_lost) << error.what();
@@ -74,7 +77,7 @@ TEST_F(SampleTest, a_device_lost_in_mid_run_leaves_its_draws) {
       EXPECT_EQ(found.stats.lp[static_cast<size_t>(chain * found.draws + draw)],
                 whole.stats.lp[static_cast<size_t>(chain * 80 + draw)]);
   options.resume = true;
-  expect_same(sample(small_model(), options), whole);
+  expect_same(sample(small_model(), options, forced), whole);
 }
 
 TEST_F(SampleTest, a_stopped_run_goes_on_to_the_same_draws) {
@@ -85,16 +88,14 @@ TEST_F(SampleTest, a_stopped_run_goes_on_to_the_same_draws) {
         options.thin = 2;
         options.save_warmup = warmup_rows;
         options.adapt = adapt;
-        forced = {};
         const Draws whole = sample(small_model(), options);
-        forced = {.budget = 11, .ring = warmup_rows ? 9 : 0, .checkpoint_seconds = 0.001};
+        const Forced forced{.budget = 11, .ring = warmup_rows ? 9 : 0, .checkpoint_seconds = 0.001};
         options.checkpoint = checkpoint();
-        const Draws broken = sample(small_model(), stopping(options, stop));
+        const Draws broken = sample(small_model(), stopping(options, stop), forced);
         EXPECT_FALSE(broken.finished) << stop;
         options.resume = true;
-        const Draws again = sample(small_model(), stopping(options, stop + 7));
+        const Draws again = sample(small_model(), stopping(options, stop + 7), forced);
         EXPECT_FALSE(again.finished) << stop;
-        forced = {};
         const Draws rest = sample(small_model(), options);
         EXPECT_TRUE(rest.finished);
         expect_same(whole, rest);
@@ -118,6 +119,29 @@ TEST_F(SampleTest, a_resumed_run_may_ask_for_more_draws) {
   const Draws fewer = sample(small_model(), options);
   EXPECT_EQ(fewer.draws, 20);
   EXPECT_EQ(fewer.variables[0].values[21], more.variables[0].values[131]);
+}
+
+// Fewer draws than some chains have already: what those are ahead falls away, and nothing else.
+TEST_F(SampleTest, a_resumed_run_may_ask_for_fewer_than_a_chain_has) {
+  const Draws whole = sample(small_model(), few());
+  bool tried = false;
+  for (uint32_t budget = 4; budget < 64 && !tried; budget += 3) {
+    SampleOptions options = few();
+    options.checkpoint = checkpoint();
+    sample(small_model(), stopping(options, 121), {.budget = budget});
+    const std::vector<uint64_t> counts = count_rows(read_checkpoint(checkpoint()));
+    const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+    tried = *fewest > 0 && *most > 2 * *fewest + 1;  // more than there is room for
+    if (!tried) continue;
+    options.resume = true;
+    options.draws = static_cast<int64_t>(*fewest) + 1;
+    const Draws less = sample(small_model(), options);
+    for (int64_t chain = 0; chain < 3; ++chain)
+      for (int64_t draw = 0; draw < options.draws; ++draw)
+        EXPECT_EQ(less.stats.lp[static_cast<size_t>(chain * options.draws + draw)],
+                  whole.stats.lp[static_cast<size_t>(chain * 80 + draw)]);
+  }
+  EXPECT_TRUE(tried);
 }
 
 TEST_F(SampleTest, another_run_is_not_gone_on_with) {
@@ -167,42 +191,93 @@ class SampleProcessTest : public SampleTest {
     options.resume = false;
     return sample(small_model(), options);
   }
+  // Another byte at a place of the checkpoint.
+  void scribble(uint64_t at) const {
+    std::fstream file(checkpoint(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const int byte = file.get();
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 0x55));
+  }
   SampleOptions options_ = few();
 };
 
-// A run that is killed; and what is left cut off at other places.
+// A run that is killed; and what is left, cut off or damaged as a kill or a loss of power would leave it.
 TEST_F(SampleProcessTest, a_killed_run_goes_on) {
   const auto run = [&] {
-    forced = {.budget = 9, .checkpoint_seconds = 0};
     options_.on_progress = [](const Progress& now) {
       if (now.iteration > 300) ::raise(SIGKILL);
     };
-    sample(small_model(), options_);
+    // Rounds enough for a few rows, so that no two states go on from the same.
+    sample(small_model(), options_, {.budget = 50, .checkpoint_seconds = 0});
   };
   EXPECT_EXIT(run(), testing::KilledBySignal(SIGKILL), "");
   options_.resume = true;
   const Draws expected = whole();
-  const auto size = fs::file_size(checkpoint());
   const fs::path copy = root_ / "copy";
   fs::copy_file(checkpoint(), copy);
-  for (const auto cut : {size, size - 1, size - size / 5, size / 2}) {
+  const auto again = [&](const std::function<void()>& damage) {
     fs::copy_file(copy, checkpoint(), fs::copy_options::overwrite_existing);
-    fs::resize_file(checkpoint(), cut);
+    damage();
     expect_same(expected, sample(small_model(), options_));
+  };
+  const CheckpointContents found = read_checkpoint(checkpoint());
+  ASSERT_TRUE(found.state);
+  // The draws so far are those that all chains have.
+  const std::vector<uint64_t> counts = count_rows(found);
+  const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
+  ASSERT_LT(*fewest, *most);
+  const Draws front = sampling::draws_so_far(found, checkpoint(), small_model().state(), Device::open("cpu"));
+  ASSERT_EQ(front.draws, static_cast<int64_t>(*fewest));
+  for (int64_t chain = 0; chain < 3; ++chain)
+    for (int64_t draw = 0; draw < front.draws; ++draw)
+      ASSERT_EQ(front.stats.lp[static_cast<size_t>(chain * front.draws + draw)],
+                expected.stats.lp[static_cast<size_t>(chain * 400 + draw)]);
+  const uint64_t room = checkpoint::state_room(found.header);
+  const uint64_t newest = found.rows_begin - (found.state->place == 0 ? 2 : 1) * room;
+  again([] {});
+  // Half of the newest state is that of one before: the older state goes on, from its own rows.
+  again([&] { scribble(newest + room / 2); });
+  again([&] { scribble(newest); });
+  // The newest state's rows are not all there.
+  again([&] { fs::resize_file(checkpoint(), found.state->rows_end - 1); });
+  again([&] { scribble(found.state->rows_end - 9); });
+  // Neither state's are, which no kill does.
+  fs::copy_file(copy, checkpoint(), fs::copy_options::overwrite_existing);
+  fs::resize_file(checkpoint(), found.rows_begin + 3);
+  expect_error([&] { sample(small_model(), options_); }, "expected the rows that its states go on from");
+}
+
+// A checkpoint is as long as its rows and two states, however often one was written.
+TEST_F(SampleTest, a_checkpoint_keeps_rows_once_and_two_states) {
+  for (const bool warmup_rows : {false, true}) {
+    SampleOptions options = few();
+    options.chains = 9;
+    options.save_warmup = warmup_rows;
+    options.checkpoint = checkpoint();
+    sample(small_model(), options, {.budget = 50, .ring = 30, .checkpoint_seconds = 0});
+    const CheckpointContents found = read_checkpoint(checkpoint());
+    ASSERT_TRUE(found.state);
+    EXPECT_GT(found.state->generation, 10u);
+    const uint64_t rows = 9 * (80 + (warmup_rows ? 120 : 0)) * found.header.row_bytes();
+    const uint64_t heads = found.rows.size() * (9 * 4 + checkpoint::record_bytes);
+    EXPECT_EQ(fs::file_size(checkpoint()), found.rows_begin + rows + heads);
+    EXPECT_LT(found.rows_begin, 2 * checkpoint::state_room(found.header) + 8192);
+    for (const uint64_t count : count_rows(found)) EXPECT_EQ(count, warmup_rows ? 200u : 80u);
   }
 }
 
 TEST_F(SampleProcessTest, a_full_disk_is_named_and_the_draws_stay) {
   const auto run = [&] {
-    sampling::forced = {.budget = 9, .checkpoint_seconds = 0};
     options_.on_progress = [](const Progress& now) {
       if (now.iteration < 200) return;
       // Files of this process may not grow further.
       ::signal(SIGXFSZ, SIG_IGN);
-      const rlimit small{1 << 17, 1 << 17};
+      const rlimit small{1 << 16, 1 << 16};
       ::setrlimit(RLIMIT_FSIZE, &small);
     };
-    const std::string error = error_of([&] { sample(small_model(), options_); });
+    const std::string error =
+        error_of([&] { sample(small_model(), options_, {.budget = 9, .checkpoint_seconds = 0}); });
     std::fprintf(stderr, "%s\n", error.c_str());
     ::_exit(7);
   };
@@ -211,6 +286,43 @@ TEST_F(SampleProcessTest, a_full_disk_is_named_and_the_draws_stay) {
   ASSERT_TRUE(read_checkpoint(checkpoint()).state.has_value());
   options_.resume = true;
   expect_same(whole(), sample(small_model(), options_));
+}
+
+// Memory that ends in mid-run, as an allocation or a device tells it.
+TEST_F(SampleTest, the_end_of_memory_is_named_and_the_draws_stay) {
+  const Forced often{.budget = 40, .checkpoint_seconds = 0};
+  const std::function<void()> ends[] = {
+      [] { throw std::bad_alloc(); },
+      [] { throw Error(ErrorKind::out_of_memory, "[allocate] bytes: expected 1, got 2"); }};
+  for (const auto& end : ends) {
+    SampleOptions options = few();
+    const auto told = [&] {
+      SampleOptions ending = options;
+      ending.on_progress = [&](const Progress& now) {
+        if (now.iteration >= 150) end();
+      };
+      try {
+        sample(small_model(), ending, often);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
+        return std::string(error.what());
+      }
+      return std::string("no error");
+    };
+    const std::string first = "[sample] memory: expected enough for 80 draws of 3 chains, got no more";
+    EXPECT_EQ(told().rfind(first, 0), 0u) << told();
+    EXPECT_EQ(told().find("kept"), std::string::npos) << told();
+    options.checkpoint = checkpoint();
+    EXPECT_NE(told().find("; what was drawn is kept in " + checkpoint() + ": resume goes on"),
+              std::string::npos)
+        << told();
+    EXPECT_EQ(told().find("log_likelihood"), std::string::npos) << told();
+    options.log_likelihood = true;
+    EXPECT_NE(told().find("without log_likelihood and posterior_predictive"), std::string::npos) << told();
+    options.log_likelihood = false;
+    options.resume = true;
+    expect_same(sample(small_model(), few()), sample(small_model(), options));
+  }
 }
 
 TEST_F(SampleTest, a_checkpoint_that_cannot_be_written) {

@@ -13,12 +13,12 @@
 #include <adit/sample.hpp>
 
 #include "own_folder.hpp"
-#include "sample/run.hpp"
+#include "sample/session.hpp"
 
 namespace adit {
 
 namespace fs = std::filesystem;
-using sampling::forced;
+using sampling::Forced;
 
 // Each variable on its own scale, one of them bounded by another.
 inline Model small_model(double shift = 0) {
@@ -33,6 +33,10 @@ inline Model small_model(double shift = 0) {
   model.observe("y", normal(theta, model.data("error", tensor<double>({0.5, 1, 2}))),
                 tensor<double>({1 + shift, 2 + shift, 4 + shift}));
   return model;
+}
+
+inline Draws sample(const Model& model, const SampleOptions& options, const Forced& forced) {
+  return sampling::sample_as(model.state(), options, forced);
 }
 
 inline SampleOptions few() {
@@ -93,10 +97,6 @@ inline SampleOptions stopping(SampleOptions options, int64_t iteration) {
 
 class SampleTest : public adit::test::InOwnFolder {
  protected:
-  void TearDown() override {
-    forced = {};
-    InOwnFolder::TearDown();
-  }
   std::string checkpoint() const { return (root_ / "checkpoint").string(); }
 };
 

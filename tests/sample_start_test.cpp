@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "nuts/random.hpp"
 #include "sample_runs.hpp"
 
 namespace adit {
@@ -10,12 +11,12 @@ namespace {
 using Values = std::map<std::string, std::vector<double>>;
 
 // Where a chain was before its first transition: steps of no length leave it there.
-Draws at_start(SampleOptions options) {
+Draws at_start(SampleOptions options, const Model& model = small_model()) {
   options.warmup = 0;
   options.draws = 1;
   options.step_size = 1e-300;
   options.max_depth = 1;
-  return sample(small_model(), options);
+  return sample(model, options);
 }
 
 TEST_F(SampleTest, chains_start_where_they_are_told) {
@@ -50,6 +51,31 @@ TEST_F(SampleTest, chains_start_where_they_are_told) {
     EXPECT_NEAR(draws.variable("mu").values[chain], 0, 1e-12);
     EXPECT_NEAR(draws.variable("sigma").values[chain], 1, 1e-12);
   }
+}
+
+// What is left open is drawn anew until the density is finite, each attempt with numbers of its own.
+TEST_F(SampleTest, attempts_at_a_start_differ) {
+  Model model("half");
+  const Tensor x = model.parameter("x", constraint::real());
+  model.sample("y", normal(0, 1));
+  model.add_log_density("root", sqrt(x - 1) - x);  // NaN below 1: three of four points
+  SampleOptions options = few();
+  options.chains = 16;
+  options.init = {{{"y", {0.5}}}};
+  const Draws draws = at_start(options, model);
+  uint32_t most = 0;
+  for (uint32_t chain = 0; chain < 16; ++chain) {
+    const sampling::HostStream stream{options.seed, chain, true};
+    const auto drawn = [&](uint32_t attempt) {
+      return 4 * stream.uniform(stream.bits(sampling::Purpose::start, attempt, 0), 0) - 2;
+    };
+    uint32_t attempt = 0;
+    while (!(drawn(attempt) > 1)) ++attempt;
+    most = std::max(most, attempt);
+    EXPECT_NEAR(draws.variable("x").values[chain], drawn(attempt), 1e-12) << "chain " << chain;
+    EXPECT_NEAR(draws.variable("y").values[chain], 0.5, 1e-12);
+  }
+  EXPECT_GT(most, 3u);
 }
 
 TEST_F(SampleTest, wrong_starts_are_refused) {

@@ -1,6 +1,9 @@
 // Runs of the sampler as callers drive them: slicing, warm-up, many data sets, and what goes wrong.
 #include <algorithm>
 #include <cmath>
+#include <sys/resource.h>
+
+#include <adit/sample_memory.hpp>
 
 #include "devices.hpp"
 #include "sample_runs.hpp"
@@ -8,10 +11,7 @@
 namespace adit {
 namespace {
 
-class SampleOnDevice : public test::OnDevice {
- protected:
-  void TearDown() override { forced = {}; }
-};
+class SampleOnDevice : public test::OnDevice {};
 
 TEST_P(SampleOnDevice, the_same_bits_whatever_the_slicing) {
   SampleOptions options = few();
@@ -22,10 +22,9 @@ TEST_P(SampleOnDevice, the_same_bits_whatever_the_slicing) {
   for (const Metric metric : {Metric::diagonal, Metric::dense}) {
     if (slow && metric == Metric::dense) continue;
     options.metric = metric;
-    forced = {};
     const Draws first = metric == Metric::diagonal ? whole : sample(small_model(), options);
-    forced = {.budget = metric == Metric::diagonal ? 7u : 13u, .ring = 5};
-    expect_same(first, sample(small_model(), options));
+    const Forced forced{.budget = metric == Metric::diagonal ? 7u : 13u, .ring = 5};
+    expect_same(first, sample(small_model(), options, forced));
   }
   options.metric = Metric::diagonal;
   options.seed = 2;
@@ -41,10 +40,10 @@ TEST_P(SampleOnDevice, a_stopped_run_goes_on) {
   const Draws whole = sample(small_model(), options);
   const fs::path path = fs::temp_directory_path() / ("adit-sample-" + std::to_string(::getpid()));
   options.checkpoint = path.string();
-  forced = {.budget = 30};
-  EXPECT_FALSE(sample(small_model(), stopping(options, 45)).finished);
+  const Forced forced{.budget = 30};
+  EXPECT_FALSE(sample(small_model(), stopping(options, 45), forced).finished);
   options.resume = true;
-  expect_same(whole, sample(small_model(), options));
+  expect_same(whole, sample(small_model(), options, forced));
   fs::remove(path);
 }
 INSTANTIATE_TEST_SUITE_P(, SampleOnDevice, testing::ValuesIn(test::device_ids()), test::test_name);
@@ -125,9 +124,7 @@ TEST_F(SampleTest, pooled_adaptation) {
       EXPECT_NEAR(sd / std::pow(100, static_cast<double>(i) - 1), 1, 0.1) << i;
     }
     EXPECT_EQ(draws.step_sizes[0], draws.step_sizes[1]);
-    forced = {.budget = 17};
-    expect_same(draws, sample(model, options));
-    forced = {};
+    expect_same(draws, sample(model, options, {.budget = 17}));
   }
 }
 
@@ -138,6 +135,7 @@ TEST_F(SampleTest, many_data_sets_are_runs_of_their_own) {
       {"y", tensor<double>({{1, 2, 4}, {-5, 0, 3}, {100, 90, 80}})},
       {"error", tensor<double>({{0.5, 1, 2}, {1, 1, 1}, {2, 0.1, 3}})}};
   SampleOptions options = few();
+  options.posterior_predictive = true;
   for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
     options.adapt = adapt;
     options.chains = 3;
@@ -156,15 +154,14 @@ TEST_F(SampleTest, many_data_sets_are_runs_of_their_own) {
     second.set_data("y", tensor<double>({-5, 0, 3}));
     second.set_data("error", tensor<double>({1, 1, 1}));
     const Draws alone = sample(second, options);
-    for (const char* name : {"mu", "theta", "twice"}) {
-      const auto& values = alone.variable(name).values;
-      EXPECT_TRUE(
-          same(std::vector<double>(values.begin() + static_cast<int64_t>(values.size() / 2), values.end()),
-               many[1].variable(name).values))
-          << name;
-    }
-    const auto& lp = alone.stats.lp;
-    EXPECT_TRUE(same(std::vector<double>(lp.begin() + 240, lp.end()), many[1].stats.lp));
+    const auto second_half = [](const std::vector<double>& all) {
+      return std::vector<double>(all.begin() + static_cast<int64_t>(all.size() / 2), all.end());
+    };
+    for (const char* name : {"mu", "theta", "twice"})
+      EXPECT_TRUE(same(second_half(alone.variable(name).values), many[1].variable(name).values)) << name;
+    EXPECT_TRUE(same(second_half(alone.stats.lp), many[1].stats.lp));
+    EXPECT_TRUE(
+        same(second_half(alone.posterior_predictive[0].values), many[1].posterior_predictive[0].values));
   }
 }
 
@@ -189,6 +186,62 @@ TEST_F(SampleTest, wrong_data_sets_are_refused) {
   expect_error(with({{"y", tensor<double>({{1, 2, 3}})}, {"error", tensor<double>({{1, 2, 3}, {1, 2, 3}})}}),
                "[sample_many] y: expected 2 data sets");
 }
+
+// --- Memory ------------------------------------------------------------------------------------------------
+
+Model many_observations() {
+  Model model("many");
+  const Tensor mu = model.sample("mu", normal(0, 1));
+  model.observe("y", normal(mu, 1), zeros({200}, DType::f64));
+  return model;
+}
+
+TEST_F(SampleTest, runs_that_can_never_fit_are_refused) {
+  SampleOptions options = few();
+  options.device = "no such device";  // told before one is opened
+  options.chains = 1000;
+  // 200 numbers a draw would fit six times over without what is asked for beside them.
+  options.draws = static_cast<int64_t>(memory_left() / 1000 / 8 / 200);
+  options.log_likelihood = true;
+  expect_error([&] { sample(many_observations(), options); },
+               "[sample] draws: expected a run that fits into ");
+  options.log_likelihood = false;
+  options.posterior_predictive = true;
+  expect_error([&] { sample(many_observations(), options); }, "GB for posterior_predictive");
+  options.posterior_predictive = false;
+  expect_error([&] { sample(many_observations(), options); }, "no such device");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// What a process of its own takes at most, beside what it was told to take.
+class SampleMemoryTest : public SampleTest {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    SampleTest::SetUp();
+  }
+};
+
+TEST_F(SampleMemoryTest, the_estimate_covers_the_truth) {
+  for (const bool extras : {false, true}) {
+    const auto run = [&] {
+      SampleOptions options = few();
+      options.chains = 8;
+      options.draws = extras ? 12'000 : 300'000;
+      options.log_likelihood = options.posterior_predictive = extras;
+      const Model model = many_observations();
+      const double told = memory_of(model, options).sampling;
+      sample(model, options);
+      rusage used{};
+      ::getrusage(RUSAGE_SELF, &used);
+      const double taken = 1024.0 * static_cast<double>(used.ru_maxrss);
+      std::fprintf(stderr, "told %.0f MB, took %.0f MB\n", told / 1e6, taken / 1e6);
+      ::_exit(taken <= told && told <= 2 * taken ? 7 : 8);
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(7), "told");
+  }
+}
+#endif
 
 // --- What cannot be sampled --------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@
 #include <adit/ops.hpp>
 #include <adit/random.hpp>
 #include <adit/sample.hpp>
+#include <adit/sample_memory.hpp>
 #include <adit/shape.hpp>
 #include <adit/tensor.hpp>
 #include <adit/transform.hpp>

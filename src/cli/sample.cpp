@@ -6,6 +6,7 @@
 #include <adit/device.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/sample.hpp>
+#include <adit/sample_memory.hpp>
 #include <adit/tensor.hpp>
 
 #include "cli/command.hpp"
@@ -186,18 +187,22 @@ Draws draw(const Model& model, SampleOptions options, const SampleWords& words) 
 }
 
 // Draws stay in memory until the end: what can never fit is refused rather than killed after hours.
-void expect_room(const SampleWords& words, int64_t size) {
+void expect_room(const SampleWords& words, const SampleOptions& options, const Model& model) {
   constexpr double gigabyte = 1e9;
-  constexpr int statistics = 7;  // numbers beside the position
-  const double kept = static_cast<double>(words.chains) * static_cast<double>(words.draws) *
-                      static_cast<double>(size + statistics) * sizeof(double) / gigabyte;
-  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<double>(::sysconf(_SC_PAGESIZE)) / gigabyte;
-  if (kept > memory)
-    throw UsageError(fmt::format(
-        "[sample] --draws: expected draws that fit into {:.0f} GB of memory, got {} a chain, {:.0f} GB "
-        "with {} chains; --thin N spreads fewer over N times as many iterations",
-        memory, words.draws, kept, words.chains));
+  const SampleMemory needed = memory_of(model, options);
+  const double most = words.format == "none" ? needed.sampling : std::max(needed.sampling, needed.saving);
+  const double left = memory_left();
+  if (most <= left) return;
+  std::string extras;
+  const auto add = [&](const char* word, double bytes) {
+    if (bytes > 0) extras += fmt::format(", {:.1f} GB and their copies for {}", bytes / gigabyte, word);
+  };
+  add("--log-likelihood", needed.log_likelihood);
+  add("--predictive", needed.posterior_predictive);
+  throw UsageError(fmt::format(
+      "[sample] --draws: expected draws that fit into {:.1f} GB of memory, got {} a chain, {:.1f} GB with {} "
+      "chains{}; --thin N spreads fewer over N times as many iterations",
+      left / gigabyte, words.draws, most / gigabyte, words.chains, extras));
 }
 
 // The data of a model lie on the default device, so that is opened first; its time is counted here.
@@ -209,7 +214,7 @@ Run sampled(const SampleWords& words, SampleOptions options, const Start& start)
   set_default_device(Device::open(words.device));
   const double opened = seconds();
   const Model model = example_model(words.model);
-  expect_room(words, model.size());
+  expect_room(words, options, model);
   start.apply(options, model);
   const double ready = seconds();
   Run run;

@@ -43,20 +43,9 @@ struct NutsKernel {
 
 // Parameters of the program, in order.
 //   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
-//   in vectors: the chains by place; reals, places; then the numbers of RunNumbers.
+//   in vectors: the chains by place; then the numbers of the dispatch as Machine declares them and
+//   Run::arguments lists them; reals, places.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
-
-// The numbers of one dispatch, in the order of the program's parameters.
-struct RunNumbers {
-  uint32_t seed_low = 0, seed_high = 0, first_chain = 0, chains_a_set = 1;
-  uint32_t warmup = 0, limit = 0;  // iterations of warm-up; where this dispatch stops
-  uint32_t budget = 0;             // rounds, more than none
-  uint32_t ring = 1, thin = 1, save_from = 0;
-  uint32_t beat = 1;  // rounds, a power of two
-  uint32_t max_depth = 10, init_buffer = 75, term_buffer = 50, window = 25, adapt = 1;
-  double delta = 0.8, gamma = 0.05, kappa = 0.75, t0 = 10, radius = 2;
-};
-// adapt: bit 0 the step size, bit 1 the metric of each chain by itself.
 
 }  // namespace adit::sampling

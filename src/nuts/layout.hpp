@@ -61,6 +61,10 @@ enum Real : uint32_t {
   real_count = 16
 };
 
+// Of the 255 registers of 4 bytes that a GPU's lane has, those that may hold a chain's numbers; the rest are
+// for the arithmetic. A guess, not measured.
+inline constexpr int64_t state_registers = 144;
+
 struct Layout {
   int64_t size = 0;  // of a position
   Metric metric = Metric::diagonal;
@@ -82,9 +86,10 @@ struct Layout {
   int64_t scratch = 0;
   int64_t count = 0;  // in all
 
-  // Beside the current point, the growing subtree and the metric, of numbers of so many bytes: in 144 of the
-  // 255 registers that a GPU's lane has.
-  bool proposal_fits_registers(int64_t bytes) const { return !dense() && 8 * size * bytes <= 4 * 144; }
+  // Beside the current point, the growing subtree and the metric, of numbers of so many bytes.
+  bool proposal_fits_registers(int64_t bytes) const {
+    return !dense() && 8 * size * bytes <= 4 * state_registers;
+  }
   bool dense() const { return metric == Metric::dense; }
   int64_t slots() const { return max_depth > 2 ? max_depth - 2 : 0; }
 };

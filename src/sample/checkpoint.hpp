@@ -1,13 +1,16 @@
-// A run's file while it goes: rows of numbers as they are made, and now and then the sampler's whole state.
+// A run's file while it goes: every row of numbers once, as they are made, and the sampler's last whole
+// state.
 //
 //   head     magic, version, length and hash of what follows: sizes, the run's options, the model's layout
-//   record   kind, length of its payload, hash of the payload, hash of these and of the place in the file
+//   states   two places of one size; a new state is written over the older one
+//   record   length of its payload, hash of the payload, hash of these and of the place in the file; rows
 //   ...      records follow each other to the end; they are only ever appended
 //
-// A process that dies leaves a record cut off at the end: reading drops it and says so. What is damaged
-// before the end is an error. Going on from a checkpoint cuts the file after its last state, since the
-// sampler makes the rows behind it again. Numbers are little-endian; elements are in the machine's order,
-// which the head tells.
+// A state tells where the rows end that it goes on from, and their hash. A process that dies leaves a record
+// cut off at the end, or one of the states half written: reading takes the newest state that is whole and
+// whose rows are all there, and drops what it cannot use. Where neither state can be used, that is an error.
+// Going on from a checkpoint cuts the file behind the rows of its state, since the sampler makes those after
+// them again. Numbers are little-endian; elements are in the machine's order, which the head tells.
 #pragma once
 
 #include <cstdint>
@@ -26,62 +29,75 @@ struct CheckpointHeader {
   std::string layout;   // the model's structure: what must be the same for the run to go on
   uint64_t dimensions = 0, stats = 7, chains = 0;
   bool is_f32 = false;
-  uint64_t row_elements() const { return dimensions + stats; }
+  uint64_t state_bytes = 0;  // of a state at most
   uint64_t element_bytes() const { return is_f32 ? 4 : 8; }
+  uint64_t row_bytes() const { return (dimensions + stats) * element_bytes(); }
+  std::vector<double> numbers(ByteSpan rows) const;
   bool operator==(const CheckpointHeader&) const = default;
 };
 
-// Rows of every chain: element ((chain * count) + row) * (dimensions + stats) + column.
+// Rows of chain 0, then those of chain 1, and so on; chains may be apart.
 struct CheckpointRows {
-  uint64_t first = 0, count = 0;  // iterations
+  std::vector<uint32_t> counts;  // a chain
   Bytes bytes;
-  std::vector<double> numbers(const CheckpointHeader& header) const;
 };
 
 struct CheckpointState {
   uint64_t generation = 0;
   Bytes bytes;
-  size_t blocks = 0;  // of CheckpointContents::rows, from the front, lie before it in the file
-  uint64_t end = 0;   // where its record ends in the file
+  size_t blocks = 0;                // of CheckpointContents::rows, from the front, that it goes on from
+  uint64_t rows_end = 0, hash = 0;  // where those end in the file, and what they hash to
+  int place = 0;                    // which of the two
 };
 
 struct CheckpointContents {
   CheckpointHeader header;
-  std::vector<CheckpointRows> rows;      // all that are whole, those behind the last state too
-  std::optional<CheckpointState> state;  // the last one
-  uint64_t head_end = 0, good_end = 0;   // where the head and the last whole record end in the file
-  bool torn = false;                     // a record at the end was cut off and is not in here
+  std::vector<CheckpointRows> rows;        // all that are whole, those behind the state too
+  std::optional<CheckpointState> state;    // the newest that can be gone on from
+  uint64_t rows_begin = 0, rows_hash = 0;  // where rows begin, and what none hash to
+  uint64_t good_end = 0;                   // where the last whole record ends in the file
+  bool torn = false;                       // something was cut off or damaged and is not in here
 };
 CheckpointContents read_checkpoint(const std::filesystem::path& path);
 
-// Errors are of the kind io and name the path. After one the file holds the records before; a writer that
-// could not cut off a half-written record refuses more.
+// Rows `firsts[c]` to `firsts[c] + counts[c]` of each chain, chain after chain; they must be there.
+Bytes rows_of(const CheckpointContents& contents, std::span<const uint64_t> firsts,
+              std::span<const uint64_t> counts);
+// How many there are of each chain.
+std::vector<uint64_t> count_rows(const CheckpointContents& contents);
+
+// Errors are of the kind io and name the path. After one the file holds the records and the state before; a
+// writer that could not cut off a half-written record refuses more.
 class CheckpointWriter {
  public:
   // A new file; one of this name is replaced, unless another writer has it open.
   CheckpointWriter(const std::filesystem::path& path, const CheckpointHeader& header);
-  // Goes on behind the last state of what was read, or behind the head if there was none.
+  // Goes on behind the rows of the state that was read, or without rows if there was none.
   CheckpointWriter(const std::filesystem::path& path, const CheckpointContents& contents);
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  void rows(uint64_t first, uint64_t count, ByteSpan bytes);
-  // On the disk when this returns.
+  void rows(std::span<const uint32_t> counts, ByteSpan bytes);
+  // Goes on from all rows so far. On the disk when this returns.
   void state(uint64_t generation, ByteSpan bytes);
 
  private:
   void open(int flags);
   void cut(uint64_t end);
-  void record(uint32_t kind, ByteSpan numbers, ByteSpan bytes);
   void append(std::initializer_list<ByteSpan> parts);
+  void write_at(uint64_t at, ByteSpan bytes);
+  void expect_whole() const;
   [[noreturn]] void fail(const char* expected) const;
 
   Place place_;
   std::filesystem::path path_;
   CheckpointHeader header_;
   int descriptor_ = -1;
-  uint64_t end_ = 0;  // of the last whole record
+  uint64_t end_ = 0;        // of the last whole record
+  uint64_t rows_hash_ = 0;  // of all records
+  uint64_t states_ = 0;     // where the places of states begin
+  int next_ = 0;            // the place that the next state goes to
   bool is_regular_ = true, is_broken_ = false;
 };
 

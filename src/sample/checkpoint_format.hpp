@@ -7,15 +7,22 @@
 namespace adit::checkpoint {
 
 inline constexpr std::string_view magic = "ADITrun\n";
-inline constexpr uint32_t version = 1;
-inline constexpr uint32_t kind_rows = 1, kind_state = 2;
+inline constexpr uint32_t version = 2;  // 1: states among the records, every one kept
 
 // magic, version, zero, length, hash
 inline constexpr uint64_t head_bytes = 8 + 4 + 4 + 8 + 8;
-// kind, zero, length, hash of the payload, hash of the 24 bytes before and of where they are
-inline constexpr uint64_t record_bytes = 4 + 4 + 8 + 8 + 8;
-// Numbers at the front of a payload: first and count of rows; generation of a state.
-inline constexpr uint64_t rows_bytes = 16, state_bytes = 8;
+// length, hash of the payload, hash of the 16 bytes before and of where they are
+inline constexpr uint64_t record_bytes = 8 + 8 + 8;
+// generation, end and hash of its rows, length, hash of the bytes, hash of these and of where they are
+inline constexpr uint64_t state_head_bytes = 6 * 8;
+// States begin in blocks of their own, so that a disk that loses its power over one spares the other.
+inline constexpr uint64_t block_bytes = 4096;
+
+inline uint64_t whole_blocks(uint64_t bytes) { return (bytes + block_bytes - 1) / block_bytes * block_bytes; }
+inline uint64_t states_begin(uint64_t head_end) { return whole_blocks(head_end); }
+inline uint64_t state_room(const CheckpointHeader& header) {
+  return whole_blocks(state_head_bytes + header.state_bytes);
+}
 
 inline uint64_t hash(ByteSpan bytes, uint64_t seed = 0) { return hash64(bytes, seed); }
 // Of a payload in two parts.
@@ -26,6 +33,7 @@ inline Bytes encode_head(const CheckpointHeader& header) {
   append_number<uint64_t>(body, header.dimensions);
   append_number<uint64_t>(body, header.stats);
   append_number<uint64_t>(body, header.chains);
+  append_number<uint64_t>(body, header.state_bytes);
   append_number<uint32_t>(body, header.is_f32 ? 4 : 8);
   append_number<uint32_t>(body, std::endian::native == std::endian::little ? 0 : 1);
   append_number<uint64_t>(body, header.options.size());
@@ -42,12 +50,21 @@ inline Bytes encode_head(const CheckpointHeader& header) {
   return bytes;
 }
 
-inline Bytes encode_record(uint32_t kind, ByteSpan numbers, ByteSpan bytes, uint64_t place) {
+inline Bytes encode_record(ByteSpan counts, ByteSpan bytes, uint64_t place) {
   Bytes head;
-  append_number<uint32_t>(head, kind);
-  append_number<uint32_t>(head, 0);
-  append_number<uint64_t>(head, numbers.size() + bytes.size());
-  append_number<uint64_t>(head, hash(numbers, bytes));
+  append_number<uint64_t>(head, counts.size() + bytes.size());
+  append_number<uint64_t>(head, hash(counts, bytes));
+  append_number<uint64_t>(head, hash(head, place));
+  return head;
+}
+
+inline Bytes encode_state_head(const CheckpointState& state, ByteSpan bytes, uint64_t place) {
+  Bytes head;
+  append_number<uint64_t>(head, state.generation);
+  append_number<uint64_t>(head, state.rows_end);
+  append_number<uint64_t>(head, state.hash);
+  append_number<uint64_t>(head, bytes.size());
+  append_number<uint64_t>(head, hash(bytes));
   append_number<uint64_t>(head, hash(head, place));
   return head;
 }

@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <numeric>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +14,15 @@ using namespace checkpoint;
 
 CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const CheckpointHeader& header)
     : place_{"checkpoint", path.string()}, path_(path), header_(header) {
+  const Bytes head = encode_head(header);
   open(O_RDWR | O_CREAT);
   try {
     cut(0);
-    append({encode_head(header)});
-  } catch (...) {  // no destructor runs yet
+    append({head});
+    states_ = states_begin(head.size());
+    rows_hash_ = hash(ByteSpan(head).first(head_bytes));
+    cut(states_ + 2 * state_room(header_));  // room for the states, which takes none yet
+  } catch (...) {                            // no destructor runs yet
     ::close(descriptor_);
     throw;
   }
@@ -27,7 +32,11 @@ CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const Chec
     : place_{"checkpoint", path.string()}, path_(path), header_(contents.header) {
   open(O_RDWR);
   try {
-    cut(contents.state ? contents.state->end : contents.head_end);
+    const auto& state = contents.state;
+    states_ = contents.rows_begin - 2 * state_room(header_);
+    rows_hash_ = state ? state->hash : contents.rows_hash;
+    next_ = state ? 1 - state->place : 0;
+    cut(state ? state->rows_end : contents.rows_begin);
   } catch (...) {
     ::close(descriptor_);
     throw;
@@ -57,58 +66,76 @@ void CheckpointWriter::open(int flags) {
 }
 
 void CheckpointWriter::cut(uint64_t end) {
-  if (is_regular_ && ::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) fail("to shorten the file");
-  if (is_regular_ && ::lseek(descriptor_, static_cast<off_t>(end), SEEK_SET) < 0) fail("to go to its end");
+  if (is_regular_ && ::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) fail("to cut or stretch it");
   end_ = end;
+}
+
+void CheckpointWriter::write_at(uint64_t at, ByteSpan bytes) {
+  while (!bytes.empty()) {
+    const size_t most = std::min<size_t>(bytes.size(), size_t{1} << 30);
+    const ssize_t done = ::pwrite(descriptor_, bytes.data(), most, static_cast<off_t>(at));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail("to write it");
+    bytes = bytes.subspan(static_cast<size_t>(done));
+    at += static_cast<uint64_t>(done);
+  }
+}
+
+void CheckpointWriter::expect_whole() const {
+  if (is_broken_) place_.fail("expected a whole file, got one where an earlier write left half a record");
 }
 
 // All of the parts, or the file as it was and an error.
 void CheckpointWriter::append(std::initializer_list<ByteSpan> parts) {
-  if (is_broken_) place_.fail("expected a whole file, got one where an earlier write left half a record");
+  expect_whole();
   uint64_t end = end_;
-  for (ByteSpan part : parts)
-    while (!part.empty()) {
-      const ssize_t done = ::write(descriptor_, part.data(), std::min<size_t>(part.size(), size_t{1} << 30));
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0) {
-        const int reason = errno;
-        try {
-          cut(end_);
-        } catch (const Error&) {
-          is_broken_ = true;
-        }
-        errno = reason;
-        fail("to write it");
-      }
-      part = part.subspan(static_cast<size_t>(done));
-      end += static_cast<uint64_t>(done);
+  try {
+    for (const ByteSpan part : parts) {
+      write_at(end, part);
+      end += part.size();
     }
+  } catch (const Error&) {
+    try {
+      cut(end_);
+    } catch (const Error&) {
+      is_broken_ = true;
+    }
+    throw;
+  }
   end_ = end;
 }
 
-void CheckpointWriter::record(uint32_t kind, ByteSpan numbers, ByteSpan bytes) {
-  append({encode_record(kind, numbers, bytes, end_), numbers, bytes});
-}
-
-void CheckpointWriter::rows(uint64_t first, uint64_t count, ByteSpan bytes) {
-  const uint64_t expected = header_.chains * count * header_.row_elements() * header_.element_bytes();
-  if (bytes.size() != expected)
+void CheckpointWriter::rows(std::span<const uint32_t> counts, ByteSpan bytes) {
+  const uint64_t count = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  if (counts.size() != header_.chains || bytes.size() != count * header_.row_bytes())
     throw Error(ErrorKind::bad_argument,
-                fmt::format("[checkpoint] rows: expected {} bytes for {} rows, got {}", expected, count,
-                            bytes.size()));
+                fmt::format("[checkpoint] rows: expected {} bytes for {} rows of {} chains, got {} of {}",
+                            count * header_.row_bytes(), count, header_.chains, bytes.size(), counts.size()));
   Bytes numbers;
-  append_number<uint64_t>(numbers, first);
-  append_number<uint64_t>(numbers, count);
-  record(kind_rows, numbers, bytes);
+  for (const uint32_t each : counts) append_number(numbers, each);
+  const Bytes head = encode_record(numbers, bytes, end_);
+  append({head, numbers, bytes});
+  rows_hash_ = hash(head, rows_hash_);
 }
 
+// Over the older state. Where that fails, the newer one is still whole, and the next try goes here again.
 void CheckpointWriter::state(uint64_t generation, ByteSpan bytes) {
-  Bytes numbers;
-  append_number<uint64_t>(numbers, generation);
-  record(kind_state, numbers, bytes);
+  if (bytes.size() > header_.state_bytes)
+    throw Error(ErrorKind::bad_argument, fmt::format("[checkpoint] state: expected at most {} bytes, got {}",
+                                                     header_.state_bytes, bytes.size()));
+  expect_whole();
+  CheckpointState state;
+  state.generation = generation;
+  state.rows_end = end_;
+  state.hash = rows_hash_;
+  const uint64_t at = states_ + static_cast<uint64_t>(next_) * state_room(header_);
+  const Bytes head = encode_state_head(state, bytes, at);
+  write_at(at, head);
+  write_at(at + head.size(), bytes);
   // Some file systems only tell of a full disk now; others (and pipes) cannot be asked.
   if (::fsync(descriptor_) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT))
     fail("it on the disk");
+  next_ = 1 - next_;
 }
 
 }  // namespace adit

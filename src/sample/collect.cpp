@@ -8,19 +8,19 @@
 
 namespace adit::sampling {
 
-namespace {
-
-constexpr int64_t points_at_once = 16384;
-
-}  // namespace
-
 std::vector<std::vector<double>> values_at(const stats::ModelState& model, const Tensors& graphs,
                                            const std::vector<double>& points, int64_t count,
                                            const std::shared_ptr<Device>& device) {
   std::vector<std::vector<double>> values(graphs.size());
   const auto size = static_cast<size_t>(model.size);
-  for (int64_t first = 0; first < count; first += points_at_once) {
-    const int64_t now = std::min(points_at_once, count - first);
+  int64_t width = model.size;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    width += graphs[i].size();
+    values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
+  }
+  const int64_t at_once = std::clamp<int64_t>(numbers_at_once / width, 1, points_at_once);
+  for (int64_t first = 0; first < count; first += at_once) {
+    const int64_t now = std::min(at_once, count - first);
     const std::span<const double> part(points.data() + static_cast<size_t>(first) * size,
                                        static_cast<size_t>(now) * size);
     const Tensors results =
@@ -34,9 +34,9 @@ std::vector<std::vector<double>> values_at(const stats::ModelState& model, const
   return values;
 }
 
-void collect_draws(const stats::ModelState& model, const std::vector<double>& rows, double lp_constant,
-                   const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables,
-                   SampleStats& stats) {
+std::vector<double> collect_draws(const stats::ModelState& model, std::vector<double> rows,
+                                  double lp_constant, const std::shared_ptr<Device>& device,
+                                  std::vector<DrawsVariable>& variables, SampleStats& stats) {
   const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
   const size_t count = rows.size() / width;
   std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size,
@@ -48,10 +48,12 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
   }
   for (double& lp : stats.lp) lp += lp_constant;
   for (double& energy : stats.energy) energy -= lp_constant;
-  std::vector<double> points(count * size);
+  // The points close up in place of the rows, which may be most of the memory.
+  std::vector<double> points = std::move(rows);
   for (size_t r = 0; r < count; ++r)
-    std::copy_n(rows.begin() + static_cast<int64_t>(r * width) + stats_count, size,
+    std::copy_n(points.begin() + static_cast<int64_t>(r * width) + stats_count, size,
                 points.begin() + static_cast<int64_t>(r * size));
+  points.resize(count * size);
 
   // Variables that are not transformed are in the points already.
   Tensors graphs;
@@ -75,9 +77,10 @@ void collect_draws(const stats::ModelState& model, const std::vector<double>& ro
     targets.push_back(&variables.emplace_back(
         DrawsVariable{deterministic.name, deterministic.shape, deterministic.dims, {}}));
   }
-  if (graphs.empty()) return;
+  if (graphs.empty()) return points;
   auto values = values_at(model, graphs, points, static_cast<int64_t>(count), device);
   for (size_t i = 0; i < targets.size(); ++i) targets[i]->values = std::move(values[i]);
+  return points;
 }
 
 std::vector<ObservedVariable> observed_of(const stats::ModelState& model) {

@@ -13,9 +13,8 @@ struct Forced {
   uint32_t lanes = 0;
   std::optional<Home> home{};
   std::optional<int64_t> slots{};
-  int64_t ring = 0;                // rows, where it is not 0
-  double checkpoint_seconds = -1;  // how often a checkpoint is written, where it is not negative
+  int64_t ring = 0;               // rows, where it is not 0
+  double checkpoint_seconds = 1;  // how often a checkpoint is written at first
 };
-inline Forced forced;
 
 }  // namespace adit::sampling

@@ -124,10 +124,12 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
   header.stats = static_cast<uint64_t>(stats_count);
   header.chains = static_cast<uint64_t>(run.chains());
   header.is_f32 = run.density().type == DType::f32;
+  header.state_bytes = run.state_bytes();
   return header;
 }
 
-Journal::Journal(const std::string& path, const CheckpointHeader& header, bool resume) : path_(path) {
+Journal::Journal(const std::string& path, const CheckpointHeader& header, bool resume, double shortest)
+    : path_(path), shortest_(shortest) {
   if (!resume) {
     writer_ = std::make_unique<CheckpointWriter>(path, header);
     return;
@@ -157,12 +159,7 @@ bool Journal::due() const {
   const auto seconds = [&](Clock::time_point from) {
     return std::chrono::duration<double>(now - from).count();
   };
-  const double shortest = forced.checkpoint_seconds < 0 ? 1 : forced.checkpoint_seconds;
-  return seconds(last_) >= std::max({shortest, shortest / 10 * seconds(begin_), 20 * shortest * cost_});
-}
-
-void Journal::rows(int64_t first, int64_t count, std::span<const std::byte> bytes) {
-  writer_->rows(static_cast<uint64_t>(first), static_cast<uint64_t>(count), bytes);
+  return seconds(last_) >= std::max({shortest_, shortest_ / 10 * seconds(begin_), 20 * shortest_ * cost_});
 }
 
 void Journal::state(std::span<const std::byte> bytes, Clock::time_point begin) {

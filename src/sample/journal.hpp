@@ -20,17 +20,22 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
 class Journal {
  public:
   using Clock = std::chrono::steady_clock;
-  // A new file, or one that goes on. Throws where the run in it is another.
-  Journal(const std::string& path, const CheckpointHeader& header, bool resume);
+  // A new file, or one that goes on. Throws where the run in it is another. `shortest`: seconds between
+  // states at first.
+  Journal(const std::string& path, const CheckpointHeader& header, bool resume, double shortest);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // Whether a run could go on from it.
+  bool holds_state() const { return holds_state_; }
   // What was in it up to its last state, once.
   CheckpointContents take_contents() { return std::move(contents_); }
-  // About each second at first, then each tenth of the time so far: a state is as large as thousands of rows.
+  // About each second at first, then each tenth of the time so far: a state is as large as hundreds of rows.
   bool due() const;
-  void rows(int64_t first, int64_t count, std::span<const std::byte> bytes);
+  void rows(std::span<const uint32_t> counts, std::span<const std::byte> bytes) {
+    writer_->rows(counts, bytes);
+  }
   // `begin`: when the work for it began, which decides when the next is due.
   void state(std::span<const std::byte> bytes, Clock::time_point begin);
 
@@ -41,7 +46,7 @@ class Journal {
   bool holds_state_ = false;
   uint64_t generation_ = 0;
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
-  double cost_ = 0;  // seconds of the last time
+  double shortest_ = 1, cost_ = 0;  // seconds; of the last time
 };
 
 }  // namespace adit::sampling

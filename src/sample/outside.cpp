@@ -55,9 +55,9 @@ std::vector<int64_t> divergent_rows(const Draws& draws) {
 // as it went. With thinned draws the beginning is lost; the end stands for it.
 class Walk {
  public:
-  Walk(const ModelState& model, const std::vector<double>& rows, const SampleOptions& options, DType type,
+  Walk(const ModelState& model, const std::vector<double>& points, const SampleOptions& options, DType type,
        const Draws& draws)
-      : model_(model), own_(model.name), rows_(rows), options_(options), type_(type), draws_(draws) {
+      : model_(model), own_(model.name), points_(points), options_(options), type_(type), draws_(draws) {
     own_.state() = model;
   }
 
@@ -91,8 +91,7 @@ class Walk {
     return *kernel_;
   }
   std::vector<double> point(int64_t row) const {
-    const auto width = static_cast<size_t>(model_.size + stats_count);
-    const auto begin = rows_.begin() + static_cast<int64_t>(static_cast<size_t>(row) * width) + stats_count;
+    const auto begin = points_.begin() + row * model_.size;
     return {begin, begin + model_.size};
   }
   // A dense metric's correlations are left out: any likely momentum will do.
@@ -124,7 +123,7 @@ class Walk {
 
   const ModelState& model_;
   Model own_;
-  const std::vector<double>& rows_;
+  const std::vector<double>& points_;
   const SampleOptions& options_;
   DType type_;
   const Draws& draws_;
@@ -148,7 +147,7 @@ std::string outside_words(const ModelState& model, const ModelTerm& term, const 
   return list;
 }
 
-void note_outside(const ModelState& model, const std::vector<double>& rows, int64_t first_chain,
+void note_outside(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
                   const SampleOptions& options, DType type, Draws& draws) {
   const uint64_t divergences = draws.divergences();
   if (divergences == 0 || !may_leave(model)) return;
@@ -158,7 +157,7 @@ void note_outside(const ModelState& model, const std::vector<double>& rows, int6
   };
   std::map<std::string, Found> found;  // by what was stated
   const std::vector<int64_t> looked_at = divergent_rows(draws);
-  Walk walk(model, rows, options, type, draws);
+  Walk walk(model, points, options, type, draws);
   for (const int64_t row : looked_at) {
     const auto point = walk.lost_at(row, first_chain);
     if (!point) continue;

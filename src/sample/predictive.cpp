@@ -6,7 +6,7 @@
 #include <adit/random.hpp>
 
 #include "graph/node.hpp"
-#include "nuts/layout.hpp"
+#include "sample/collect.hpp"
 #include "support/hash.hpp"
 
 namespace adit::sampling {
@@ -15,18 +15,6 @@ using stats::ModelObservation;
 using stats::ModelState;
 
 namespace {
-
-constexpr int64_t numbers_at_once = int64_t{1} << 22;
-
-std::vector<double> points_of(const ModelState& model, const std::vector<double>& rows) {
-  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
-  std::vector<double> points;
-  points.reserve(rows.size() / width * size);
-  for (size_t at = stats_count; at < rows.size(); at += width)
-    points.insert(points.end(), rows.begin() + static_cast<int64_t>(at),
-                  rows.begin() + static_cast<int64_t>(at + size));
-  return points;
-}
 
 // Draws of chain c have the numbers c * 2^32, c * 2^32 + 1, ...: more chains or more draws change none.
 std::vector<uint64_t> numbers_of(int64_t first_chain, int64_t chains, size_t count) {
@@ -59,7 +47,10 @@ std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, c
   std::vector<std::vector<double>> values(graphs.size());
   const auto count = std::ssize(numbers);
   int64_t width = model.size + 1;
-  for (const Tensor& graph : graphs) width += graph.size();
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    width += graphs[i].size();
+    values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
+  }
   // Blocks of one size, so that their kernels are compiled once; the last one begins earlier for it.
   const int64_t most = std::max<int64_t>(1, numbers_at_once / width), blocks = (count + most - 1) / most;
   const int64_t block = blocks ? (count + blocks - 1) / blocks : 0;
@@ -110,10 +101,9 @@ void check_predictive(const ModelState& model, const SampleOptions& options) {
                               observation.name, observation.likelihood.name));
 }
 
-void add_predictive(const ModelState& model, const std::vector<double>& rows, int64_t first_chain,
+void add_predictive(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
                     const SampleOptions& options, const std::shared_ptr<Device>& device, Draws& draws) {
   if (!options.log_likelihood && !options.posterior_predictive) return;
-  const std::vector<double> points = points_of(model, rows);
   const std::vector<uint64_t> numbers =
       numbers_of(first_chain, draws.chains, points.size() / static_cast<size_t>(model.size));
   const RandomPoints random(options.seed);

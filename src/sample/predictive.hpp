@@ -11,8 +11,8 @@ namespace adit::sampling {
 // Before a run: throws where what the options ask for cannot be had.
 void check_predictive(const stats::ModelState& model, const SampleOptions& options);
 // After a run: fills the log likelihood and the posterior predictive draws where the options ask for them.
-// rows: [chain][draw][stats + size], as collect_draws takes them; their chains are `first_chain` and on.
-void add_predictive(const stats::ModelState& model, const std::vector<double>& rows, int64_t first_chain,
+// points: [chain][draw][size], as collect_draws gives them; their chains are `first_chain` and on.
+void add_predictive(const stats::ModelState& model, const std::vector<double>& points, int64_t first_chain,
                     const SampleOptions& options, const std::shared_ptr<Device>& device, Draws& draws);
 
 // --- Shared with draws of the prior ------------------------------------------------------------------------

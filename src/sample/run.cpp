@@ -19,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
 constexpr uint32_t longest_beat = 8;    // rounds
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
 constexpr double longest_slice = 0.25;  // where less would be spent on coming and going
@@ -27,10 +26,11 @@ constexpr double longest_slice = 0.25;  // where less would be spent on coming a
 }  // namespace
 
 Run::Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,
-         const std::vector<DataSet>& sets, std::shared_ptr<Device> device)
+         const std::vector<DataSet>& sets, std::shared_ptr<Device> device, const Forced& forced)
     : model_(model),
       options_(options),
       choice_(choice),
+      forced_(forced),
       device_(std::move(device)),
       chains_(options.chains * static_cast<int64_t>(sets.size())),
       sets_(static_cast<int64_t>(sets.size())),
@@ -38,7 +38,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
-  const KernelOptions shape = kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_);
+  const KernelOptions shape =
+      kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_, forced_);
   teams_ = teams_of(shape, chains_);
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
   packing_.emplace(chains_, together);
@@ -67,7 +68,7 @@ void Run::allocate() {
   const int64_t total = std::max<int64_t>(
       1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) / options_.thin);
   ring_ = std::clamp<int64_t>(static_cast<int64_t>(most_row_bytes / (row * chains)), 1, total);
-  if (forced.ring) ring_ = std::min(ring_, forced.ring);
+  if (forced_.ring) ring_ = std::min(ring_, forced_.ring);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
   if (in_vectors_) places_ = device_->allocate(chains * 4);
@@ -219,7 +220,7 @@ void Run::set_budget(double seconds, double share) {
   }
   budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
   if (budget_ > longest_beat) budget_ -= budget_ % longest_beat;
-  if (forced.budget) budget_ = forced.budget;
+  if (forced_.budget) budget_ = forced_.budget;
 }
 
 // Chains that wait for the beat are idle meanwhile; those that go by it save more, unless trees are much
@@ -228,7 +229,7 @@ void Run::set_beat(uint64_t leaves, uint64_t transitions) {
   if (transitions == 0) return;
   const double mean = static_cast<double>(leaves) / static_cast<double>(transitions);
   beat_ = std::bit_floor(static_cast<uint32_t>(std::min<double>(longest_beat, 1.25 * (mean + 1))));
-  if (forced.beat) beat_ = forced.beat;
+  if (forced_.beat) beat_ = forced_.beat;
 }
 
 // Chains that go on get their places. The busiest should not be done in this dispatch, so that they can be
@@ -251,7 +252,7 @@ void Run::place(int64_t limit, Dispatch& dispatch) {
 
 void Run::slice(int64_t limit, double share) {
   Dispatch dispatch{teams_, budget_};
-  if (!forced.budget && !device_->limits().max_loop_trips)
+  if (!forced_.budget && !device_->limits().max_loop_trips)
     dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / turns(share), 0x1p24));
   if (in_vectors_) place(limit, dispatch);
   device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));

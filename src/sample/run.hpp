@@ -17,10 +17,12 @@
 
 namespace adit::sampling {
 
+inline constexpr uint64_t most_row_bytes = uint64_t{256} << 20;  // of the ring
+
 class Run {
  public:
   Run(const stats::ModelState& model, const SampleOptions& options, const Choice& choice,
-      const std::vector<DataSet>& sets, std::shared_ptr<Device> device);
+      const std::vector<DataSet>& sets, std::shared_ptr<Device> device, const Forced& forced = {});
 
   int64_t chains() const { return chains_; }
   const NutsKernel& kernel() const { return *kernel_; }
@@ -41,13 +43,19 @@ class Run {
   // Rows `first` to `first + count` of all chains: [chain][row][stats + size]; as numbers, or as they lie.
   std::vector<double> rows(int64_t first, int64_t count);
   std::vector<std::byte> row_bytes(int64_t first, int64_t count);
+  // Rows from firsts[c] on, counts[c] of chain c; and how many chain c has made.
+  std::vector<std::byte> rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts);
+  int64_t made(int64_t chain) const;
   std::vector<double> numbers(std::span<const std::byte> bytes) const;
 
   std::vector<double> state_of(int64_t chain, int64_t offset, int64_t count);
   std::vector<uint32_t> words() const { return seen_; }  // of all chains
-  // Everything that a run needs to go on, rows from `taken` on among it; and back, which gives `taken`.
+  // Everything that a run needs to go on but its rows, always of one size; `taken`: rows that left the ring.
+  // And back, which gives `taken`; rows of chains that were ahead of that return by themselves.
   std::vector<std::byte> save(int64_t taken);
+  uint64_t state_bytes() const;
   int64_t restore(std::span<const std::byte> bytes);
+  void restore_rows(int64_t taken, std::span<const std::byte> rows);
   // Start points on the unconstrained scale; those of no numbers are left to the kernel. `points` and the
   // parts of `warm`: one for all chains, or one for each of a data set's.
   void start_at(const std::vector<std::vector<double>>& points);
@@ -78,8 +86,6 @@ class Run {
   };
   void place(int64_t limit, Dispatch& dispatch);
   int64_t rows_until(int64_t iteration) const;
-  // Rows from `first` on, counts[c] of chain c.
-  std::vector<std::byte> ring_rows(int64_t first, std::span<const int64_t> counts);
   // Reads the numbers of all chains, lets `change` change them and the words, and writes both back.
   void edit(const std::function<void(ChainNumbers&)>& change);
   std::span<uint32_t> words_of(int64_t chain) {
@@ -93,6 +99,7 @@ class Run {
   const stats::ModelState& model_;
   SampleOptions options_;
   Choice choice_;
+  Forced forced_;
   std::shared_ptr<Device> device_;
   int64_t chains_ = 0, sets_ = 1;
   std::vector<DataSet> data_sets_;

@@ -106,10 +106,15 @@ std::vector<double> Run::numbers(std::span<const std::byte> bytes) const {
 std::vector<double> Run::rows(int64_t first, int64_t count) { return numbers(row_bytes(first, count)); }
 
 std::vector<std::byte> Run::row_bytes(int64_t first, int64_t count) {
-  return ring_rows(first, std::vector<int64_t>(static_cast<size_t>(chains_), count));
+  const auto chains = static_cast<size_t>(chains_);
+  return rows_of_chains(std::vector<int64_t>(chains, first), std::vector<int64_t>(chains, count));
 }
 
-std::vector<std::byte> Run::ring_rows(int64_t first, std::span<const int64_t> counts) {
+int64_t Run::made(int64_t chain) const {
+  return rows_until(seen_[static_cast<size_t>(chain) * word_count + word_iteration]);
+}
+
+std::vector<std::byte> Run::rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts) {
   const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
   size_t total = 0;
   for (const int64_t count : counts) total += static_cast<size_t>(count);
@@ -122,7 +127,7 @@ std::vector<std::byte> Run::ring_rows(int64_t first, std::span<const int64_t> co
   }
   std::byte* to = result.data();
   for (int64_t c = 0; c < chains_; ++c)
-    for (int64_t row = first, left = counts[static_cast<size_t>(c)]; left > 0;) {
+    for (int64_t row = firsts[static_cast<size_t>(c)], left = counts[static_cast<size_t>(c)]; left > 0;) {
       const int64_t together = std::min(left, ring_ - row % ring_);  // up to where the ring closes
       const size_t from = static_cast<size_t>(c * ring_ + row % ring_) * width;
       const size_t bytes = static_cast<size_t>(together) * width;
@@ -147,9 +152,10 @@ std::vector<double> Run::state_of(int64_t chain, int64_t offset, int64_t count) 
   return numbers(bytes);
 }
 
-// saved_from, taken; then numbers (without the density's scratch), words, and the rows that chains are ahead.
+// saved_from, taken; then numbers (without the density's scratch) and words.
 std::vector<std::byte> Run::save(int64_t taken) {
   Bytes bytes;
+  bytes.reserve(state_bytes());
   append_number(bytes, static_cast<uint64_t>(save_from_));
   append_number(bytes, static_cast<uint64_t>(taken));
   const size_t element = size_of(choice_.type);
@@ -157,18 +163,18 @@ std::vector<std::byte> Run::save(int64_t taken) {
   const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
   Bytes all(state_.bytes());
   device_->read(state_, all.data(), all.size());
-  std::vector<int64_t> ahead;
   for (int64_t c = 0; c < chains_; ++c) {
     const auto from = all.begin() + static_cast<int64_t>(static_cast<size_t>(c) * stride);
     bytes.insert(bytes.end(), from, from + static_cast<int64_t>(kept));
-    ahead.push_back(std::max<int64_t>(
-        0, rows_until(seen_[static_cast<size_t>(c) * word_count + word_iteration]) - taken));
   }
   const auto words = std::as_bytes(std::span(seen_));
   bytes.insert(bytes.end(), words.begin(), words.end());
-  const Bytes rows = ring_rows(taken, ahead);
-  bytes.insert(bytes.end(), rows.begin(), rows.end());
   return bytes;
+}
+
+uint64_t Run::state_bytes() const {
+  const uint64_t kept = static_cast<uint64_t>(kernel_->layout.scratch) * size_of(choice_.type);
+  return 16 + kept * static_cast<uint64_t>(chains_) + seen_.size() * 4;
 }
 
 int64_t Run::restore(std::span<const std::byte> bytes) {
@@ -176,11 +182,9 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   const size_t kept = static_cast<size_t>(kernel_->layout.scratch) * element;
   const size_t stride = static_cast<size_t>(kernel_->layout.count) * element;
   const size_t words = seen_.size() * 4, chains = static_cast<size_t>(chains_);
-  const auto fail = [&] {
-    throw Error(ErrorKind::bad_argument,
-                "[sample] resume: expected the state of such a run, got one of another size");
-  };
-  if (bytes.size() < 16 + kept * chains + words) fail();
+  if (bytes.size() != state_bytes())
+    throw Error(ErrorKind::bad_argument, fmt::format("[sample] resume: expected a state of {} bytes, got {}",
+                                                     state_bytes(), bytes.size()));
   save_from_ = static_cast<int64_t>(read_number<uint64_t>(bytes, 0));
   const auto taken = static_cast<int64_t>(read_number<uint64_t>(bytes, 8));
   Bytes all(state_.bytes());
@@ -189,22 +193,21 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   device_->write(words_, &bytes[16 + kept * chains], words);
   std::memcpy(seen_.data(), &bytes[16 + kept * chains], words);
   look();
-  auto rows = bytes.subspan(16 + kept * chains + words);
-  const auto width = static_cast<size_t>(stats_count + model_.size) * element;
+  return taken;
+}
+
+// `rows`: those from `taken` on of each chain, up to where it is.
+void Run::restore_rows(int64_t taken, std::span<const std::byte> rows) {
+  const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
   Bytes ring(rows_.bytes());
-  for (int64_t c = 0; c < chains_; ++c) {
-    const int64_t end = rows_until(seen_[static_cast<size_t>(c) * word_count + word_iteration]);
-    for (int64_t row = taken; row < end; ++row) {
-      if (rows.size() < width) fail();
+  for (int64_t c = 0; c < chains_; ++c)
+    for (int64_t row = taken; row < made(c); ++row) {
       // Rows that this run has no room for are behind its last draw.
       if (row < taken + ring_)
         std::memcpy(&ring[static_cast<size_t>(c * ring_ + row % ring_) * width], rows.data(), width);
       rows = rows.subspan(width);
     }
-  }
-  if (!rows.empty()) fail();
   device_->write(rows_, ring.data(), ring.size());
-  return taken;
 }
 
 void Run::edit(const std::function<void(ChainNumbers&)>& change) {

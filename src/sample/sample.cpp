@@ -5,9 +5,16 @@
 namespace adit {
 
 Draws sample(const Model& model, const SampleOptions& options) {
-  sampling::Session session(model.state(), options, {sampling::DataSet{}});
-  session.run();
-  return session.draws_of(model.state(), 0);
+  return sampling::sample_as(model.state(), options, {});
 }
 
+namespace sampling {
+
+Draws sample_as(const stats::ModelState& model, const SampleOptions& options, const Forced& forced) {
+  Session session(model, options, {DataSet{}}, forced);
+  session.run();
+  return session.draws_of(model, 0);
+}
+
+}  // namespace sampling
 }  // namespace adit

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <new>
 
 #include <adit/ops.hpp>
 
 #include "sample/collect.hpp"
 #include "sample/failure.hpp"
+#include "sample/memory.hpp"
 #include "sample/options.hpp"
 #include "sample/outside.hpp"
 #include "sample/predictive.hpp"
@@ -25,27 +27,51 @@ int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / 
 }  // namespace
 
 Session::Session(const stats::ModelState& model, const SampleOptions& options,
-                 const std::vector<DataSet>& sets)
+                 const std::vector<DataSet>& sets, const Forced& forced)
     : model_(model), options_(options) {
   check_options(model_, options_);
   check_predictive(model_, options_);
+  check_memory(model_, options_, std::ssize(sets));
   device_ = Device::open(options_.device);
   seconds_.open = since(begin_);
   const auto compile = Clock::now();
   choice_ = choose(model_, options_, *device_);
-  run_.emplace(model_, options_, choice_, sets, device_);
+  run_.emplace(model_, options_, choice_, sets, device_, forced);
   prepare_start(*run_, model_, options_);
   warmup_.wanted = options_.save_warmup ? rounded_up(options_.warmup, options_.thin) : 0;
   draws_.wanted = options_.draws;
+  for (Rows* rows : {&warmup_, &draws_}) rows->written.assign(static_cast<size_t>(run_->chains()), 0);
   if (!options_.checkpoint.empty())
-    journal_.emplace(options_.checkpoint, header_of(*run_, model_, options_, *device_), options_.resume);
+    journal_.emplace(options_.checkpoint, header_of(*run_, model_, options_, *device_), options_.resume,
+                     forced.checkpoint_seconds);
   if (options_.resume) resume();
   seconds_.compile = since(compile);
 }
 
 // --- From the first iteration to the last ------------------------------------------------------------------
 
+template <class Work>
+auto Session::within_memory(Work work) const {
+  const auto kept = [&] { return journal_ && journal_->holds_state(); };
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(options_, "", kept());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::out_of_memory) throw;
+    throw_out_of_memory(options_, error.what(), kept());
+  }
+}
+
 void Session::run() {
+  within_memory([&] { go(); });
+}
+
+Draws Session::draws_of(const stats::ModelState& model, int64_t set) {
+  return within_memory([&] { return collect(model, set); });
+}
+
+void Session::go() {
   const auto warm = Clock::now();
   report();
   const bool in_warmup = run_->slowest() < options_.warmup;
@@ -90,18 +116,45 @@ void Session::take(Rows& rows) {
   rows.taken += count;
 }
 
-// Everything so far to the checkpoint. Rows of draws are counted on from those of warm-up.
+// Everything so far to the checkpoint: of each chain the rows that it lacks, then the state.
 void Session::keep(Rows& rows) {
   const auto begin = Clock::now();
   take(rows);
-  int64_t first = &rows == &draws_ ? warmup_.wanted : 0;
-  for (size_t i = 0; i < rows.blocks.size(); ++i) {
-    const Block& block = rows.blocks[i];
-    if (i >= rows.written) journal_->rows(first, block.count, block.bytes);
-    first += block.count;
-  }
-  rows.written = rows.blocks.size();
+  write_taken(rows);
+  write_ahead(rows);
   journal_->state(run_->save(rows.taken), begin);
+}
+
+// Rows that all chains have, but for those that the checkpoint has from when a chain was ahead.
+void Session::write_taken(Rows& rows) {
+  const auto width = (stats_count + model_.size) * size_of(choice_.type);
+  int64_t first = 0;
+  for (const Block& block : rows.blocks) {
+    const int64_t end = first + block.count;
+    std::vector<uint32_t> counts;
+    std::vector<std::byte> bytes;
+    auto chain_end = block.bytes.begin();
+    for (const int64_t written : rows.written) {
+      const int64_t count = end - std::clamp(written, first, end);
+      chain_end += block.count * width;
+      bytes.insert(bytes.end(), chain_end - count * width, chain_end);
+      counts.push_back(static_cast<uint32_t>(count));
+    }
+    if (!bytes.empty()) journal_->rows(counts, bytes);
+    for (int64_t& written : rows.written) written = std::max(written, end);
+    first = end;
+  }
+}
+
+// Rows of chains that are ahead of the slowest, out of the ring.
+void Session::write_ahead(Rows& rows) {
+  std::vector<int64_t> counts;
+  for (size_t c = 0; c < rows.written.size(); ++c)
+    counts.push_back(std::max<int64_t>(0, run_->made(static_cast<int64_t>(c)) - rows.written[c]));
+  const std::vector<std::byte> bytes = run_->rows_of_chains(rows.written, counts);
+  if (bytes.empty()) return;
+  journal_->rows(std::vector<uint32_t>(counts.begin(), counts.end()), bytes);
+  for (size_t c = 0; c < counts.size(); ++c) rows.written[c] += counts[c];
 }
 
 void Session::report() {
@@ -111,25 +164,38 @@ void Session::report() {
 }
 
 void Session::resume() {
-  CheckpointContents contents = journal_->take_contents();
+  const CheckpointContents contents = journal_->take_contents();
   if (!contents.state) return;  // it was killed before the first: from the beginning
-  for (CheckpointRows& block : contents.rows) {
-    Rows& rows = static_cast<int64_t>(block.first) < warmup_.wanted ? warmup_ : draws_;
-    rows.taken += static_cast<int64_t>(block.count);
-    rows.blocks.push_back({static_cast<int64_t>(block.count), std::move(block.bytes)});
-    rows.written = rows.blocks.size();
-  }
   const int64_t taken = run_->restore(contents.state->bytes);
   const bool in_warmup = run_->saved_from() < options_.warmup;
-  if (taken != (in_warmup ? warmup_ : draws_).taken)
-    throw Error(ErrorKind::io, fmt::format("[sample] resume: expected {} rows in {}, got {}", taken,
-                                           options_.checkpoint, (in_warmup ? warmup_ : draws_).taken));
+  Rows& rows = in_warmup ? warmup_ : draws_;
+  const int64_t before = in_warmup ? 0 : warmup_.wanted;  // rows of warm-up lie before those of draws
+  const std::vector<uint64_t> found = count_rows(contents);
+  std::vector<uint64_t> ahead;
+  for (size_t c = 0; c < found.size(); ++c) {
+    const int64_t made = run_->made(static_cast<int64_t>(c));
+    if (made < taken || static_cast<int64_t>(found[c]) != before + made)
+      throw Error(ErrorKind::io, fmt::format("[sample] resume: expected {} rows of chain {} in {}, got {}",
+                                             before + made, c + 1, options_.checkpoint, found[c]));
+    rows.written[c] = made;
+    ahead.push_back(static_cast<uint64_t>(made - taken));
+  }
+  const auto all = [&](int64_t number) {
+    return std::vector<uint64_t>(found.size(), static_cast<uint64_t>(number));
+  };
+  const auto take_up = [&](Rows& to, int64_t first, int64_t count) {
+    if (count > 0) to.blocks.push_back({count, rows_of(contents, all(first), all(count))});
+    to.taken = count;
+  };
+  if (!in_warmup) take_up(warmup_, 0, before);
+  take_up(rows, before, taken);
+  run_->restore_rows(taken, rows_of(contents, all(before + taken), ahead));
 }
 
 // --- Draws -------------------------------------------------------------------------------------------------
 
-// A data set's rows, chain after chain.
-std::vector<double> Session::numbers_of(const Rows& rows, int64_t set) const {
+// A data set's rows, chain after chain. The last set's are the last that anyone asks for.
+std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
   const auto count = static_cast<size_t>(std::min(rows.taken, rows.wanted));
   const size_t width = static_cast<size_t>(stats_count + model_.size), element = size_of(choice_.type);
   std::vector<double> all;
@@ -145,25 +211,27 @@ std::vector<double> Session::numbers_of(const Rows& rows, int64_t set) const {
       left -= used;
     }
   }
+  if ((set + 1) * options_.chains == run_->chains()) std::vector<Block>().swap(rows.blocks);
   return all;
 }
 
-Draws Session::draws_of(const stats::ModelState& model, int64_t set) const {
+Draws Session::collect(const stats::ModelState& model, int64_t set) {
   Draws draws;
   describe(model, set, draws);
   // What the data alone add to the log density.
   const double constant = stats::at_point(model, {run_->density().constant}, {})[0].item<double>();
   if (!std::isfinite(constant)) throw_bad_constant(model);
-  collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
   if (options_.save_warmup) {
     draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
     collect_draws(model, numbers_of(warmup_, set), constant, device_, draws.warmup_variables,
                   draws.warmup_stats);
   }
   draws.observed = observed_of(model);
-  add_predictive(model, numbers_of(draws_, set), set * options_.chains, options_, device_, draws);
+  const std::vector<double> points =
+      collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
+  add_predictive(model, points, set * options_.chains, options_, device_, draws);
   if (draws.divergences() > 0)
-    note_outside(model, numbers_of(draws_, set), set * options_.chains, options_, choice_.type, draws);
+    note_outside(model, points, set * options_.chains, options_, choice_.type, draws);
   draws.seconds.total = since(begin_);
   return draws;
 }

@@ -11,12 +11,13 @@ namespace adit::sampling {
 class Session {
  public:
   // `sets`: data in place of the model's, for each data set.
-  Session(const stats::ModelState& model, const SampleOptions& options, const std::vector<DataSet>& sets);
+  Session(const stats::ModelState& model, const SampleOptions& options, const std::vector<DataSet>& sets,
+          const Forced& forced = {});
 
   // Warm-up and draws; fewer where the caller stopped it.
   void run();
-  // The draws of a data set, `model` with its data.
-  Draws draws_of(const stats::ModelState& model, int64_t set) const;
+  // The draws of a data set, `model` with its data; of each set once, in order.
+  Draws draws_of(const stats::ModelState& model, int64_t set);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -27,15 +28,22 @@ class Session {
   struct Rows {
     int64_t wanted = 0, taken = 0;  // a chain
     std::vector<Block> blocks;
-    size_t written = 0;  // blocks that the checkpoint has
+    std::vector<int64_t> written;  // rows of each chain that the checkpoint has
   };
 
+  void go();
+  Draws collect(const stats::ModelState& model, int64_t set);
+  // Where memory ends, the error tells what is kept.
+  template <class Work>
+  auto within_memory(Work work) const;
   void resume();
   bool reach(int64_t iteration, Rows& rows);
   void take(Rows& rows);
   void keep(Rows& rows);
+  void write_taken(Rows& rows);
+  void write_ahead(Rows& rows);
   void report();
-  std::vector<double> numbers_of(const Rows& rows, int64_t set) const;
+  std::vector<double> numbers_of(Rows& rows, int64_t set) const;
   void describe(const stats::ModelState& model, int64_t set, Draws& draws) const;
 
   Clock::time_point begin_ = Clock::now();
@@ -48,5 +56,8 @@ class Session {
   Rows warmup_, draws_;
   Seconds seconds_;
 };
+
+// adit::sample, with some of its decisions taken by the caller.
+Draws sample_as(const stats::ModelState& model, const SampleOptions& options, const Forced& forced);
 
 }  // namespace adit::sampling

@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sample/shape_limits.hpp"
+
 namespace adit::sampling {
 
 namespace {
-
-constexpr int64_t light_work = 256;  // elements of a gradient that count less than the tree around it
-
-constexpr int64_t most_array_bytes = 512 * 1024;
-
-constexpr int64_t heavy_work =
-    1024;  // from which a CPU's vectors are better filled with observations than with chains
 
 bool is_gpu(const Device& device) { return device.info().kind != DeviceKind::cpu; }
 
@@ -42,7 +37,7 @@ uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, cons
 int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const Device& device) {
   const int64_t bytes = chains * size_of(type);
   const bool registers = layout.proposal_fits_registers(size_of(type));
-  const int64_t room = static_cast<int64_t>(device.limits().shared_bytes) / 2 / bytes - 1 -
+  const int64_t room = static_cast<int64_t>(device.limits().shared_bytes) / shared_part / bytes - 1 -
                        (layout.stack - (registers ? layout.other : layout.proposal));
   return room < 0 ? -1 : std::min(layout.slots(), room / layout.slot);
 }
@@ -88,15 +83,15 @@ namespace {
 // lanes then share out their loops by hand. A dense metric, which lanes read across, stays with the rest.
 // What is too large even so stays in the buffer, and more lanes hide the waiting.
 void shape_team(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
-                DType type, const Device& device) {
+                DType type, const Device& device, const Forced& forced) {
   shape.lanes = forced.lanes ? forced.lanes : team_lanes(schedule, layout.size, chains, device);
   const auto bytes_of = [&](int64_t numbers) { return numbers * size_of(type); };
   const int64_t part = layout.proposal - layout.current + schedule.scratch;
   const bool by_hand = is_gpu(device) && device.limits().lanes_by_hand;
-  if (bytes_of(layout.count) + 1024 <= device.limits().shared_bytes &&
-      (chains <= 512 || bytes_of(layout.count) <= 8192))
+  if (bytes_of(layout.count) + spare_shared_bytes <= device.limits().shared_bytes &&
+      (chains <= few_teams || bytes_of(layout.count) <= small_state_bytes))
     shape.home = Home::shared;
-  else if (by_hand && !layout.dense() && bytes_of(part) <= 12288)
+  else if (by_hand && !layout.dense() && bytes_of(part) <= split_bytes)
     shape.home = Home::split;
   if (forced.home) shape.home = *forced.home;
   shape.by_hand = shape.home != Home::buffer && by_hand;
@@ -112,14 +107,13 @@ uint32_t vector_lanes(const Schedule& schedule, int64_t chains, DType type, cons
     while (lanes < 64 && lanes * threads < chains) lanes *= 2;
     return lanes;
   }
-  // Where the tree is most of the work, a round of a full vector takes twice as long as one of a chain alone.
   const uint32_t width = std::max<uint32_t>(1, device.limits().subgroup_size / (type == DType::f64 ? 2 : 1));
   const auto turns = [&](int64_t many) { return (many + threads - 1) / threads; };
-  return 22 * turns((chains + width - 1) / width) < 10 * turns(chains) ? width : 1;
+  return vector_round_tenths * turns((chains + width - 1) / width) < 10 * turns(chains) ? width : 1;
 }
 
 void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
-                   DType type, const Device& device) {
+                   DType type, const Device& device, const Forced& forced) {
   shape.lanes = vector_lanes(schedule, chains, type, device);
   if (forced.lanes) shape.lanes = forced.lanes;
   shape.written_out = 2;
@@ -133,7 +127,7 @@ void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& s
 // Chains in lanes of a GPU. What a doubling touches lies in shared memory, with the subtrees that wait most
 // often, or else in arrays.
 void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, Adapt adapt, DType type,
-                 const Device& device) {
+                 const Device& device, const Forced& forced) {
   shape.lanes = forced.lanes ? forced.lanes : lanes_for(chains, adapt, device);
   const int64_t slots = forced.slots ? *forced.slots : slots_that_fit(layout, type, shape.lanes, device);
   const bool shares = device.limits().lanes_by_hand && slots >= std::min<int64_t>(2, layout.slots());
@@ -146,18 +140,19 @@ void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, Ada
 }  // namespace
 
 KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
-                           int64_t chains, int64_t sets, const Choice& choice, const Device& device) {
+                           int64_t chains, int64_t sets, const Choice& choice, const Device& device,
+                           const Forced& forced) {
   KernelOptions shape;
   shape.by_team = choice.by_team;
   shape.fuses = device.limits().fused_fma;
   shape.sets = sets;
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team)
-    shape_team(shape, layout, schedule, chains, choice.type, device);
+    shape_team(shape, layout, schedule, chains, choice.type, device, forced);
   else if (is_gpu(device))
-    shape_lanes(shape, layout, chains, options.adapt, choice.type, device);
+    shape_lanes(shape, layout, chains, options.adapt, choice.type, device, forced);
   else
-    shape_vectors(shape, layout, schedule, chains, choice.type, device);
+    shape_vectors(shape, layout, schedule, chains, choice.type, device, forced);
   shape.in_step = !choice.by_team && shape.lanes > 1;
   return shape;
 }

@@ -14,7 +14,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
 
 // `chains` in all, of all data sets.
 KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
-                           int64_t chains, int64_t sets, const Choice& choice, const Device& device);
+                           int64_t chains, int64_t sets, const Choice& choice, const Device& device,
+                           const Forced& forced = {});
 // Teams of a dispatch of all chains.
 uint64_t teams_of(const KernelOptions& shape, int64_t chains);
 

@@ -1,5 +1,6 @@
 #include "sample/so_far.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 
@@ -31,20 +32,10 @@ void check_model(const CheckpointHeader& header, const std::string& path, const 
     refuse(fmt::format("{} numbers of the sampler a row", stats_count), std::to_string(header.stats));
 }
 
-// Rows of warm-up are counted first; `first` and `last` bound the iterations that are taken.
-std::vector<double> rows_between(const CheckpointContents& contents, uint64_t first, uint64_t last) {
-  std::vector<double> all;
-  std::vector<std::vector<double>> blocks;
-  for (const CheckpointRows& block : contents.rows) blocks.push_back(block.numbers(contents.header));
-  const uint64_t width = contents.header.row_elements();
-  for (uint64_t chain = 0; chain < contents.header.chains; ++chain)
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      const CheckpointRows& block = contents.rows[i];
-      if (block.first < first || block.first >= last) continue;
-      const auto begin = blocks[i].begin() + static_cast<int64_t>(chain * block.count * width);
-      all.insert(all.end(), begin, begin + static_cast<int64_t>(block.count * width));
-    }
-  return all;
+// Rows `first` to `first + count` of every chain.
+std::vector<double> rows_between(const CheckpointContents& contents, uint64_t first, uint64_t count) {
+  const auto all = [&](uint64_t number) { return std::vector<uint64_t>(contents.header.chains, number); };
+  return contents.header.numbers(rows_of(contents, all(first), all(count)));
 }
 
 void describe(const CheckpointHeader& header, const stats::ModelState& model, Draws& draws) {
@@ -76,17 +67,20 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
   const int64_t warm = has_warmup ? (draws.warmup + draws.thin - 1) / draws.thin : 0;
   const Tensor graph = make_density(model, header.is_f32 ? DType::f32 : DType::f64).constant;
   const double constant = stats::at_point(model, {graph}, {})[0].item<double>();
-  const auto per_chain = [&](const std::vector<double>& rows) {
-    return static_cast<int64_t>(rows.size() / header.row_elements() / header.chains);
-  };
-  const auto rows = rows_between(contents, static_cast<uint64_t>(warm), UINT64_MAX);
-  draws.draws = per_chain(rows);
+  // Rows of warm-up lie before those of draws; what all chains have counts.
+  const std::vector<uint64_t> counts = count_rows(contents);
+  const int64_t fewest =
+      counts.empty() ? 0 : static_cast<int64_t>(*std::min_element(counts.begin(), counts.end()));
+  draws.draws = std::max<int64_t>(0, fewest - warm);
   if (draws.draws == 0) return draws;
-  collect_draws(model, rows, constant, device, draws.variables, draws.stats);
+  const auto collect = [&](int64_t first, int64_t count, auto& variables, auto& stats) {
+    collect_draws(model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)),
+                  constant, device, variables, stats);
+  };
+  collect(warm, draws.draws, draws.variables, draws.stats);
   if (has_warmup) {
-    const auto first = rows_between(contents, 0, static_cast<uint64_t>(warm));
-    draws.warmup_draws = per_chain(first);
-    collect_draws(model, first, constant, device, draws.warmup_variables, draws.warmup_stats);
+    draws.warmup_draws = warm;
+    collect(0, warm, draws.warmup_variables, draws.warmup_stats);
   }
   draws.observed = observed_of(model);
   for (int64_t chain = 0; chain < draws.chains; ++chain)

@@ -51,11 +51,11 @@ struct Outcome {
 // `stops`: iterations at which the run pauses on the way to its end.
 inline Outcome run_model(const Model& model, SampleOptions options, const std::string& device = "cpu",
                          const std::vector<sampling::DataSet>& sets = {{}},
-                         const std::vector<int64_t>& stops = {}) {
+                         const std::vector<int64_t>& stops = {}, const sampling::Forced& forced = {}) {
   using namespace sampling;
   options.device = device;
   const auto on = shared_device(device);
-  Run run(model.state(), options, choose(model.state(), options, *on), sets, on);
+  Run run(model.state(), options, choose(model.state(), options, *on), sets, on, forced);
   for (const int64_t stop : stops) run.advance(stop);
   run.advance(options.warmup + options.draws * options.thin);
   Outcome outcome;
