@@ -7,6 +7,7 @@
 #include <adit/error.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/saved_draws.hpp"
 
 namespace adit::cli {
@@ -57,7 +58,10 @@ int loo(bool json, const std::vector<std::string>& files) {
                 fmt::format("[loo] files: expected log likelihoods in {}, got none; `adit sample "
                             "--log-likelihood` keeps them",
                             fmt::join(files, " ")));
-  fmt::print("{}", json ? to_json(all).dump(2) + "\n" : format_accuracy(all));
+  if (json)
+    print_json(to_json(all));
+  else
+    write_out(format_accuracy(all));
   return 0;
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fmt/format.h>
+#include <new>
 
 #include "cli/suggest.hpp"
 
@@ -20,6 +22,13 @@ T number_of(const std::string& where, const std::string& typed, const char* expe
 }
 
 }  // namespace
+
+std::string words_of(const std::exception& error) {
+  if (const auto* odd = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return fmt::format("{}: {}", odd->path1().string(), odd->code().message());
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return "expected more memory than there is";
+  return error.what();
+}
 
 std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known) {
   const std::string near = nearest(typed, known);
