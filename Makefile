@@ -40,7 +40,7 @@ demo:
 	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target adit
 	$(BUILD)/adit devices
-	$(BUILD)/adit sample eight_schools_noncentered --output $(BUILD)/eight_schools
+	$(BUILD)/adit sample eight_schools_noncentered --output $(BUILD)/eight_schools --overwrite
 
 test: build
 	@rm -rf $(BUILD)/test-cache

@@ -2,7 +2,6 @@
 // --warm-start.
 #include <csignal>
 #include <cstdio>
-#include <thread>
 
 #include <adit/sample.hpp>
 
@@ -12,32 +11,8 @@
 namespace adit::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 class CliResumeTest : public CliSampleTest {
  protected:
-  // Whether `words` are on standard error before the child ends; `status` is its own if it does.
-  bool waits_for(const std::string& words, pid_t child, int& status) const {
-    for (int i = 0; i < 30000; ++i) {
-      if (contains(content_of(root_ / "errors"), words)) return true;
-      if (::waitpid(child, &status, WNOHANG) == child) return false;
-      std::this_thread::sleep_for(2ms);
-    }
-    ADD_FAILURE() << "no " << words;
-    return true;
-  }
-
-  pid_t started(const std::string& words) const {
-    fs::remove(root_ / "errors");
-    const std::string line = command(words);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-      ::_exit(127);
-    }
-    return child;
-  }
-
   // Starts a run and kills it between two writes of its checkpoint, when that has `bytes`.
   Outcome killed(const std::string& words, const fs::path& checkpoint, uintmax_t bytes) const {
     const pid_t child = started(words);
@@ -49,7 +24,7 @@ class CliResumeTest : public CliSampleTest {
       still = !none && now >= bytes && now == before ? still + 1 : 0;
       before = now;
       if (::waitpid(child, &status, WNOHANG) == child) return outcome_of(status);
-      std::this_thread::sleep_for(2ms);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, &status, 0);

@@ -1,12 +1,14 @@
 // What the tests of `adit sample` and of what reads its draws share: the command in a folder of its own.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "own_folder.hpp"
@@ -53,6 +55,28 @@ class CliSampleTest : public adit::test::InOwnFolder {
     const Json document = Json::parse(outcome.output, nullptr, false);
     EXPECT_FALSE(document.is_discarded()) << words << ": " << outcome.output;
     return document;
+  }
+
+  // Whether `words` are on standard error before the child ends; `status` is its own if it does.
+  bool waits_for(const std::string& words, pid_t child, int& status) const {
+    for (int i = 0; i < 30000; ++i) {
+      if (contains(content_of(root_ / "errors"), words)) return true;
+      if (::waitpid(child, &status, WNOHANG) == child) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ADD_FAILURE() << "no " << words;
+    return true;
+  }
+
+  pid_t started(const std::string& words) const {
+    fs::remove(root_ / "errors");
+    const std::string line = command(words);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      ::_exit(127);
+    }
+    return child;
   }
 
   void put(const std::string& name, const std::string& text) const { std::ofstream(root_ / name) << text; }

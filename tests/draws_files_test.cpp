@@ -4,6 +4,10 @@
 #include <csignal>
 #include <limits>
 #include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <adit/diagnostics.hpp>
+#include <adit/draws_origin.hpp>
 
 #include "io/draws.hpp"
 
@@ -322,12 +326,55 @@ TEST_F(DrawsFiles, WritingErrors) {
   EXPECT_EQ(names().size(), 1u);
 }
 
+// Mixed up, they would give a posterior that no run has drawn.
+TEST_F(DrawsFiles, ChainsOfTwoRunsAreNoticed) {
+  const Draws draws = example();
+  Draws other = draws;
+  other.variables[0].values[0] += 1;
+  write_csv(draws, path("fit"));
+  write_csv(other, path("other"));
+  expect_words(error_of([&] {
+                 read_draws({path("fit_1.csv"), path("other_2.csv")});
+               }),
+               {"other_2.csv: expected a chain of the run of", "fit_1.csv", "another run"});
+  expect_words(error_of([&] {
+                 read_draws({path("fit_2.csv"), path("fit_2.csv")});
+               }),
+               {"fit_2.csv: expected another chain"});
+  EXPECT_EQ(read_draws({path("fit_2.csv")}).chains, 1);
+  const DrawsOrigin origin = origin_of_csv(path("fit_2.csv"));
+  EXPECT_EQ(origin.run, run_name(draws));
+  EXPECT_EQ(origin.chains, 2);
+  EXPECT_NE(origin.run, run_name(other));
+  EXPECT_EQ(origin_of_csv(path("none.csv")).run, "");
+  if (!ADIT_HAS_NETCDF) return;
+  write_netcdf(draws, path("fit.nc"));
+  EXPECT_EQ(run_name(read_draws({path("fit.nc")})), origin.run);
+}
+
+// A link that somebody has put there must not lead the draws to another file.
+TEST_F(DrawsFiles, LinksAreReplacedAndPipesRefused) {
+  text_file("victim", "precious");
+  std::filesystem::create_symlink(path("victim"), path("fit_1.csv"));
+  std::filesystem::create_symlink(path("victim"), path("fit.nc"));
+  std::filesystem::create_symlink(path("victim"), path("fit.html"));
+  write_csv(example(), path("fit"));
+  if (ADIT_HAS_NETCDF) write_netcdf(example(), path("fit.nc"));
+  write_report(example(), path("fit.html"));
+  EXPECT_EQ(text_of(path("victim")), "precious");
+  EXPECT_EQ(read_draws({path("fit_1.csv"), path("fit_2.csv")}).chains, 2);
+  ASSERT_EQ(::mkfifo(path("pipe.html").c_str(), 0600), 0);
+  expect_words(error_of([&] { write_report(example(), path("pipe.html")); }),
+               {"pipe.html: expected a regular file"});
+}
+
 TEST_F(DrawsFiles, AFullDiskLeavesTheOldFiles) {
   const Draws draws = example();
   Draws larger = draws;
   larger.draws = 300;
   larger.stats = {}, larger.variables = {variable(larger, "x", {20}, {""})};
   write_csv(draws, path("fit"));
+  text_file("fit.html", "a good page");
   if (ADIT_HAS_NETCDF) write_netcdf(draws, path("fit.nc"));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -336,14 +383,17 @@ TEST_F(DrawsFiles, AFullDiskLeavesTheOldFiles) {
   small.rlim_cur = 40000;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   const std::string csv = error_of([&] { write_csv(larger, path("fit")); });
+  const std::string page = error_of([&] { write_report(larger, path("fit.html")); });
   const std::string netcdf = ADIT_HAS_NETCDF ? error_of([&] { write_netcdf(larger, path("fit.nc")); })
                                              : "fit.nc: expected to write it";
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   expect_words(csv, {"fit_1.csv: expected to write it"});
   expect_words(netcdf, {"fit.nc: expected to write it"});
+  expect_words(page, {"fit.html: expected to write it"});
+  EXPECT_EQ(std::filesystem::file_size(path("fit.html")), 11u);
   expect_same(read_draws({path("fit_1.csv"), path("fit_2.csv")}), draws);
-  EXPECT_EQ(names().size(), ADIT_HAS_NETCDF ? 3u : 2u);
+  EXPECT_EQ(names().size(), ADIT_HAS_NETCDF ? 4u : 3u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <adit/doctor.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 
@@ -18,15 +19,15 @@ int bench_device(bool json, const std::string& device_id) {
     for (const auto& result : results)
       document["results"].push_back(
           {{"key", result.key}, {"name", result.name}, {"value", result.value}, {"unit", result.unit}});
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return 0;
   }
-  fmt::print("{}: {} ({})\n\n", info.id, info.name, info.driver);
+  print_out("{}: {} ({})\n\n", info.id, info.name, info.driver);
   std::vector<std::vector<std::string>> rows;
   for (const auto& result : results)
     rows.push_back(
         {result.name, fmt::format("{:>10.{}f} {}", result.value, result.value < 10 ? 3 : 1, result.unit)});
-  fmt::print("{}", table(rows));
+  write_out(table(rows));
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <adit/error.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 
@@ -26,19 +27,19 @@ int cache_show(bool json) {
     document["files"] = files;
     document["bytes"] = bytes;
     document["unusable"] = trouble ? Json(*trouble) : Json();
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return 0;
   }
   if (trouble || !directory) {
-    fmt::print("The cache is {}.\n", trouble ? "not used: " + *trouble : "off");
+    print_out("The cache is {}.\n", trouble ? "not used: " + *trouble : "off");
     return 0;
   }
-  fmt::print("{}\n\n", directory->string());
+  print_out("{}\n\n", directory->string());
   std::vector<std::vector<std::string>> rows{{"kind", "files", "size"}};
   for (const auto& kind : usage)
     rows.push_back({kind.kind, fmt::format("{}", kind.files), size_in_words(kind.bytes)});
   rows.push_back({"all", fmt::format("{}", files), size_in_words(bytes)});
-  fmt::print("{}", table(rows));
+  write_out(table(rows));
   return 0;
 }
 
@@ -46,9 +47,9 @@ int cache_clear(bool json) {
   if (const auto trouble = cache::unusable()) throw Error(ErrorKind::io, "[cache clear] " + *trouble);
   const uint64_t removed = cache::clear();
   if (json)
-    fmt::print("{}\n", Json{{"removed", removed}}.dump(2));
+    print_json(Json{{"removed", removed}});
   else
-    fmt::print("{} files removed\n", removed);
+    print_out("{} files removed\n", removed);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/cut_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 #include <adit/checkpoint.hpp>
@@ -9,6 +10,8 @@
 #include <adit/tensor.hpp>
 
 #include "cli/models/models.hpp"
+#include "cli/output.hpp"
+#include "cli/run_lock.hpp"
 
 namespace adit::cli {
 namespace {
@@ -37,11 +40,16 @@ Draws read_cut_run(const std::string& where, const std::string& path) {
   const std::string name = known_model_of(where, path);
   prefer_cpu();
   Draws draws = draws_so_far(path, example_model(name), default_device());
-  const char* rest = "the command that made it, with --resume, goes on from there";
+  const pid_t process = RunLock::holder(std::filesystem::path(path).parent_path());
+  const std::string state =
+      process > 0 ? fmt::format("is still going (process {}), so far", process) : "was cut short after";
+  const char* rest = process > 0 ? "" : "; the command that made it, with --resume, goes on from there";
   if (draws.draws == 0)
     throw Error(ErrorKind::not_found,
-                fmt::format("{}: the run in {} was cut short before its first draw; {}", where, path, rest));
-  fmt::print(stderr, "The run in {} was cut short after {} draws a chain; {}.\n", path, draws.draws, rest);
+                process > 0 ? fmt::format("{}: the run in {} {} without a draw", where, path, state)
+                            : fmt::format("{}: the run in {} was cut short before its first draw{}", where,
+                                          path, rest));
+  print_err("The run in {} {} {} draws a chain{}.\n", path, state, draws.draws, rest);
   return draws;
 }
 

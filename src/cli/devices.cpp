@@ -8,6 +8,7 @@
 #include <adit/system.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 
@@ -27,12 +28,12 @@ void add_limits(Json& object, const std::string& id) {
 void print_limits(const std::string& id) {
   Json object;
   add_limits(object, id);
-  fmt::print("\n{}\n", id);
+  print_out("\n{}\n", id);
   if (object["limits"].is_null())
-    return fmt::print("  cannot be opened: {}\n", object["error"].get<std::string>());
+    return print_out("  cannot be opened: {}\n", object["error"].get<std::string>());
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : object["limits"].items()) rows.push_back({"  " + name, value.dump()});
-  fmt::print("{}", table(rows));
+  write_out(table(rows));
 }
 
 }  // namespace
@@ -46,15 +47,15 @@ int devices(bool json, bool with_limits) {
       array.push_back(to_json(info));
       add_limits(array.back(), info.id);
     }
-    fmt::print("{}\n", array.dump(2));
+    print_json(array);
   } else {
     std::vector<std::vector<std::string>> rows{{"", "id", "kind", "memory", "name", "driver", "why"}};
     for (const DeviceInfo& info : all)
       rows.push_back({info.chosen ? "*" : " ", info.id, std::string(name_of(info.kind)),
                       info.memory_bytes ? size_in_words(info.memory_bytes) : "-", info.name, info.driver,
                       info.reason});
-    fmt::print("{}", table(rows));
-    if (all.size() == 1) fmt::print("\nNo Vulkan device: {}\n", vulkan_state());
+    write_out(table(rows));
+    if (all.size() == 1) print_out("\nNo Vulkan device: {}\n", vulkan_state());
     if (with_limits)
       for (const DeviceInfo& info : all) print_limits(info.id);
   }
@@ -62,7 +63,7 @@ int devices(bool json, bool with_limits) {
   if (!any_chosen && named && *named)
     throw Error(ErrorKind::not_found,
                 fmt::format("ADIT_DEVICE={} names none of these devices that can be used", named));
-  if (!any_chosen && !json) fmt::print("\nNone is chosen by itself.\n");
+  if (!any_chosen && !json) print_out("\nNone is chosen by itself.\n");
   return 0;
 }
 

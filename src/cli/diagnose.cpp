@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/saved_draws.hpp"
 
@@ -11,12 +12,11 @@ int diagnose(bool json, const std::vector<std::string>& files) {
   const Draws draws = read_saved("diagnose", "files", files);
   const Summary rows = adit::summary(draws);
   if (json)
-    fmt::print("{}\n", Json{{"divergences", draws.divergences()},
-                            {"e_bfmi", e_bfmi(draws)},
-                            {"warnings", warnings(draws, rows)}}
-                           .dump(2));
+    print_json(Json{{"divergences", draws.divergences()},
+                    {"e_bfmi", e_bfmi(draws)},
+                    {"warnings", warnings(draws, rows)}});
   else
-    fmt::print("{}", adit::diagnose(draws, rows));
+    write_out(adit::diagnose(draws, rows));
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <adit/text.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/saved_draws.hpp"
 
 namespace adit::cli {
@@ -60,7 +61,10 @@ int loo(bool json, const std::vector<std::string>& files) {
                 fmt::format("[loo] files: expected log likelihoods in {}, got none; `adit sample "
                             "--log-likelihood` keeps them",
                             printable(fmt::format("{}", fmt::join(files, " ")))));
-  fmt::print("{}", json ? to_json(all).dump(2) + "\n" : format_accuracy(all));
+  if (json)
+    print_json(to_json(all));
+  else
+    write_out(format_accuracy(all));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <adit/text.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/usage.hpp"
 
@@ -203,7 +204,7 @@ void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
 }
 
 int report(const std::string& message, int status) {
-  fmt::print(stderr, "adit: {}\n", adit::printable_lines(message));
+  adit::cli::print_err("adit: {}\n", adit::printable_lines(message));
   return status;
 }
 
@@ -215,7 +216,7 @@ int run(int argc, char** argv) {
   std::function<int()> action;
   declare(app, choices, action);
   if (argc < 2) {
-    fmt::print(stderr, "{}", app.help());
+    adit::cli::write_err(app.help());
     return usage_error;
   }
   try {
@@ -223,10 +224,10 @@ int run(int argc, char** argv) {
     if (const std::string typo = find_typo(app, words); !typo.empty()) return report(typo, usage_error);
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    adit::cli::write_out(app.help());
     return 0;
   } catch (const CLI::CallForVersion& asked) {
-    fmt::print("{}\n", asked.what());
+    adit::cli::print_out("{}\n", asked.what());
     return 0;
   } catch (const CLI::ParseError& error) {
     return report(error.what(), usage_error);
@@ -234,17 +235,27 @@ int run(int argc, char** argv) {
   return action();
 }
 
+// Every error as one line.
+int guarded_run(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const adit::cli::UsageError& error) {
+    return report(error.what(), usage_error);
+  } catch (const std::exception& error) {
+    return report(adit::cli::words_of(error), failure);
+  } catch (...) {
+    return report("an error without words", failure);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write past the limit on files then fails as on a full disk
-  try {
-    const int status = run(argc, argv);
-    if (std::fflush(stdout) != 0) return report("standard output cannot be written", failure);
-    return status;
-  } catch (const adit::cli::UsageError& error) {
-    return report(error.what(), usage_error);
-  } catch (const std::exception& error) {
-    return report(error.what(), failure);
-  }
+  std::signal(SIGPIPE, SIG_IGN);  // and one that nobody reads any more: a run goes on without its words
+  adit::cli::occupy_standard_descriptors();
+  const int status = guarded_run(argc, argv);
+  const std::string fault = adit::cli::output_fault();
+  if (!fault.empty()) report("standard output: expected to write it, got: " + fault, failure);
+  return fault.empty() || status != 0 ? status : failure;
 }

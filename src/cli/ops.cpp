@@ -4,6 +4,7 @@
 #include <adit/op_table.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 
@@ -28,13 +29,13 @@ int ops(bool json) {
   if (json) {
     Json array = Json::array();
     for (const OpDescription& op : all) array.push_back(to_json(op));
-    fmt::print("{}\n", array.dump(2));
+    print_json(array);
     return 0;
   }
   std::vector<std::vector<std::string>> rows{{"op", "kind", "types", "what it gives"}};
   for (const OpDescription& op : all)
     rows.push_back({std::string(op.name), std::string(op.kind), std::string(op.types), std::string(op.doc)});
-  fmt::print("{}", table(rows));
+  write_out(table(rows));
   return 0;
 }
 

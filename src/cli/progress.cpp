@@ -6,6 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/output.hpp"
+
 namespace adit::cli {
 namespace {
 
@@ -52,7 +54,7 @@ std::string progress_text(const Progress& first, const Progress& now) {
 
 ProgressLine::Mode ProgressLine::mode_for(bool quiet, bool json) {
   if (quiet) return Mode::none;
-  if (::isatty(STDERR_FILENO)) return Mode::rewritten;
+  if (has_terminal()) return Mode::rewritten;
   return json ? Mode::none : Mode::lines;
 }
 
@@ -61,7 +63,7 @@ void ProgressLine::update(const Progress& now) {
   if (!begun_) first_ = now;
   if (mode_ == Mode::lines) {
     const int64_t tenths = now.iterations ? now.iteration * 10 / now.iterations : 0;
-    if (begun_ ? tenths > tenths_ : tenths > 0) fmt::print(stderr, "{}\n", progress_text(first_, now));
+    if (begun_ ? tenths > tenths_ : tenths > 0) print_err("{}\n", progress_text(first_, now));
     tenths_ = tenths;
     begun_ = true;
     return;
@@ -75,14 +77,14 @@ void ProgressLine::update(const Progress& now) {
 
 // Never wider than the terminal: a line that wraps cannot be written over.
 void ProgressLine::rewrite(const std::string& text) {
-  fmt::print(stderr, "\r{}\x1b[K", text.substr(0, static_cast<size_t>(terminal_width() - 1)));
+  print_err("\r{}\x1b[K", text.substr(0, static_cast<size_t>(terminal_width() - 1)));
   std::fflush(stderr);
   shown_ = true;
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  print_err("\r\x1b[K");
   std::fflush(stderr);
   shown_ = false;
 }

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <fstream>
 
+#include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
 
+#include "cli/paths.hpp"
+#include "cli/staged_files.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -19,8 +22,28 @@ constexpr bool has_netcdf = true;
 constexpr bool has_netcdf = false;
 #endif
 
+constexpr const char* where = "[sample] --output";
+
 bool all_digits(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// A page of ours, which tells of draws that go; not one that a user has put there.
+bool is_own_report(const fs::path& path) {
+  if (kind_of_name(where, path) != PathKind::file) return false;
+  constexpr std::streamoff tail = 8192;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - tail));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text.find("<footer>Written by Adit.") != std::string::npos;
+}
+
+// Messages name files by the places that they are to have.
+std::string with_place(std::string message, const std::string& stage, const std::string& folder) {
+  if (stage.empty()) return message;
+  for (size_t at = 0; (at = message.find(stage, at)) != std::string::npos; at += folder.size())
+    message.replace(at, stage.size(), folder);
+  return message;
 }
 
 }  // namespace
@@ -40,50 +63,106 @@ RunFolder::RunFolder(std::string folder, std::string model, const std::string& f
 
 RunFolder::~RunFolder() {
   std::error_code ignored;
+  lock_.reset();
   if (made_) fs::remove(folder_, ignored);  // fails where something is in it
 }
 
-void RunFolder::prepare() {
+void RunFolder::make() {
   std::error_code error;
   made_ = fs::create_directories(folder_, error);
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::io, fmt::format("[sample] --output: {} {}", folder_.string(), why));
-  };
-  if (error) refuse(fmt::format("cannot be made: {}", error.message()));
-  if (!fs::is_directory(folder_, error)) refuse("is not a folder");
-  const fs::path trial = folder_ / ".trial";
-  const bool written = std::ofstream(trial).put('x').flush().good();
-  fs::remove(trial, error);
-  if (!written) refuse("cannot be written");
+  if (!error && !fs::is_directory(folder_, error) && !error)
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    throw Error(ErrorKind::io,
+                fmt::format("{}: {} cannot be made: {}", where, folder_.string(), error.message()));
 }
 
-void RunFolder::remove_earlier() const {
-  fs::remove(folder_ / netcdf_name);
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(folder_)) {
-    const std::string stem = entry.path().stem().string();
-    if (entry.path().extension() == ".csv" && stem.starts_with(model_ + "_") &&
-        all_digits(stem.substr(model_.size() + 1)))
-      old.push_back(entry.path());
+// A link, a pipe or a folder in the place of a file was put there by somebody: nothing is written through it.
+// The checkpoint alone is not written aside, so it must have no other name either.
+void RunFolder::expect_plain_files() const {
+  for (const std::string_view name : {checkpoint_name, netcdf_name, report_name}) {
+    const fs::path path = folder_ / name;
+    const PathKind kind = kind_of_name(where, path);
+    std::error_code ignored;
+    const bool shared =
+        kind == PathKind::file && name == checkpoint_name && fs::hard_link_count(path, ignored) > 1;
+    if ((kind != PathKind::nothing && kind != PathKind::file) || shared)
+      throw Error(ErrorKind::io,
+                  fmt::format("{}: expected a plain file or none at {}, got {}", where, path.string(),
+                              shared ? "one with other names" : "something else"));
   }
-  for (const fs::path& path : old) fs::remove(path);
 }
 
-std::vector<std::string> RunFolder::write(const Draws& draws) {
-  if (!keeps_draws()) return {};
-  std::vector<std::string> files;
-  remove_earlier();
+void RunFolder::prepare(Earlier earlier) {
+  const auto holds_checkpoint = [&] { return kind_of_name(where, checkpoint()) != PathKind::nothing; };
+  if (earlier == Earlier::resumed && !holds_checkpoint())
+    throw Error(ErrorKind::not_found,
+                fmt::format("[sample] --resume: {} holds no run that was stopped", folder_.string()));
+  make();
+  lock_.emplace(where, folder_);
+  expect_plain_files();
+  if (keeps_draws() && earlier == Earlier::refused && holds_checkpoint())
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("{}: {} holds a run that was stopped; --resume goes on with it, --overwrite "
+                            "replaces it, another --output leaves it",
+                            where, folder_.string()));
+  StagedFiles::remove_leftovers(folder_);
+}
+
+// Files of this model's earlier run, and a report that tells of it.
+std::vector<std::string> RunFolder::outdated() const {
+  std::vector<std::string> names;
+  if (is_own_report(folder_ / report_name)) names.push_back(report_name);
+  if (!keeps_draws()) return names;
+  names.push_back(netcdf_name);
+  for (const fs::path& path : entries_of(where, folder_)) {
+    const std::string stem = path.stem().string();
+    if (path.extension() == ".csv" && stem.starts_with(model_ + "_") &&
+        all_digits(stem.substr(model_.size() + 1)))
+      names.push_back(path.filename().string());
+  }
+  return names;
+}
+
+// Draws first: they are what must not be lost. They come without their report where that cannot be written.
+void RunFolder::stage(const StagedFiles& stage, const Draws& draws, Written& written) const {
+  const auto place = [&](const std::string& name) { return (folder_ / name).string(); };
   if (netcdf_) {
-    files.push_back((folder_ / netcdf_name).string());
-    write_netcdf(draws, files.back());
+    write_netcdf(draws, stage.path(netcdf_name));
+    written.draws.push_back(place(netcdf_name));
   }
   if (csv_) {
-    const std::string stem = (folder_ / model_).string();
-    write_csv(draws, stem);
+    write_csv(draws, stage.path(model_));
     for (int64_t chain = 1; chain <= draws.chains; ++chain)
-      files.push_back(fmt::format("{}_{}.csv", stem, chain));
+      written.draws.push_back(place(fmt::format("{}_{}.csv", model_, chain)));
   }
-  return files;
+  if (!report_) return;
+  try {
+    write_report(draws, stage.path(report_name));
+    written.report = place(report_name);
+  } catch (const std::exception& error) {
+    written.fault = with_place(words_of(error), stage.path(""), place(""));
+  }
+}
+
+RunFolder::Written RunFolder::write(const Draws& draws) {
+  Written written;
+  std::string staged;
+  try {
+    if (!keeps_draws() && !report_) return written;
+    StagedFiles files(folder_);
+    staged = files.path("");
+    stage(files, draws, written);
+    files.commit(outdated());
+    return written;
+  } catch (const std::exception& error) {
+    return {{}, {}, with_place(words_of(error), staged, (folder_ / "").string())};
+  }
+}
+
+void RunFolder::remove_checkpoint() {
+  std::error_code ignored;
+  fs::remove(checkpoint(), ignored);
 }
 
 }  // namespace adit::cli

@@ -1,8 +1,11 @@
 // adit sample: draws from a built-in example, its summary, its files and its report.
 #include <filesystem>
 #include <fmt/format.h>
+#include <new>
+#include <optional>
 #include <unistd.h>
 
+#include <adit/checkpoint.hpp>
 #include <adit/device.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/sample.hpp>
@@ -13,6 +16,8 @@
 #include "cli/interrupt.hpp"
 #include "cli/loo.hpp"
 #include "cli/models/models.hpp"
+#include "cli/output.hpp"
+#include "cli/paths.hpp"
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/run_folder.hpp"
@@ -36,7 +41,7 @@ struct Run {
   Summary summary;
   std::vector<Accuracy> accuracy;
   std::vector<std::string> warnings, files;
-  std::string report, fault;  // fault: why the draws could not be saved
+  std::string report, fault;  // fault: why not everything could be saved
 };
 
 int list_examples(bool json) {
@@ -46,7 +51,10 @@ int list_examples(bool json) {
     rows.push_back({name, example_doc(name)});
     array.push_back({{"name", name}, {"doc", example_doc(name)}});
   }
-  fmt::print("{}", json ? array.dump(2) + "\n" : table(rows));
+  if (json)
+    print_json(array);
+  else
+    write_out(table(rows));
   return 0;
 }
 
@@ -60,32 +68,26 @@ std::string shell_word(const std::string& word) {
 
 std::string resume_command(const SampleWords& words) {
   std::string line;
-  for (const std::string& word : words.typed) line += shell_word(word) + " ";
+  for (const std::string& word : words.typed)
+    if (!word.starts_with("--overwrite")) line += shell_word(word) + " ";
   return words.resume ? line.substr(0, line.size() - 1) : line + "--resume";
 }
 
-// Draws first: they are what must not be lost.
+// The checkpoint is the last to go: until then it has everything that the files have.
 void save(Run& run, RunFolder& folder) {
   if (run.draws.draws == 0) return;
-  try {
-    run.files = folder.write(run.draws);
-    if (run.draws.finished && folder.keeps_draws()) fs::remove(folder.checkpoint());
-  } catch (const std::exception& error) {
-    run.fault = error.what();
-  }
+  Interrupt::files_begin();
+  RunFolder::Written written = folder.write(run.draws);
+  run.files = std::move(written.draws);
+  run.report = std::move(written.report);
+  run.fault = std::move(written.fault);
+  if (run.draws.finished && folder.keeps_draws() && run.fault.empty()) folder.remove_checkpoint();
   run.summary = summary(run.draws);
   run.warnings = warnings(run.draws, run.summary);
   run.accuracy = accuracy_of(run.draws);
-  if (!folder.wants_report()) return;
-  try {
-    write_report(run.draws, folder.report());
-    run.report = folder.report();
-  } catch (const std::exception& error) {
-    if (run.fault.empty()) run.fault = error.what();
-  }
 }
 
-void print_json(const Run& run) {
+void print_run_as_json(const Run& run) {
   const Draws& draws = run.draws;
   const Json seconds{{"open", draws.seconds.open},
                      {"compile", draws.seconds.compile},
@@ -107,7 +109,7 @@ void print_json(const Run& run) {
                       {"report", run.report.empty() ? Json() : Json(run.report)},
                       {"loo", run.accuracy.empty() ? Json() : to_json(run.accuracy)},
                       {"parameters", to_json(run.summary.parameters)}};
-  fmt::print("{}\n", document.dump(2));
+  print_json(document);
 }
 
 // A table that fits a screen or two, where the rest can be had from the files.
@@ -116,18 +118,18 @@ void print_table(const Run& run, const RunFolder& folder) {
   const size_t all = shown.parameters.size();
   const bool cut = all > most_rows && !run.files.empty();
   if (cut) shown.parameters.resize(most_rows);
-  fmt::print("{}", format_summary(run.draws, shown));
-  if (cut) fmt::print("\n{} more parameters: adit summary {}\n", all - most_rows, shell_word(folder.path()));
+  write_out(format_summary(run.draws, shown));
+  if (cut) print_out("\n{} more parameters: adit summary {}\n", all - most_rows, shell_word(folder.path()));
 }
 
 void print_text(const Run& run, const RunFolder& folder) {
   const Draws& draws = run.draws;
   if (draws.draws > 0) {
     print_table(run, folder);
-    fmt::print("\n");
-    if (!run.accuracy.empty()) fmt::print("{}\n", format_accuracy(run.accuracy));
-    for (const std::string& warning : run.warnings) fmt::print("Warning: {}\n", warning);
-    if (!run.warnings.empty()) fmt::print("\n");
+    print_out("\n");
+    if (!run.accuracy.empty()) print_out("{}\n", format_accuracy(run.accuracy));
+    for (const std::string& warning : run.warnings) print_out("Warning: {}\n", warning);
+    if (!run.warnings.empty()) print_out("\n");
   }
   std::vector<std::vector<std::string>> rows;
   if (run.files.size() == 1) rows.push_back({"Draws", run.files.front()});
@@ -139,25 +141,35 @@ void print_text(const Run& run, const RunFolder& folder) {
       {"Seconds", fmt::format("{:.2f} (open {:.2f}, compile {:.2f}, warm-up {:.2f}, sampling {:.2f})",
                               draws.seconds.total, draws.seconds.open, draws.seconds.compile,
                               draws.seconds.warmup, draws.seconds.sampling)});
-  fmt::print("{}", table(rows));
+  write_out(table(rows));
 }
 
 void tell_how_to_go_on(const Run& run, const SampleWords& words, const RunFolder& folder) {
-  std::fflush(stdout);
   const std::string where = run.draws.draws
                                 ? fmt::format("after {} of {} draws a chain", run.draws.draws, words.draws)
                                 : "before the first draw";
-  fmt::print(stderr, "\nStopped {}.{}\n", where,
-             folder.keeps_draws() ? " To go on: " + resume_command(words) : " Nothing was saved.");
+  print_err("\nStopped {}.{}\n", where,
+            folder.keeps_draws() ? " To go on: " + resume_command(words) : " Nothing was saved.");
 }
 
-// A run that fails half-way leaves what it has drawn.
+// A run that fails half-way leaves what it has done: what a checkpoint of its own says.
 std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type begin,
                             const SampleWords& words) {
   std::error_code error;
   const auto written = fs::last_write_time(checkpoint, error);
   if (error || written < begin) return {};
-  return fmt::format("\nWhat was drawn so far is kept. To go on: {}", resume_command(words));
+  const std::optional<int64_t> kept = draws_in_checkpoint(checkpoint);
+  if (!kept) return {};
+  return fmt::format("\n{} To go on: {}",
+                     *kept > 0 ? fmt::format("The {} draws a chain so far are kept.", *kept)
+                               : "There are no draws yet, but the warm-up so far is kept.",
+                     resume_command(words));
+}
+
+// Files that could not be written can be had from the checkpoint.
+std::string rest_of_fault(const SampleWords& words, const RunFolder& folder) {
+  if (!folder.keeps_draws()) return {};
+  return fmt::format("\nThe draws are kept. To write the files again: {}", resume_command(words));
 }
 
 // Before anything is drawn: a run that has more draws than are asked for would lose them.
@@ -169,8 +181,6 @@ void expect_no_fewer(const Progress& now, const SampleWords& words, const std::s
 
 Draws draw(const Model& model, SampleOptions options, const SampleWords& words) {
   const auto begin = fs::file_time_type::clock::now();
-  const bool silent = words.quiet || words.json;
-  Interrupt interrupt(silent);
   ProgressLine line(ProgressLine::mode_for(words.quiet, words.json));
   options.on_progress = [&](const Progress& now) {
     if (words.resume) expect_no_fewer(now, words, options.checkpoint);
@@ -183,6 +193,9 @@ Draws draw(const Model& model, SampleOptions options, const SampleWords& words) 
     throw;
   } catch (const Error& error) {
     throw Error(error.kind(), error.what() + rest_of_failure(options.checkpoint, begin, words));
+  } catch (const std::bad_alloc& error) {
+    throw Error(ErrorKind::out_of_memory,
+                "[sample] " + words_of(error) + rest_of_failure(options.checkpoint, begin, words));
   }
 }
 
@@ -205,8 +218,10 @@ void expect_room(const SampleWords& words, const SampleOptions& options, const M
       left / gigabyte, words.draws, most / gigabyte, words.chains, extras));
 }
 
-// The data of a model lie on the default device, so that is opened first; its time is counted here.
-Run sampled(const SampleWords& words, SampleOptions options, const Start& start) {
+// The data of a model lie on the default device, so that is opened first; its time is counted here. Ctrl-C is
+// held from the first draw until the files are there.
+Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Start& start,
+                      RunFolder& folder) {
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -217,11 +232,21 @@ Run sampled(const SampleWords& words, SampleOptions options, const Start& start)
   expect_room(words, options, model);
   start.apply(options, model);
   const double ready = seconds();
+  const Interrupt interrupt(words.quiet || words.json);
   Run run;
   run.draws = draw(model, options, words);
   run.draws.seconds.open += opened;
   run.draws.seconds.total += ready;
+  save(run, folder);
   return run;
+}
+
+RunFolder::Earlier earlier_of(const SampleWords& words) {
+  if (words.resume && words.overwrite)
+    throw UsageError("[sample] --overwrite: expected it without --resume, got both");
+  return words.resume      ? RunFolder::Earlier::resumed
+         : words.overwrite ? RunFolder::Earlier::overwritten
+                           : RunFolder::Earlier::refused;
 }
 
 }  // namespace
@@ -235,18 +260,16 @@ int sample(const SampleWords& words) {
     options.checkpoint = folder.checkpoint();
   else if (words.resume)
     throw UsageError("[sample] --resume: expected a --format that keeps draws, got none");
-  if (words.resume && !fs::exists(options.checkpoint))
-    throw Error(ErrorKind::not_found,
-                fmt::format("[sample] --resume: {} holds no run that was stopped", folder.path()));
-  if (folder.keeps_draws() || folder.wants_report()) folder.prepare();
+  if (words.json) expect_utf8("[sample] --output", folder.path());
+  const RunFolder::Earlier earlier = earlier_of(words);
+  if (folder.keeps_draws() || folder.wants_report()) folder.prepare(earlier);
 
-  Run run = sampled(words, options, start);
-  save(run, folder);
+  const Run run = sampled_and_saved(words, options, start, folder);
   if (words.json)
-    print_json(run);
+    print_run_as_json(run);
   else
     print_text(run, folder);
-  if (!run.fault.empty()) throw Error(ErrorKind::io, run.fault);
+  if (!run.fault.empty()) throw Error(ErrorKind::io, run.fault + rest_of_fault(words, folder));
   if (run.draws.finished) return 0;
   tell_how_to_go_on(run, words, folder);
   return interrupted_status;

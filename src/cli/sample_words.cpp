@@ -145,11 +145,16 @@ void declare_start(CLI::App& command, SampleWords& words) {
   group.option("--warm-start", words.warm_start, "FILES",
                "Saved draws: take over their step size and mass matrix (default: none)");
   group.flag("--resume", words.resume, "Go on with the run that was stopped in the output folder");
+  group.flag("--overwrite", words.overwrite, "Replace the run that was stopped in the output folder");
 }
 
 void declare_output(CLI::App& command, SampleWords& words) {
   Group group(command, "Output");
   group.option("--output", words.output, "FOLDER", "For draws and report (default adit-<model>)");
+  command.get_option("--output")->check([](const std::string& typed) {
+    require(!typed.empty(), "--output", "a folder", "\"\"");
+    return std::string();
+  });
   group.option("--format", words.format, "csv|netcdf|both|none",
                "Files of draws: as CmdStan's, for ArviZ (default netcdf; csv in a build without netCDF)");
   group.flag("--save-warmup", words.save_warmup, "Keep the draws of the warm-up too (default: no)");

@@ -20,7 +20,8 @@ struct SampleWords {
   std::string device, precision = "auto", metric = "diag", adapt = "chain", init = "2";
   double adapt_delta = 0.8;
   int64_t max_depth = 10;
-  bool save_warmup = false, resume = false, log_likelihood = false, predictive = false, stan_compat = false;
+  bool save_warmup = false, resume = false, overwrite = false, log_likelihood = false, predictive = false,
+       stan_compat = false;
   std::vector<std::string> warm_start;
   std::string output, format;
   int report = 0;                  // 1: asked for, -1: refused

@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 
 #include <adit/checkpoint.hpp>
+#include <adit/draws_origin.hpp>
 #include <adit/error.hpp>
 #include <adit/text.hpp>
 
 #include "cli/cut_run.hpp"
+#include "cli/output.hpp"
+#include "cli/paths.hpp"
 #include "cli/run_folder.hpp"
+#include "cli/staged_files.hpp"
 
 namespace adit::cli {
 namespace {
@@ -22,50 +26,94 @@ bool in_order_of_chains(const fs::path& a, const fs::path& b) {
   return x.size() != y.size() ? x.size() < y.size() : x < y;
 }
 
-bool is_draws(const fs::path& path) {
-  return path.extension() == ".csv" || path.filename() == RunFolder::netcdf_name;
+bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
+
+bool is_draws(const fs::path& path) { return is_csv(path) || path.filename() == RunFolder::netcdf_name; }
+
+fs::file_time_type time_of(const fs::path& path) {
+  std::error_code ignored;
+  return fs::last_write_time(path, ignored);
 }
 
-// A checkpoint and no draws that were saved after it: a run that was stopped in good order has both.
-bool holds_cut_run(const fs::path& folder) {
+// A checkpoint and no draws that were saved after it, or not all of them: a run that was stopped in good
+// order has both.
+bool holds_cut_run(const std::string& where, const fs::path& folder) {
   const fs::path checkpoint = folder / RunFolder::checkpoint_name;
-  if (!fs::exists(checkpoint)) return false;
-  const auto written = fs::last_write_time(checkpoint);
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (is_draws(entry.path()) && entry.last_write_time() >= written) return false;
+  if (kind_at(where, checkpoint) != PathKind::file) return false;
+  if (StagedFiles::is_incomplete(folder)) return true;
+  for (const fs::path& path : entries_of(where, folder))
+    if (is_draws(path) && time_of(path) >= time_of(checkpoint)) return false;
   return true;
 }
 
 std::vector<std::string> files_of(const std::string& where, const fs::path& folder) {
-  if (holds_cut_run(folder)) return {(folder / RunFolder::checkpoint_name).string()};
-  if (fs::exists(folder / RunFolder::netcdf_name)) return {(folder / RunFolder::netcdf_name).string()};
+  if (holds_cut_run(where, folder)) return {(folder / RunFolder::checkpoint_name).string()};
+  if (StagedFiles::is_incomplete(folder))
+    throw Error(ErrorKind::io,
+                fmt::format("{}: expected the files of a run in {}, got some of them: it ended "
+                            "while it wrote them; sample again",
+                            where, folder.string()));
+  const fs::path netcdf = folder / RunFolder::netcdf_name;
+  if (kind_at(where, netcdf) != PathKind::nothing) return {netcdf.string()};
   std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".csv") found.push_back(entry.path());
+  for (const fs::path& path : entries_of(where, folder))
+    if (is_csv(path)) found.push_back(path);
   std::sort(found.begin(), found.end(), in_order_of_chains);
   if (found.empty())
     throw Error(ErrorKind::not_found, fmt::format("{}: no draws in {}", where, printable(folder.string())));
   return {found.begin(), found.end()};
 }
 
+// Draws of two runs in a folder: it cannot be told which are meant.
+void expect_one_run(const std::string& where, const fs::path& folder, const std::string& run) {
+  for (const fs::path& path : entries_of(where, folder)) {
+    const std::string other = is_csv(path) ? origin_of_csv(path.string()).run : "";
+    if (!other.empty() && other != run)
+      throw Error(ErrorKind::io,
+                  fmt::format("{}: expected the files of one run in {}, got {} of another beside them; name "
+                              "the files that are meant",
+                              where, folder.string(), path.filename().string()));
+  }
+}
+
+// Of a folder all chains are expected; who names files may want some of them, and is told.
+void expect_every_chain(const std::string& where, const std::string& file, int64_t chains, bool from_folder) {
+  const DrawsOrigin origin = is_csv(file) ? origin_of_csv(file) : DrawsOrigin{};
+  if (chains >= origin.chains) return;
+  const std::string got = fmt::format("{} of the run's {} chains", chains, origin.chains);
+  if (from_folder && !origin.run.empty())
+    throw Error(ErrorKind::io,
+                fmt::format("{}: expected all files of the run of {}, got {}; name files to use "
+                            "these alone",
+                            where, file, got));
+  print_err("Only {} are there.\n", got);
+}
+
 }  // namespace
 
 void require_exists(const std::string& command, const std::string& argument, const std::string& path) {
-  if (!fs::exists(path))
+  if (kind_at(fmt::format("[{}] {}", command, argument), path) == PathKind::nothing)
     throw Error(ErrorKind::not_found,
                 fmt::format("[{}] {}: {} does not exist", command, argument, printable(path)));
 }
 
-Draws read_saved(const std::string& command, const std::string& argument,
-                 const std::vector<std::string>& paths) {
+std::vector<std::string> saved_files(const std::string& command, const std::string& argument,
+                                     const std::vector<std::string>& paths) {
   const std::string where = fmt::format("[{}] {}", command, argument);
   std::vector<std::string> files;
   for (const std::string& typed : paths) {
     const std::string path = typed == "-" ? "/dev/stdin" : typed;
     require_exists(command, argument, path);
-    const auto found = fs::is_directory(path) ? files_of(where, path) : std::vector{path};
+    const auto found = kind_at(where, path) == PathKind::folder ? files_of(where, path) : std::vector{path};
     files.insert(files.end(), found.begin(), found.end());
   }
+  return files;
+}
+
+Draws read_saved(const std::string& command, const std::string& argument,
+                 const std::vector<std::string>& paths) {
+  const std::string where = fmt::format("[{}] {}", command, argument);
+  const std::vector<std::string> files = saved_files(command, argument, paths);
   for (const std::string& file : files) {
     if (!fs::is_regular_file(file) || !is_checkpoint(file)) continue;  // a pipe can be read once alone
     if (files.size() > 1)
@@ -73,7 +121,15 @@ Draws read_saved(const std::string& command, const std::string& argument,
                                                        where, file, files.size()));
     return read_cut_run(where, file);
   }
-  return read_draws(files);
+  Draws draws = read_draws(files);
+  bool from_folder = false;
+  for (const std::string& path : paths) {
+    if (kind_at(where, path) != PathKind::folder) continue;
+    from_folder = true;
+    if (!is_csv(files.front())) expect_one_run(where, path, run_name(draws));
+  }
+  expect_every_chain(where, files.front(), draws.chains, from_folder);
+  return draws;
 }
 
 nlohmann::ordered_json to_json(const std::vector<SummaryRow>& rows) {

@@ -12,8 +12,13 @@ namespace adit::cli {
 // Throws "[command] argument: ... does not exist".
 void require_exists(const std::string& command, const std::string& argument, const std::string& path);
 
-// CmdStan's CSV files (one a chain), a netCDF file, a folder that `adit sample` wrote, or the checkpoint of a
-// run that was cut short. Errors read "[command] argument: ...".
+// The files of draws that paths name: CmdStan's CSV files (one a chain), a netCDF file, the checkpoint of a
+// run that was cut short; of a folder that `adit sample` wrote, those in it. Errors read "[command] argument:
+// ...".
+std::vector<std::string> saved_files(const std::string& command, const std::string& argument,
+                                     const std::vector<std::string>& paths);
+
+// Their draws. A folder must hold all chains of one run and of no other.
 Draws read_saved(const std::string& command, const std::string& argument,
                  const std::vector<std::string>& paths);
 

@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/loo.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
@@ -16,12 +17,12 @@ int summary(bool json, const std::vector<std::string>& files, int64_t significan
   const Draws draws = read_saved("summary", "files", files);
   const Summary rows = adit::summary(draws);
   if (json) {
-    fmt::print("{}\n", to_json(rows.parameters).dump(2));
+    print_json(to_json(rows.parameters));
     return 0;
   }
-  fmt::print("{}", format_summary(draws, rows, static_cast<int>(significant)));
+  write_out(format_summary(draws, rows, static_cast<int>(significant)));
   const auto accuracy = accuracy_of(draws);
-  if (!accuracy.empty()) fmt::print("\n{}", format_accuracy(accuracy));
+  if (!accuracy.empty()) print_out("\n{}", format_accuracy(accuracy));
   return 0;
 }
 

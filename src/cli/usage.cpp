@@ -4,7 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
+#include <new>
 
 #include <adit/device.hpp>
 #include <adit/text.hpp>
@@ -37,6 +39,13 @@ T number_of(const std::string& where, const std::string& typed, const char* expe
 }
 
 }  // namespace
+
+std::string words_of(const std::exception& error) {
+  if (const auto* odd = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return fmt::format("{}: {}", odd->path1().string(), odd->code().message());
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return "expected more memory than there is";
+  return error.what();
+}
 
 std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known) {
   const std::string near = nearest(typed, known);

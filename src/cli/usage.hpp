@@ -15,6 +15,9 @@ class UsageError : public Error {
   explicit UsageError(const std::string& message) : Error(ErrorKind::bad_argument, message) {}
 };
 
+// An error in words. What the C++ library throws has none for users.
+std::string words_of(const std::exception& error);
+
 // "; did you mean diag?", or "; expected diag, dense, unit" where no word is near.
 std::string or_suggestion(const std::string& typed, const std::vector<std::string>& known);
 

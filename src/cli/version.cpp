@@ -4,6 +4,7 @@
 #include <adit/system.hpp>
 
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/table.hpp"
 
@@ -36,13 +37,13 @@ int version(bool json) {
                 {"vector_bits", generator.vector_bits},
                 {"vulkan", vulkan_state()}};
   if (json) {
-    fmt::print("{}\n", document.dump(2));
+    print_json(document);
     return 0;
   }
-  fmt::print("adit {}\n", ADIT_VERSION);
-  fmt::print("{}", table({{"  build", fmt::format("{}, {}", ADIT_BUILD_TYPE, compiler())},
-                          {"  cpu code", cpu_code(generator)},
-                          {"  vulkan", vulkan_state()}}));
+  print_out("adit {}\n", ADIT_VERSION);
+  write_out(table({{"  build", fmt::format("{}, {}", ADIT_BUILD_TYPE, compiler())},
+                   {"  cpu code", cpu_code(generator)},
+                   {"  vulkan", vulkan_state()}}));
   return 0;
 }
 

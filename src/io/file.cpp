@@ -53,22 +53,41 @@ void write_all(const Place& place, int descriptor, ByteSpan bytes) {
   }
 }
 
-// Where the file really goes: what a symbolic link names. A pipe or a device must not be renamed over.
-fs::path final_path(const Place& place, const fs::path& path) {
+// Where the file really goes. A pipe, a device or a folder must not be renamed over.
+fs::path final_path(const Place& place, const fs::path& path, Links links) {
   std::error_code error;
   fs::path target = path;
-  if (fs::is_symlink(fs::symlink_status(path, error))) target = fs::weakly_canonical(path, error);
-  const fs::file_status status = fs::status(target, error);
+  fs::file_status status = fs::symlink_status(path, error);
+  if (fs::is_symlink(status) && links == Links::replaced) return target;
+  if (fs::is_symlink(status)) {
+    target = fs::weakly_canonical(path, error);
+    status = fs::status(target, error);
+  }
   if (fs::exists(status) && !fs::is_regular_file(status)) place.fail("expected a regular file or a new name");
   return target;
 }
 
-fs::path temporary_path(const fs::path& target) {
+// A file that nobody else has, beside the target.
+std::pair<int, fs::path> open_temporary(const Place& place, const fs::path& target) {
   static std::atomic<uint64_t> counter{0};
-  fs::path name = target;
-  name.replace_filename(
-      fmt::format(".{}.writing-{}-{}", target.filename().string().substr(0, 100), getpid(), counter++));
-  return name;
+  constexpr int most_tries = 100;  // names may be left from a process of the same number
+  for (int i = 0; i < most_tries; ++i) {
+    fs::path name = target;
+    name.replace_filename(
+        fmt::format(".{}.writing-{}-{}", target.filename().string().substr(0, 100), getpid(), counter++));
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file >= 0) return {file, name};
+    if (errno != EEXIST) break;
+  }
+  fail_with_reason(place, "a folder to write in");
+}
+
+// Some file systems only tell of a full disk now; others cannot be asked.
+void sync(const Place& place, const fs::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() >= 0 && ::fsync(file.number()) != 0 &&
+      (errno == ENOSPC || errno == EIO || errno == EDQUOT))
+    fail_with_reason(place, "it on the disk");
 }
 
 uint64_t physical_memory() {
@@ -182,18 +201,33 @@ Bytes read_stream(const Place& place, std::istream& in) {
   return bytes;
 }
 
-void write_file(const Place& place, const fs::path& path, ByteSpan bytes) {
-  const fs::path target = final_path(place, path), temporary = temporary_path(target);
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.number() < 0) fail_with_reason(place, "a folder to write in");
-  try {
-    write_all(place, file.number(), bytes);
-    if (!file.close()) fail_with_reason(place, "to write it");
-    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_with_reason(place, "to rename the new file");
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+NewFiles::~NewFiles() {
+  for (const File& file : files_) ::unlink(file.temporary.c_str());
+}
+
+void NewFiles::add(const Place& place, const fs::path& path, ByteSpan bytes) {
+  const fs::path target = final_path(place, path, links_);
+  const auto [number, temporary] = open_temporary(place, target);
+  Descriptor file(number);
+  files_.push_back({place, temporary, target});
+  write_all(place, file.number(), bytes);
+  if (!file.close()) fail_with_reason(place, "to write it");
+}
+
+void NewFiles::commit() {
+  for (const File& file : files_) sync(file.place, file.temporary);
+  while (!files_.empty()) {
+    const File& file = files_.back();
+    if (::rename(file.temporary.c_str(), file.target.c_str()) != 0)
+      fail_with_reason(file.place, "to rename the new file");
+    files_.pop_back();
   }
+}
+
+void write_file(const Place& place, const fs::path& path, ByteSpan bytes, Links links) {
+  NewFiles files(links);
+  files.add(place, path, bytes);
+  files.commit();
 }
 
 void write_stream(const Place& place, std::ostream& out, ByteSpan bytes) {

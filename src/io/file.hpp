@@ -4,6 +4,7 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iosfwd>
@@ -32,8 +33,31 @@ struct Place {
 
 Bytes read_file(const Place& place, const std::filesystem::path& path);
 Bytes read_stream(const Place& place, std::istream& in);
-// Under a temporary name, then renamed; through a symbolic link to what it names.
-void write_file(const Place& place, const std::filesystem::path& path, ByteSpan bytes);
+// A symbolic link at the name of a new file: the file goes where it points, or takes its place.
+enum class Links : uint8_t { followed, replaced };
+
+// Files that are written aside, as ".<name>.writing-<process>-<number>", and put in place when all of them
+// are whole and on the disk. What was not put in place goes.
+class NewFiles {
+ public:
+  explicit NewFiles(Links links) : links_(links) {}
+  ~NewFiles();
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  void add(const Place& place, const std::filesystem::path& path, ByteSpan bytes);
+  void commit();
+
+ private:
+  struct File {
+    Place place;
+    std::filesystem::path temporary, target;
+  };
+  Links links_;
+  std::vector<File> files_;  // not yet in place
+};
+// One such file.
+void write_file(const Place& place, const std::filesystem::path& path, ByteSpan bytes,
+                Links links = Links::followed);
 void write_stream(const Place& place, std::ostream& out, ByteSpan bytes);
 
 // "'abc'" for messages: cut if long, with what is not printable as \xNN.

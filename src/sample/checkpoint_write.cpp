@@ -53,7 +53,7 @@ void CheckpointWriter::fail(const char* expected) const {
 }
 
 void CheckpointWriter::open(int flags) {
-  descriptor_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
+  descriptor_ = ::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("a file to write");
   struct stat status {};
   is_regular_ = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);

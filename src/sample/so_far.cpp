@@ -111,4 +111,18 @@ Draws draws_so_far(const std::string& path, const Model& model, const std::share
   return sampling::draws_so_far(read_checkpoint(path), path, model.state(), device);
 }
 
+std::optional<int64_t> draws_in_checkpoint(const std::string& path) try {
+  const CheckpointContents contents = read_checkpoint(path);
+  if (!contents.state) return {};
+  const auto options = nlohmann::json::parse(contents.header.options);
+  const uint64_t warmup = options.at("warmup"), thin = options.at("thin");
+  const uint64_t first = options.at("save_warmup").get<bool>() ? (warmup + thin - 1) / thin : 0;
+  int64_t draws = 0;
+  for (const CheckpointRows& rows : contents.rows)
+    if (rows.first >= first) draws += static_cast<int64_t>(rows.count);
+  return draws;
+} catch (const std::exception&) {  // no file, or none of ours
+  return {};
+}
+
 }  // namespace adit

@@ -20,6 +20,21 @@ void same_columns(const Place& place, const File& file, const std::string& first
                          shown(here, file.columns.end())));
 }
 
+// Chains of two runs, or one chain twice, where the files tell: ours do.
+void expect_one_run(const std::vector<std::string>& paths, const std::vector<File>& files) {
+  const std::string run = files.front().config.text("adit_run");
+  std::map<std::string, size_t> seen;  // by the number of the chain
+  for (size_t i = 0; i < files.size(); i++) {
+    const Place place{"read_draws", paths[i]};
+    const Config& config = files[i].config;
+    if (config.text("adit_run") != run)
+      place.fail(fmt::format("expected a chain of the run of {}, got one of another run", paths.front()));
+    const auto [other, is_new] = seen.emplace(config.text("id"), i);
+    if (!run.empty() && !is_new)
+      place.fail(fmt::format("expected another chain than {} has, got the same", paths[other->second]));
+  }
+}
+
 void read_config(Draws& draws, const Config& config) {
   draws.model = config.text("model");
   draws.warmup = config.integer("num_warmup", 0);
@@ -115,6 +130,7 @@ Draws read(const std::vector<std::string>& paths, const std::vector<Bytes>& cont
     files.push_back(parse(place, {text, contents[i].size()}));
     same_columns(place, files.back(), paths.front(), files.front());
   }
+  expect_one_run(paths, files);
   Draws draws;
   draws.chains = std::ssize(files);
   draws.draws = files.front().rows;

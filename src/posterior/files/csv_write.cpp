@@ -4,6 +4,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include <adit/draws_origin.hpp>
+
 #include "posterior/files/check.hpp"
 #include "posterior/files/csv.hpp"
 
@@ -102,8 +104,8 @@ void add_settings(Buffer& to, const Draws& draws) {
   add(to, "#     num_chains = {}\n", draws.chains);
 }
 
-void add_header(Buffer& to, const Draws& draws, int64_t chain) {
-  add(to, "# adit_version = {}\n# model = {}\n", ADIT_VERSION, one_line(draws.model));
+void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t chain) {
+  add(to, "# adit_version = {}\n# adit_run = {}\n# model = {}\n", ADIT_VERSION, run, one_line(draws.model));
   add_settings(to, draws);
   add(to, "# id = {}\n# init = {}\n# random\n#   seed = {}\n", chain + 1, one_line(draws.inits), draws.seed);
   add(to, "# device = {}\n# precision = {}\n", one_line(draws.device), draws.precision);
@@ -153,9 +155,11 @@ void write_csv(const Draws& draws, const std::string& stem) {
   const std::vector<double> absent(static_cast<size_t>(draws.chains * draws.warmup_draws), std::nan(""));
   const std::vector<Column> warmup =
       draws.warmup_draws > 0 ? warmup_columns_of(draws, absent) : std::vector<Column>{};
+  const std::string run = run_name(draws);
+  NewFiles files(Links::replaced);
   for (int64_t chain = 0; chain < draws.chains; chain++) {
     Buffer text;
-    add_header(text, draws, chain);
+    add_header(text, draws, run, chain);
     for (const Column& column : columns) add(text, "{},", column.name);
     text.data()[text.size() - 1] = '\n';
     add_rows(text, draws, warmup, chain, draws.warmup_draws);
@@ -163,8 +167,9 @@ void write_csv(const Draws& draws, const std::string& stem) {
     add_rows(text, draws, columns, chain, draws.draws);
     add_times(text, draws.seconds);
     const std::string path = fmt::format("{}_{}.csv", stem, chain + 1);
-    write_file({"write_csv", path}, path, std::as_bytes(std::span(text.data(), text.size())));
+    files.add({"write_csv", path}, path, std::as_bytes(std::span(text.data(), text.size())));
   }
+  files.commit();
 }
 
 }  // namespace adit

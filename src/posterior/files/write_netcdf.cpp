@@ -9,7 +9,7 @@ void write_netcdf(const Draws& draws, const std::string& path) {
   const Place place{"write_netcdf", path};
   Bytes file = netcdf::encode(place, draws);
   netcdf::append_check_sum(file);
-  write_file(place, path, file);
+  write_file(place, path, file, Links::replaced);
 }
 
 }  // namespace adit

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
+#include <span>
 
 #include <adit/error.hpp>
 
+#include "io/file.hpp"
 #include "posterior/report/plots.hpp"
 #include "posterior/report/style.hpp"
 #include "posterior/report/text.hpp"
@@ -195,11 +196,12 @@ namespace adit {
 
 void write_report(const Draws& draws, const std::string& path) {
   const std::string text = report::page(draws);
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file)
-    throw Error(ErrorKind::io, "[write_report] path: expected a file that can be written, got " + path);
+  try {
+    write_file({"write_report", path}, path, std::as_bytes(std::span(text.data(), text.size())),
+               Links::replaced);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::io, error.what());
+  }
 }
 
 }  // namespace adit

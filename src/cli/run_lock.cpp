@@ -1,0 +1,103 @@
+#include "cli/run_lock.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <adit/error.hpp>
+
+namespace adit::cli {
+namespace {
+
+constexpr const char* lock_name = ".lock";
+
+pid_t written_in(int descriptor) {
+  char text[32];
+  const ssize_t size = ::pread(descriptor, text, sizeof text, 0);
+  pid_t process = 0;
+  if (size > 0) std::from_chars(text, text + size, process);
+  return process;
+}
+
+}  // namespace
+
+bool is_alive(pid_t process) { return process > 0 && (::kill(process, 0) == 0 || errno == EPERM); }
+
+RunLock::RunLock(const std::string& where, const std::filesystem::path& folder)
+    : where_(where), folder_(folder), path_(folder / lock_name) {
+  constexpr int most_tries = 100;  // each fails only if another run has ended meanwhile
+  for (int i = 0; i < most_tries; ++i)
+    if (open()) return;
+  fail("cannot be locked: other runs come and go");
+}
+
+// Whoever ends removes the file while it holds the lock: a lock on a file without a name is worth nothing.
+RunLock::~RunLock() {
+  ::unlink(path_.c_str());
+  ::close(descriptor_);
+}
+
+void RunLock::fail(const std::string& why) const {
+  throw Error(ErrorKind::io, fmt::format("{}: {} {}", where_, folder_.string(), why));
+}
+
+bool RunLock::open() {
+  descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail(fmt::format("cannot be written: {}", std::strerror(errno)));
+  try {
+    // Not every file system locks.
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      const pid_t other = written_in(descriptor_);
+      fail(fmt::format("is taken: another run{} is working there",
+                       other > 0 ? fmt::format(" (process {})", other) : ""));
+    }
+    if (is_still_named()) {
+      sign();
+      return true;
+    }
+  } catch (...) {  // no destructor runs yet
+    ::close(descriptor_);
+    throw;
+  }
+  ::close(descriptor_);
+  return false;
+}
+
+bool RunLock::is_still_named() const {
+  struct stat mine {
+  }, named{};
+  if (::fstat(descriptor_, &mine) != 0) fail(fmt::format("cannot be locked: {}", std::strerror(errno)));
+  if (!S_ISREG(mine.st_mode) || mine.st_nlink > 1)
+    fail(fmt::format("cannot be locked: its {} is no plain file", lock_name));
+  return ::lstat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+// Says who works here; and shows that the folder can be written.
+void RunLock::sign() const {
+  const std::string text = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(descriptor_, 0) == 0 &&
+      ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()))
+    return;
+  const int reason = errno;
+  ::unlink(path_.c_str());
+  fail(fmt::format("cannot be written: {}", std::strerror(reason)));
+}
+
+pid_t RunLock::holder(const std::filesystem::path& folder) {
+  const std::string path = (folder / lock_name).string();
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  struct stat status {};
+  const bool plain = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+  const pid_t process = plain ? written_in(descriptor) : 0;
+  ::close(descriptor);
+  return is_alive(process) ? process : 0;
+}
+
+}  // namespace adit::cli

@@ -1,0 +1,36 @@
+// One run at a time works in a folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <sys/types.h>
+
+namespace adit::cli {
+
+// Holds the folder while it lives, by a lock on its file .lock, which ends with the process however that
+// ends.
+class RunLock {
+ public:
+  // Throws where another process holds it, or where the folder cannot be written; `where` begins the errors.
+  RunLock(const std::string& where, const std::filesystem::path& folder);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  // The process that works in the folder; 0: none that is known.
+  static pid_t holder(const std::filesystem::path& folder);
+
+ private:
+  bool open();
+  bool is_still_named() const;
+  void sign() const;
+  [[noreturn]] void fail(const std::string& why) const;
+
+  std::string where_;
+  std::filesystem::path folder_, path_;
+  int descriptor_ = -1;
+};
+
+bool is_alive(pid_t process);
+
+}  // namespace adit::cli
