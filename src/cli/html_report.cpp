@@ -6,7 +6,6 @@
 
 #include <adit/checkpoint.hpp>
 #include <adit/error.hpp>
-
 #include <adit/text.hpp>
 
 #include "cli/command.hpp"

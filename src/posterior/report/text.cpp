@@ -5,7 +5,6 @@
 
 #include <adit/text.hpp>
 
-
 namespace adit::report {
 
 namespace {
