@@ -1,6 +1,7 @@
 // Parameters of distributions outside of their domains: as numbers, as tensors, as data, at start points and
 // in a run. Each is told by name, and none has a finite density.
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include <adit/diagnostics.hpp>
@@ -171,6 +172,11 @@ TEST(Outside, TheElementIsNamed) {
       "[binomial] count: expected a whole number of at least 0, got 2.5 at [1]");
 }
 
+// A conversion is looked through only where it keeps the number: -0.5 as a whole number is 0.
+TEST(Outside, ConversionsCount) {
+  EXPECT_EQ(message_of([] { poisson(as_type(tensor({-0.5, 3.0}), DType::i32)); }), "");
+}
+
 // What is not known is left alone: arguments of functions that are traced.
 TEST(Outside, TracedParametersPass) {
   const auto density = [](Tensor s) { return sum(normal(0, s).log_density(tensor({1.0}))); };
@@ -248,6 +254,20 @@ TEST(Outside, ARunTellsWhatLeftItsDomain) {
       told = told || warning == draws.notes[0];
     EXPECT_TRUE(told);
   }
+}
+
+// A density that is smooth up to the edge: what diverges there went over it. Walked again both ways, nearly
+// every transition is found.
+TEST(Outside, NearlyAllOfThemAreFound) {
+  Model model("edge");
+  model.observe("k", poisson(model.sample("rate", normal(0.5, 1))), tensor({0.0}));
+  const Draws draws = sample(model, {.chains = 4, .warmup = 200, .draws = 200, .device = "cpu"});
+  ASSERT_EQ(draws.notes.size(), 1u);
+  const size_t counts = draws.notes[0].find("So it was in ");
+  ASSERT_NE(counts, std::string::npos);
+  int found = 0, looked_at = 0;
+  ASSERT_EQ(std::sscanf(draws.notes[0].c_str() + counts, "So it was in %d of %d", &found, &looked_at), 2);
+  EXPECT_GE(4 * found, 3 * looked_at) << draws.notes[0];
 }
 
 // Divergences with another cause are not blamed on parameters.
