@@ -38,6 +38,19 @@ std::vector<double> rows_between(const CheckpointContents& contents, uint64_t fi
   return contents.header.numbers(rows_of(contents, all(first), all(count)));
 }
 
+int64_t warmup_rows(const Json& options) {
+  const int64_t warmup = options.at("warmup"), thin = options.at("thin");
+  return options.at("save_warmup").get<bool>() ? (warmup + thin - 1) / thin : 0;
+}
+
+// Rows of warm-up lie before those of draws; what all chains have counts.
+int64_t draws_after(const CheckpointContents& contents, int64_t warm) {
+  const std::vector<uint64_t> counts = count_rows(contents);
+  const int64_t fewest =
+      counts.empty() ? 0 : static_cast<int64_t>(*std::min_element(counts.begin(), counts.end()));
+  return std::max<int64_t>(0, fewest - warm);
+}
+
 void describe(const CheckpointHeader& header, const stats::ModelState& model, Draws& draws) {
   const Json options = parse_json<Json>(header.options);
   draws.model = model.name;
@@ -63,22 +76,17 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
   check_model(header, path, model);
   Draws draws;
   describe(header, model, draws);
-  const bool has_warmup = parse_json<Json>(header.options).at("save_warmup");
-  const int64_t warm = has_warmup ? (draws.warmup + draws.thin - 1) / draws.thin : 0;
+  const int64_t warm = warmup_rows(parse_json(header.options));
   const Tensor graph = make_density(model, header.is_f32 ? DType::f32 : DType::f64).constant;
   const double constant = stats::at_point(model, {graph}, {})[0].item<double>();
-  // Rows of warm-up lie before those of draws; what all chains have counts.
-  const std::vector<uint64_t> counts = count_rows(contents);
-  const int64_t fewest =
-      counts.empty() ? 0 : static_cast<int64_t>(*std::min_element(counts.begin(), counts.end()));
-  draws.draws = std::max<int64_t>(0, fewest - warm);
+  draws.draws = draws_after(contents, warm);
   if (draws.draws == 0) return draws;
   const auto collect = [&](int64_t first, int64_t count, auto& variables, auto& stats) {
     collect_draws(model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)),
                   constant, device, variables, stats);
   };
   collect(warm, draws.draws, draws.variables, draws.stats);
-  if (has_warmup) {
+  if (warm > 0) {
     draws.warmup_draws = warm;
     collect(0, warm, draws.warmup_variables, draws.warmup_stats);
   }
@@ -114,13 +122,7 @@ Draws draws_so_far(const std::string& path, const Model& model, const std::share
 std::optional<int64_t> draws_in_checkpoint(const std::string& path) try {
   const CheckpointContents contents = read_checkpoint(path);
   if (!contents.state) return {};
-  const auto options = nlohmann::json::parse(contents.header.options);
-  const uint64_t warmup = options.at("warmup"), thin = options.at("thin");
-  const uint64_t first = options.at("save_warmup").get<bool>() ? (warmup + thin - 1) / thin : 0;
-  int64_t draws = 0;
-  for (const CheckpointRows& rows : contents.rows)
-    if (rows.first >= first) draws += static_cast<int64_t>(rows.count);
-  return draws;
+  return sampling::draws_after(contents, sampling::warmup_rows(parse_json(contents.header.options)));
 } catch (const std::exception&) {  // no file, or none of ours
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "stats/formula.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <adit/control.hpp>
 
-#include "graph/build/operands.hpp"
+#include "graph/operands.hpp"
 #include "graph/row.hpp"
 
 namespace adit::stats {
