@@ -126,7 +126,7 @@ TEST_F(CliStreamsTest, odd_paths_are_named_with_json_too) {
       {"summary " + long_name, "File name too long"},
       {"diagnose folder/none", "[diagnose] files: folder/none does not exist"},
       {"loo folder", "[loo] files: no draws in folder"},
-      {"report file --output ''", "[report] --output: expected a path"},
+      {"report file --output ''", "[report] --output: expected the name of a file"},
       {"report file --output folder", "[report] --output: expected a file or a new name, got folder"},
       {"report file --output file/below", "[report] --output: "},
       {"report file --output " + bad_bytes, "[report] --output: expected a name in UTF-8"},

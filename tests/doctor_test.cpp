@@ -9,10 +9,12 @@
 #include <adit/doctor.hpp>
 
 #include "device/doctor/child.hpp"
+#include "device/profile.hpp"
 #include "devices.hpp"
 #include "native/compile.hpp"
 #include "own_folder.hpp"
 #include "support/cache.hpp"
+#include "support/stopwatch.hpp"
 
 namespace {
 
@@ -200,7 +202,7 @@ TEST(ChildTest, the_program_knows_where_it_is) { EXPECT_TRUE(fs::exists(doctor::
 
 TEST(SpeedTest, the_median_is_of_the_work) {
   int calls = 0;
-  const double seconds = doctor::median_seconds([&] { ++calls, ::usleep(2000); }, 5, 0.02);
+  const double seconds = median_seconds([&] { ++calls, ::usleep(2000); }, 5, 0.02);
   EXPECT_GE(seconds, 0.002);
   EXPECT_LT(seconds, 0.2);
   EXPECT_GE(calls, 6);

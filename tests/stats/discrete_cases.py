@@ -22,6 +22,10 @@ def array(values):
     return {"shape": list(values.shape), "values": words}
 
 
+EVENT_AXES = {"dirichlet": 1, "multi_normal": 1, "multi_normal_cholesky": 1, "gaussian_random_walk": 1,
+              "mixture_multi_normal": 1, "lkj_corr_cholesky": 2}
+
+
 class Cases:
     def __init__(self):
         self.list = []
@@ -31,6 +35,10 @@ class Cases:
         """fixed: parameters that have no gradient (counts); size: a number that is no tensor.
 
         tolerance of f64, single of f32, relative to 1 + |value|."""
+        # Densities take x with the shape that all broadcast to: one that parameters would repeat is refused.
+        x = np.asarray(x, dtype=np.float64)
+        event = x.shape[x.ndim - EVENT_AXES.get(name, 0):]
+        x = np.broadcast_to(x, np.shape(log_density) + event)
         self.list.append({"name": name, "parameters": [array(p) for p in parameters], "x": array(x),
                           "log_density": array(log_density), "mean": array(mean), "variance": array(variance),
                           "continuous": continuous, "gradient": gradient, "fixed": list(fixed), "draws": draws,
@@ -207,7 +215,7 @@ def log_normals(x, mean, covariance):
 def add_multi_normal(cases):
     random = np.random.default_rng(5)
     for batch_m, batch_c, lead, size in (((), (), (), 3), ((), (), (7,), 4), ((2,), (), (3,), 2), ((), (2,), (3,), 3),
-                                         ((2, 1), (3,), (4,), 2), ((), (), (), 1)):
+                                         ((2, 3), (3,), (4,), 2), ((), (), (), 1)):
         m, c = random.normal(size=batch_m + (size,)), covariance_of(random, batch_c, size)
         batch = np.broadcast_shapes(batch_m, batch_c)
         x = random.normal(size=lead + batch + (size,))
