@@ -174,15 +174,15 @@ TEST_F(CacheTrust, what_another_user_owns_is_not_used) {
 
 TEST_F(CacheTrust, a_user_does_not_use_what_root_owns_either) {
   if (!is_root()) GTEST_SKIP() << "needs root, to become another";
+  for (const fs::path& folder : {cache_, cache_ / "objects"}) set_mode(folder, 0755);
+  set_mode(entry_, 0644);  // so that only the owner is in the way
   const Child child = run_in_child([] {
     become_nobody();
     if (cache::load("objects", key)) ::_exit(1);
   });
   EXPECT_EQ(child.status, 0) << child.text;
-  EXPECT_EQ(child.said(warning), 1) << child.text;
-  give_to_nobody(cache_);
-  give_to_nobody(cache_ / "objects");
-  give_to_nobody(entry_);
+  EXPECT_EQ(child.said(warning + cache_.string() + ": expected a folder of user "), 1) << child.text;
+  for (const fs::path& path : {home_, cache_, cache_ / "objects", entry_}) give_to_nobody(path);
   const Child owner = run_in_child([] {
     become_nobody();
     if (cache::load("objects", key) != bytes_of("planted")) ::_exit(1);
@@ -207,8 +207,9 @@ TEST_F(CacheTrust, root_does_not_use_anothers_home) {
 }
 
 TEST_F(CacheTrust, a_home_that_is_not_there_is_not_made) {
-  const auto in_home = [](const char* home) {
+  const auto in_home = [&](const char* home) {
     return run_in_child([&] {
+      if (::chdir(root_.c_str()) != 0) ::_exit(1);
       ::unsetenv("ADIT_CACHE");
       ::setenv("XDG_CACHE_HOME", "relative", 1);  // counts as unset
       if (home)
@@ -222,7 +223,7 @@ TEST_F(CacheTrust, a_home_that_is_not_there_is_not_made) {
   EXPECT_EQ(missing.said(warning), 1) << missing.text;
   EXPECT_FALSE(fs::exists(root_ / "missing"));
   EXPECT_EQ(unset.said(warning), 1) << unset.text;
-  EXPECT_FALSE(fs::exists("relative"));
+  EXPECT_FALSE(fs::exists(root_ / "relative"));
   fs::create_directory(root_ / "there");
   EXPECT_EQ(in_home((root_ / "there").c_str()).text, "");
   EXPECT_TRUE(fs::exists(root_ / "there/.cache/adit/objects/key.adit"));
@@ -290,6 +291,8 @@ TEST_F(CacheTrust, a_kind_that_is_a_link_is_not_followed) {
 TEST_F(CacheTrust, clear_removes_links_and_not_what_they_name) {
   write_file(root_ / "precious.adit", "not an entry");
   fs::create_symlink(root_ / "precious.adit", cache_ / "objects" / "link.adit");
+  ASSERT_EQ(cache::usage().size(), 1u);
+  EXPECT_EQ(cache::usage()[0].files, 1u) << "a link is no entry";
   EXPECT_EQ(cache::clear(), 2u);
   EXPECT_TRUE(fs::exists(root_ / "precious.adit"));
   EXPECT_TRUE(fs::is_empty(cache_ / "objects"));

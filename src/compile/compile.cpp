@@ -79,7 +79,8 @@ class Compiler {
     std::vector<const Group*> run;
     double code = 0;
     for (size_t i = first; i < groups.size() && run.size() < most_groups && is_small(groups[i], shop); ++i) {
-      for_each_inside(groups[i], shop.partition, [&](const Node& node, Place) { code += code_length(node); });
+      for_each_inside(groups[i], shop.partition,
+                      [&](const Node& node, Reading) { code += code_length(node); });
       if (code > most_code) break;
       run.push_back(&groups[i]);
     }
@@ -138,9 +139,9 @@ class Compiler {
   // A loop may write a result where it read an operand, element by element.
   static void reuse_operands(MemoryPlan& plan, const Group& group, const Partition& parts, size_t step) {
     std::unordered_map<const Node*, bool> in_order;
-    for_each_read(group, parts, [&](const Node& node, Place place) {
+    for_each_read(group, parts, [&](const Node& node, Reading reading) {
       const auto it = in_order.try_emplace(&memory_of(node), true).first;
-      it->second = it->second && place == Place::whole;
+      it->second = it->second && reading == Reading::whole;
     });
     for (const Node* root : group.roots)
       for (const auto& [node, whole] : in_order)

@@ -69,7 +69,7 @@ class Joiner {
   void add(const Part& part) {
     double code = 0;
     for_each_inside(group_of({part}), shop_.partition,
-                    [&](const Node& node, Place) { code += code_length(node); });
+                    [&](const Node& node, Reading) { code += code_length(node); });
     if (parts_.size() == most_parts || code_ + code > most_code || part.count > small) flush();
     parts_.push_back(part);
     code_ += code;
@@ -115,7 +115,7 @@ class Joiner {
 
   void declare(Writer& writer, const Group& group) const {
     std::map<uint64_t, const Node*> reads;  // by age: what is made alike gives the same kernel
-    for_each_read(group, shop_.partition, [&](const Node& node, Place) { reads[node.number] = &node; });
+    for_each_read(group, shop_.partition, [&](const Node& node, Reading) { reads[node.number] = &node; });
     for (const Part& part : parts_)
       if (in_memory(*part.node)) reads[part.node->number] = part.node;
     writer.arguments().tensor(node_, kernel::Access::write);

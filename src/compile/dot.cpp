@@ -60,7 +60,7 @@ class Epilogue {
  private:
   void declare_around(const Group& around, const Partition& others) {
     std::map<uint64_t, const Node*> reads;
-    for_each_read(around, others, [&](const Node& node, Place) { reads[node.number] = &node; });
+    for_each_read(around, others, [&](const Node& node, Reading) { reads[node.number] = &node; });
     for (const Node* root : group_.roots)
       if (others.stored.contains(root)) arguments_->tensor(*root, kernel::Access::write);
     for (const auto& [number, node] : reads) {

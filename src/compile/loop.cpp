@@ -20,7 +20,7 @@ const Node& Workshop::make_scratch(DType type, const Shape& shape) {
 
 std::string kernel_name(const Group& group, const Partition& partition, const char* form) {
   std::map<uint64_t, std::string> words;  // by age, so that the name reads in order
-  for_each_inside(group, partition, [&](const Node& node, Place) {
+  for_each_inside(group, partition, [&](const Node& node, Reading) {
     if (graph::row_of(node.op).kind != Kind::leaf) words[node.number] = graph::name_of(node.op);
   });
   std::string name = form;
@@ -33,7 +33,7 @@ std::string kernel_name(const Group& group, const Partition& partition, const ch
 
 Type index_type_for(const Group& group, const Partition& partition) {
   int64_t largest = 0;
-  const auto look = [&](const Node& node, Place) {
+  const auto look = [&](const Node& node, Reading) {
     largest = std::max(largest, element_count(node.shape) * (is_complex(node.type) ? 2 : 1));
   };
   for_each_inside(group, partition, look);
@@ -43,7 +43,7 @@ Type index_type_for(const Group& group, const Partition& partition) {
 
 void declare_arguments(Writer& writer, const Group& group, const Partition& partition) {
   std::map<uint64_t, const Node*> reads;  // by age: the same graph gives the same kernel
-  for_each_read(group, partition, [&](const Node& node, Place) { reads[node.number] = &node; });
+  for_each_read(group, partition, [&](const Node& node, Reading) { reads[node.number] = &node; });
   for (const Node* root : group.roots)
     if (partition.stored.contains(root)) writer.arguments().tensor(*root, kernel::Access::write);
   for (const auto& [number, node] : reads) {
@@ -72,15 +72,15 @@ int vector_width(const Group& group, const Workshop& shop, int64_t count) {
   uint32_t widest = 1;
   int nodes = 0;
   bool has_pairs = false, scattered = false;
-  const auto look = [&](const Node& node, Place) {
+  const auto look = [&](const Node& node, Reading) {
     widest = std::max(widest, size_of(node.type));
     has_pairs = has_pairs || is_complex(node.type);
     scattered = scattered || node.op == Op::gather || node.op == Op::take_along_axis;
   };
   for_each_read(group, shop.partition, look);
-  for_each_inside(group, shop.partition, [&](const Node& node, Place place) {
+  for_each_inside(group, shop.partition, [&](const Node& node, Reading reading) {
     ++nodes;
-    look(node, place);
+    look(node, reading);
   });
   // Scattered reads wait for memory: more invocations hide that better than wider ones.
   if (has_pairs || scattered || nodes > 300) return 1;
@@ -89,7 +89,7 @@ int vector_width(const Group& group, const Workshop& shop, int64_t count) {
 
 bool walks_out_of_order(const Group& group, const Workshop& shop) {
   bool found = false;
-  for_each_inside(group, shop.partition, [&](const Node& node, Place) {
+  for_each_inside(group, shop.partition, [&](const Node& node, Reading) {
     const Kind kind = graph::row_of(node.op).kind;
     found = found || (kind == Kind::view && node.op != Op::reshape) || node.op == Op::iota ||
             node.op == Op::dot || kind == Kind::reduction;

@@ -27,7 +27,7 @@ class Merger {
     for (size_t g = 0; g < groups_.size(); ++g) {
       find_reads(g);
       for_each_inside(groups_[g], partition_,
-                      [&](const Node& node, Place) { sizes_[g] += code_length(node); });
+                      [&](const Node& node, Reading) { sizes_[g] += code_length(node); });
     }
   }
 
@@ -45,12 +45,13 @@ class Merger {
   }
 
  private:
-  using Reads = std::map<const Node*, std::set<Place>>;
+  using Reads = std::map<const Node*, std::set<Reading>>;
 
   void find_reads(size_t g) {
     Reads& reads = reads_[g];
     reads.clear();
-    for_each_read(groups_[g], partition_, [&](const Node& node, Place place) { reads[&node].insert(place); });
+    for_each_read(groups_[g], partition_,
+                  [&](const Node& node, Reading reading) { reads[&node].insert(reading); });
   }
 
   // Oldest first, each once.
@@ -100,13 +101,13 @@ class Merger {
       for (const Node* root : c.roots)
         if (element_count(root->shape) != element_count(p.roots[0]->shape) || !is_float(root->type))
           return false;
-      return c.roots.size() <= 3 && all_reads(p, reads, {Place::whole});
+      return c.roots.size() <= 3 && all_reads(p, reads, {Reading::whole});
     }
     if (p.form == Group::Form::kernel || c.form == Group::Form::kernel) return false;
     if (p.roots.size() + c.roots.size() > 8) return false;
     if (p.form == Group::Form::loop && c.form == Group::Form::loop) {
       if (element_count(p.roots[0]->shape) != element_count(c.roots[0]->shape)) return false;
-      return all_reads(p, reads, {Place::whole});
+      return all_reads(p, reads, {Reading::whole});
     }
     if (p.form != Group::Form::rows) return false;
     joint.form = Group::Form::rows;
@@ -126,11 +127,11 @@ class Merger {
            is_float(p.roots[0]->type);
   }
 
-  bool all_reads(const Group& p, const Reads& reads, const std::set<Place>& allowed) const {
+  bool all_reads(const Group& p, const Reads& reads, const std::set<Reading>& allowed) const {
     for (const Node* root : p.roots)
       if (const auto it = reads.find(root); it != reads.end())
-        for (const Place place : it->second)
-          if (!allowed.contains(place)) return false;
+        for (const Reading reading : it->second)
+          if (!allowed.contains(reading)) return false;
     return true;
   }
 
@@ -141,13 +142,14 @@ class Merger {
     // In rows the places are judged in the joint space.
     if (joint.form == Group::Form::rows) {
       Reads reads;
-      for_each_read(joint, partition_, [&](const Node& node, Place place) { reads[&node].insert(place); });
+      for_each_read(joint, partition_,
+                    [&](const Node& node, Reading reading) { reads[&node].insert(reading); });
       for (const Node* root : groups_[p].roots) {
         const auto it = reads.find(root);
         if (it == reads.end()) continue;
         const bool is_whole = root->shape == joint.full && graph::row_of(root->op).kind != Kind::reduction;
-        for (const Place place : it->second)
-          if (place != (is_whole ? Place::whole : Place::row)) return false;
+        for (const Reading reading : it->second)
+          if (reading != (is_whole ? Reading::whole : Reading::row)) return false;
       }
     }
     if (depends(c, p, false)) return false;

@@ -24,7 +24,7 @@ constexpr double most_work = 1 << 17;  // additions
 
 double work_of_group(const Group& group, const Workshop& shop) {
   double work = 0;
-  for_each_inside(group, shop.partition, [&](const Node& node, Place) {
+  for_each_inside(group, shop.partition, [&](const Node& node, Reading) {
     const double elements = static_cast<double>(element_count(node.shape));
     const graph::Row& row = graph::row_of(node.op);
     if (node.op == Op::dot)
@@ -41,7 +41,7 @@ double work_of_group(const Group& group, const Workshop& shop) {
 void declare_shared(std::span<const Group* const> groups, const Workshop& shop, Arguments& arguments) {
   std::set<const Node*> read;
   for (const Group* group : groups)
-    for_each_read(*group, shop.partition, [&](const Node& node, Place) { read.insert(&node); });
+    for_each_read(*group, shop.partition, [&](const Node& node, Reading) { read.insert(&node); });
   for (const Group* group : groups)
     for (const Node* root : group->roots)
       if (shop.partition.stored.contains(root))

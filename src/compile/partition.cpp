@@ -89,65 +89,67 @@ bool is_row_broadcast(const Node& node, const Shape& full, const Axes& axes) {
 
 namespace {
 
-// Where the operands of a node are read when the node is computed at `place`.
-Place operand_place(const Group& group, const Node& node, Place place) {
+// How the operands of a node are read when the node itself is read so.
+Reading operand_reading(const Group& group, const Node& node, Reading reading) {
   const Kind kind = graph::row_of(node.op).kind;
-  if (place == Place::elsewhere) return place;
-  if (kind == Kind::elementwise || node.op == Op::alias) return place;
-  if (node.op == Op::reshape) return place;
+  if (reading == Reading::elsewhere) return reading;
+  if (kind == Kind::elementwise || node.op == Op::alias) return reading;
+  if (node.op == Op::reshape) return reading;
   if (node.op == Op::broadcast) {
-    if (place == Place::whole && group.form == Group::Form::rows &&
+    if (reading == Reading::whole && group.form == Group::Form::rows &&
         is_row_broadcast(node, group.full, group.axes))
-      return Place::row;
-    return element_count(node.shape) == element_count(node.operands[0].shape()) ? place : Place::elsewhere;
+      return Reading::row;
+    return element_count(node.shape) == element_count(node.operands[0].shape()) ? reading
+                                                                                : Reading::elsewhere;
   }
-  if (kind == Kind::reduction && group.form == Group::Form::rows && place == Place::row &&
+  if (kind == Kind::reduction && group.form == Group::Form::rows && reading == Reading::row &&
       node.operands[0].shape() == group.full && node.as<ReduceAttributes>().axes == group.axes)
-    return Place::whole;
-  return Place::elsewhere;
+    return Reading::whole;
+  return Reading::elsewhere;
 }
 
-Place root_place(const Group& group, const Node& root) {
-  if (group.form == Group::Form::kernel && root.op != Op::dot && group.roots.size() > 1) return Place::whole;
+Reading root_reading(const Group& group, const Node& root) {
+  if (group.form == Group::Form::kernel && root.op != Op::dot && group.roots.size() > 1)
+    return Reading::whole;
   if (group.form != Group::Form::rows)
-    return group.form == Group::Form::loop ? Place::whole : Place::elsewhere;
-  return root.shape == group.full && graph::row_of(root.op).kind != Kind::reduction ? Place::whole
-                                                                                    : Place::row;
+    return group.form == Group::Form::loop ? Reading::whole : Reading::elsewhere;
+  return root.shape == group.full && graph::row_of(root.op).kind != Kind::reduction ? Reading::whole
+                                                                                    : Reading::row;
 }
 
 void walk(const Group& group, const Partition& partition,
-          const std::function<void(const Node&, Place)>& on_read,
-          const std::function<void(const Node&, Place)>& on_inside) {
-  std::set<std::pair<const Node*, Place>> seen;
-  std::vector<std::pair<const Node*, Place>> open;
-  for (const Node* root : group.roots) open.emplace_back(root, root_place(group, *root));
+          const std::function<void(const Node&, Reading)>& on_read,
+          const std::function<void(const Node&, Reading)>& on_inside) {
+  std::set<std::pair<const Node*, Reading>> seen;
+  std::vector<std::pair<const Node*, Reading>> open;
+  for (const Node* root : group.roots) open.emplace_back(root, root_reading(group, *root));
   while (!open.empty()) {
-    const auto [node, place] = open.back();
+    const auto [node, reading] = open.back();
     open.pop_back();
-    if (!seen.insert({node, place}).second) continue;
+    if (!seen.insert({node, reading}).second) continue;
     if (partition.arguments.contains(node) ||
         (partition.in_memory.contains(node) && !group.contains(*node))) {
-      if (on_read) on_read(*node, place);
+      if (on_read) on_read(*node, reading);
       continue;
     }
-    if (on_inside) on_inside(*node, place);
-    const Place next = operand_place(group, *node, place);
+    if (on_inside) on_inside(*node, reading);
+    const Reading next = operand_reading(group, *node, reading);
     for (const Tensor& operand : node->operands) open.emplace_back(&operand.node(), next);
     // What a function of the user reads beside its parameters.
     if (node->op == Op::reduce)
       for (const Tensor& result : node->as<ReduceAttributes>().combine->results)
-        open.emplace_back(&result.node(), Place::elsewhere);
+        open.emplace_back(&result.node(), Reading::elsewhere);
   }
 }
 
 }  // namespace
 
 void for_each_read(const Group& group, const Partition& partition,
-                   const std::function<void(const Node&, Place)>& visit) {
+                   const std::function<void(const Node&, Reading)>& visit) {
   walk(group, partition, visit, {});
 }
 void for_each_inside(const Group& group, const Partition& partition,
-                     const std::function<void(const Node&, Place)>& visit) {
+                     const std::function<void(const Node&, Reading)>& visit) {
   walk(group, partition, {}, visit);
 }
 
@@ -175,7 +177,7 @@ Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, co
   for (const Node* node : outputs)
     if (!inputs.contains(node)) result.stored.insert(node);
   for (const Group& group : result.groups)
-    for_each_read(group, result, [&](const Node& node, Place) { result.stored.insert(&node); });
+    for_each_read(group, result, [&](const Node& node, Reading) { result.stored.insert(&node); });
   for (Group& group : result.groups)
     if (group.form == Group::Form::loop)
       std::erase_if(group.roots, [&](const Node* root) {

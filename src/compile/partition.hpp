@@ -20,8 +20,8 @@ using namespace lower;  // what it shares with the densities of the sampler
 
 using graph::Node;
 
-// How a group reads a node, seen from its own place in its space.
-enum class Place : uint8_t {
+// How a group reads a node: seen from where it is itself in its space.
+enum class Reading : uint8_t {
   whole,     // at the element of the loop, or of the row
   row,       // at the row: the same for all its elements
   elsewhere  // anywhere
@@ -61,10 +61,10 @@ Partition partition(const std::vector<const Node*>& nodes, const std::unordered_
 
 // Calls `visit` for every node that the group reads from memory or gets as a number, and how.
 void for_each_read(const Group& group, const Partition& partition,
-                   const std::function<void(const Node&, Place)>& visit);
+                   const std::function<void(const Node&, Reading)>& visit);
 // Every node that is computed inside the group, roots too, with the place at which it is.
 void for_each_inside(const Group& group, const Partition& partition,
-                     const std::function<void(const Node&, Place)>& visit);
+                     const std::function<void(const Node&, Reading)>& visit);
 
 // True where `node` repeats one value for all elements of a row of the space.
 bool is_row_broadcast(const Node& node, const Shape& full, const Axes& axes);

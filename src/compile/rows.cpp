@@ -64,9 +64,10 @@ RowPlan plan_rows(const Group& group, const Partition& partition) {
 void fix_row_values(Writer& writer, const Group& group, const Partition& partition, const Index& row) {
   std::map<uint64_t, const Node*> same;
   std::set<const Node*> anywhere;
-  for_each_inside(group, partition, [&](const Node& node, Place place) {
-    if (place == Place::whole && is_row_broadcast(node, group.full, group.axes)) same[node.number] = &node;
-    if (place == Place::elsewhere) anywhere.insert(&node);
+  for_each_inside(group, partition, [&](const Node& node, Reading reading) {
+    if (reading == Reading::whole && is_row_broadcast(node, group.full, group.axes))
+      same[node.number] = &node;
+    if (reading == Reading::elsewhere) anywhere.insert(&node);
   });
   for (const auto& [number, node] : same) {
     if (anywhere.contains(node) || writer.is_fixed(*node)) continue;
@@ -126,7 +127,7 @@ class RowWriter {
     if (!shop_.target.gpu || !by_team_ || !plan_.consecutive) return 1;
     uint32_t widest = 1;
     bool has_pairs = false;
-    const auto look = [&](const Node& node, Place) {
+    const auto look = [&](const Node& node, Reading) {
       widest = std::max(widest, size_of(node.type));
       has_pairs = has_pairs || is_complex(node.type);
     };

@@ -32,11 +32,11 @@ std::optional<Crossing> crossing_of(const Group& group, const Workshop& shop) {
   if (shape.size() < 2 || element_count(shape) < smallest) return std::nullopt;
   std::map<uint64_t, const Node*> found;
   bool fits = true;
-  for_each_inside(group, shop.partition, [&](const Node& node, Place place) {
+  for_each_inside(group, shop.partition, [&](const Node& node, Reading reading) {
     fits = fits && !is_complex(node.type);
     if (node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction) fits = false;
     if (node.op != Op::transpose) return;
-    if (place == Place::whole && node.shape == shape)
+    if (reading == Reading::whole && node.shape == shape)
       found[node.number] = &node;
     else
       fits = false;
