@@ -7,7 +7,7 @@
 
 #include <adit/diagnostics.hpp>
 #include <adit/ops.hpp>
-#include <adit/sample.hpp>
+#include <adit/adit.hpp>
 
 #include "cli/models/models.hpp"
 #include "devices.hpp"
@@ -212,6 +212,26 @@ TEST_P(Predictive, PriorOfConstrainedVariables) {
     }
   }
   EXPECT_NEAR(moments(first).mean, 0.2, 4 * std::sqrt(0.2 * 0.8 / 11 / 2000));
+}
+
+// What is computed beside them changes no draws: loops, and kernels that wait for each other through a third.
+TEST_P(Predictive, DrawsDoNotDependOnTheirNeighbours) {
+  const auto drawn = [&](int others) {
+    const auto key = [](uint64_t name, const Tensor& n) {
+      return random::fold_in(random::fold_in(random::key(9), name), n);
+    };
+    const auto f = [&](const Tensors& x) -> Tensors {
+      Tensors all{gamma(tensor({2.0, 3.0, 5.0}), 1).draw(key(0, x[0]), {3})};
+      for (int k = 1; k <= others; ++k)
+        all.push_back(lognormal(0, 0.5).draw(key(static_cast<uint64_t>(k), x[0]), {4}));
+      return all;
+    };
+    const Tensors all = vmap(f)(Tensors{iota({4}, DType::u64)});
+    eval(all);
+    return all[0].to_vector<double>();
+  };
+  const std::vector<double> alone = drawn(0);
+  for (int others = 1; others <= 6; ++others) EXPECT_EQ(drawn(others), alone) << others;
 }
 
 // More numbers than are computed at once: blocks join without a seam.

@@ -66,11 +66,10 @@ class Merger {
   }
 
   // May `from` need `what`, through any other group? Where the way is long the answer is yes: groups so far
-  // apart gain nothing from each other.
+  // apart gain nothing from each other. The numbers of nodes tell nothing here: an old group may wait for a
+  // young one through a group that holds nodes of both ages.
   bool depends(size_t from, size_t what, bool directly_too) const {
     constexpr size_t most_looked_at = 256;
-    // Operands are older than what reads them.
-    const uint64_t oldest = groups_[what].roots.front()->number;
     std::unordered_set<size_t> seen;
     std::vector<size_t> open;
     for (const size_t p : producers(from)) {
@@ -81,7 +80,7 @@ class Merger {
       const size_t next = open.back();
       open.pop_back();
       if (next == what) return true;
-      if (groups_[next].roots.back()->number < oldest || !seen.insert(next).second) continue;
+      if (!seen.insert(next).second) continue;
       if (seen.size() > most_looked_at) return true;
       for (const size_t p : producers(next)) open.push_back(p);
     }

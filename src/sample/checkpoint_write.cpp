@@ -21,8 +21,9 @@ CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const Chec
     append({head});
     states_ = states_begin(head.size());
     rows_hash_ = hash(ByteSpan(head).first(head_bytes));
-    cut(states_ + 2 * state_room(header_));  // room for the states, which takes none yet
-  } catch (...) {                            // no destructor runs yet
+    cut(states_ + 2 * state_room(header_));    // room for the states, which takes none yet
+  } catch (...) {                              // no destructor runs yet
+    if (is_regular_) ::unlink(path_.c_str());  // nothing to go on from
     ::close(descriptor_);
     throw;
   }
@@ -66,7 +67,7 @@ void CheckpointWriter::open(int flags) {
 }
 
 void CheckpointWriter::cut(uint64_t end) {
-  if (is_regular_ && ::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) fail("to cut or stretch it");
+  if (is_regular_ && ::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) fail("to write it");
   end_ = end;
 }
 

@@ -13,8 +13,9 @@
 namespace adit {
 namespace {
 
-// Fitted to the peaks of eight schools, radon and a logistic regression on a CPU, with and without what can
-// be asked for beside the draws: 1.02 to 1.3 times what they took.
+// Fitted to the peaks of eight schools and radon on a CPU with two threads, with and without what can be
+// asked for beside the draws: 1.04 to 1.3 times what they took. Many threads and a GPU's driver take 100 MB
+// more.
 constexpr double beside = 190e6;      // compilers, drivers, threads
 constexpr double unevenness = 1.1;    // what allocators lose
 constexpr double while_saving = 3.5;  // the draws, their file in memory, and once more as it is written
