@@ -66,10 +66,10 @@ class Kernels : public OnCpu {
 };
 
 TEST_F(Kernels, OfLongGraphsAreCut) {
-  for (const char* name : {"stack", "stack last axis", "concatenate", "sum of tensors", "tree of tensors",
-                           "stack of products", "sum of products", "plain chain", "nested where", "gathers",
-                           "ladder", "slices", "many outputs", "jit of many arguments"})
-    if (std::string(name) != "jit of many arguments") EXPECT_LE(longest(name, 2000), 3000u) << name;
+  for (const char* name :
+       {"stack", "stack last axis", "concatenate", "sum of tensors", "tree of tensors", "stack of products",
+        "sum of products", "plain chain", "nested where", "gathers", "ladder", "slices", "many outputs"})
+    EXPECT_LE(longest(name, 2000), 3000u) << name;
   EXPECT_LE(longest("sin chain", 1200), 8000u);
 }
 
@@ -134,8 +134,8 @@ std::vector<std::string> names() {
   for (const Family& one : growth::families()) list.push_back(one.name);
   return list;
 }
-INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(names()), [](const auto& family) {
+  std::string name = family.param;
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return name;
@@ -309,8 +309,8 @@ TEST(MemoryPlan, IsAsTightAsOneThatLooksAtAll) {
     EXPECT_EQ(top, by_looking_at_all(plan.lives()));
     for (const auto& a : plan.lives())
       for (const auto& b : plan.lives())
-        if (&a != &b && a.first <= b.last && b.first <= a.last)
-          EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset);
+        EXPECT_TRUE(&a == &b || a.first > b.last || b.first > a.last || a.offset + a.bytes <= b.offset ||
+                    b.offset + b.bytes <= a.offset);
   }
 }
 

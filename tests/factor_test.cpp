@@ -72,7 +72,8 @@ void check_cholesky(Device& device, uint32_t n, uint64_t batch) {
                       << ", expected " << wanted;
     }
   }
-  EXPECT_EQ(std::memcmp(l.data(), run_cholesky(device, x, n, batch).data(), l.size() * sizeof(T)), 0);
+  const auto again = run_cholesky(device, x, n, batch);
+  EXPECT_TRUE(l.empty() || std::memcmp(l.data(), again.data(), l.size() * sizeof(T)) == 0);
 }
 
 TEST_P(Factors, CholeskyOfEverySize) {

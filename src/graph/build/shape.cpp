@@ -253,7 +253,8 @@ Tensor tile(const Tensor& x, const Dims& repeats) {
     if (times[axis] == 1) continue;
     Shape repeated = tiled.shape(), joined = tiled.shape();
     repeated.insert(axis, times[axis]);
-    joined[axis] *= times[axis];
+    if (__builtin_mul_overflow(joined[axis], times[axis], &joined[axis]))
+      fail("tile", "repeats", fmt::format("expected fewer elements, got {}", to_string(repeats)));
     Axes axes;
     for (int old = 0; old < shape.size(); ++old) axes.push_back(old < axis ? old : old + 1);
     tiled = reshape(broadcast_in(tiled, repeated, axes), joined);
