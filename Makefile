@@ -12,7 +12,7 @@ CTEST = ctest -E ChildOf --output-on-failure --no-label-summary --timeout 900 -j
 SANITIZERS = ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp
 
-.PHONY: all help packages build demo test bench check format sanitize install asan tsan clean
+.PHONY: all help packages build demo test bench check format warnings sanitize install asan tsan clean
 
 all: build
 
@@ -23,7 +23,8 @@ help:
 	@echo "make bench    build and run the benchmarks"
 	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
 	@echo "make install  install the command under PREFIX ($(PREFIX))"
-	@echo "make sanitize the fast tests on the cpu by clang++ with the sanitizers of asan; warnings are errors"
+	@echo "make warnings what clang++ warns of in src/; any is an error"
+	@echo "make sanitize the fast tests on the cpu with the sanitizers of asan"
 	@echo "make asan     all tests with the address and undefined-behaviour sanitizers"
 	@echo "make tsan     all tests with the thread sanitizer"
 	@echo "make clean    remove build/"
@@ -64,12 +65,17 @@ check: format
 	cmake --build build/check -j $(JOBS)
 	find src examples -name '*.cpp' | xargs -n 1 -P $(JOBS) clang-tidy -p build/check --quiet --extra-arg=-Wno-unknown-warning-option
 
-# The second compiler and the sanitizers in one build: what CI can afford of both.
-FAST_TESTS = kernel_test loose_test pool_test cache_test layers_test shape_test print_test io_test io_damage_test \
-  elementwise_test op_error_test trace_test transform_test explain_test constraint_test model_test checkpoint_test \
-  draws_files_test netcdf_test packing_test cli_test threads_test device_test
+# What clang++ warns of. It makes no code, so that CI can afford it beside g++'s build.
+warnings: build
+	@sh tools/packages check
+	python3 tools/clang_warnings $(BUILD) /src/
+
+# The readers of files and the engine up to tensors, on the cpu: what CI can afford of the sanitizers.
+FAST_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test outside_test shape_test print_test \
+  io_test io_damage_test elementwise_test op_error_test trace_test transform_test threads_test device_test \
+  draws_files_test netcdf_test
 sanitize:
-	@sh tools/packages build test check
+	@sh tools/packages build test
 	@cmake --preset sanitize $(CMAKE_ARGS) > /dev/null
 	cmake --build build/sanitize -j $(JOBS) --target $(FAST_TESTS)
 	@$(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_CACHE=$$PWD/build/sanitize/test-cache \

@@ -188,7 +188,7 @@ Tensor pad(const Tensor& x, const Tensor& value, std::span<const Padding> paddin
   expect_count("pad", "padding", x.rank(), static_cast<int>(padding.size()));
   PadAttributes attributes;
   bool pads = false, cuts = false;
-  Dims starts, lengths;
+  Dims starts;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const auto [low, high, interior] = padding[static_cast<size_t>(axis)];
     attributes.low.push_back(low);
