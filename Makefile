@@ -70,8 +70,9 @@ warnings: build
 	@sh tools/packages check
 	python3 tools/clang_warnings $(BUILD) /src/
 
-# The readers of files and the engine up to tensors, on the cpu: what CI can afford of the sanitizers.
-FAST_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test outside_test shape_test print_test \
+# The readers of files and the engine up to tensors, on the cpu: what CI can afford of the sanitizers. Not outside_test:
+# it copies a process whose threads allocate, which the address sanitizer does not bear.
+FAST_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test shape_test print_test \
   io_test io_damage_test elementwise_test op_error_test trace_test transform_test threads_test device_test \
   draws_files_test netcdf_test
 sanitize:
