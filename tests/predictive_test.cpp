@@ -5,9 +5,9 @@
 #include <numbers>
 #include <numeric>
 
+#include <adit/adit.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/ops.hpp>
-#include <adit/adit.hpp>
 
 #include "cli/models/models.hpp"
 #include "devices.hpp"
