@@ -390,7 +390,7 @@ TEST_P(VulkanTest, ALostDeviceTellsEveryCallerAndOpensAgain) {
     });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(told, 10);
-  EXPECT_TRUE(vulkan::is_lost(*device));
+  EXPECT_TRUE(device->lost());
   uint32_t value = 0;
   EXPECT_THROW(device->read(x, &value, 4), Error);
   EXPECT_THROW(device->write(x, &value, 4), Error);

@@ -152,6 +152,9 @@ class Device : public std::enable_shared_from_this<Device> {
   void wait();                                        // until everything queued is done
   void trim();                                        // gives the pool's free memory back to the system
   virtual Statistics statistics() const = 0;
+  // True after the device hung or vanished: every call throws `device_lost`. Open it again; what lay in its
+  // memory is gone.
+  virtual bool lost() const { return false; }
 
  protected:
   virtual std::shared_ptr<Memory> do_allocate(uint64_t bytes) = 0;

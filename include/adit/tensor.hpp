@@ -87,7 +87,7 @@ void eval(std::span<const Tensor> tensors);
 inline void eval(std::initializer_list<Tensor> tensors) { eval(std::span(tensors.begin(), tensors.size())); }
 
 // The device of tensors that are made from host data when none is named: Device::open("") at first use.
-std::shared_ptr<Device> default_device();
+std::shared_ptr<Device> default_device();  // opened again after a loss
 void set_default_device(std::shared_ptr<Device> device);
 
 // --- Making tensors from host data -------------------------------------------------------------------------

@@ -126,7 +126,7 @@ std::shared_ptr<Device> Device::open(const std::string& id) {
   const auto still_good = [&](const std::string& name) -> std::shared_ptr<Device> {
     const auto found = open_devices.open.find(name);
     std::shared_ptr<Device> device = found == open_devices.open.end() ? nullptr : found->second.lock();
-    return device && !vulkan::is_lost(*device) ? device : nullptr;
+    return device && !device->lost() ? device : nullptr;
   };
   if (!id.empty())
     if (auto device = still_good(id)) return device;

@@ -40,8 +40,12 @@ std::shared_ptr<Device> default_device() {
   const process_end::Visit visit;
   visit.expect();
   const std::lock_guard lock(defaults().mutex);
-  if (!defaults().device) defaults().device = Device::open("");
-  return defaults().device;
+  std::shared_ptr<Device>& device = defaults().device;
+  if (!device)
+    device = Device::open("");
+  else if (device->lost())
+    device = Device::open(device->info().id);
+  return device;
 }
 
 void set_default_device(std::shared_ptr<Device> device) {

@@ -31,7 +31,7 @@ class VulkanDevice : public Device {
   VulkanDevice(const Physical& physical, const std::function<void(Limits&)>& adjust);
   ~VulkanDevice() override;
   Statistics statistics() const override;
-  bool lost() const { return dispatcher_.lost(); }
+  bool lost() const override { return dispatcher_.lost(); }
   void fail_next_submit() { dispatcher_.fail_next_submit(); }
   void settle() noexcept { dispatcher_.settle_and_sleep(); }
   void rest() { dispatcher_.finish(); }  // for good, before the process ends

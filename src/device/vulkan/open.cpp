@@ -41,11 +41,6 @@ std::shared_ptr<Device> open(uint32_t index, const std::function<void(Limits&)>&
   return device;
 }
 
-bool is_lost(const Device& device) {
-  const auto* ours = dynamic_cast<const VulkanDevice*>(&device);
-  return ours != nullptr && ours->lost();
-}
-
 void lose_next_submission(Device& device) {
   if (auto* ours = dynamic_cast<VulkanDevice*>(&device)) ours->fail_next_submit();
 }

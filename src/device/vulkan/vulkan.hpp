@@ -27,9 +27,6 @@ bool validation_available();
 // With it on: warnings and errors that the validation layer has told so far.
 uint64_t validation_messages();
 
-// True after the device hung or vanished; such a device only throws, and should be opened again.
-bool is_lost(const Device& device);
-
 // For tests: the next submission reports a lost device.
 void lose_next_submission(Device& device);
 
