@@ -125,13 +125,13 @@ class Materialiser {
 
   // Of what is in memory, or given; what is not either has a length of its own.
   static double load_length(const Node& node) {
-    return node.op == Op::constant || node.op == Op::number ? 0 : 1;
+    return node.op == Op::constant || node.op == Op::number ? 0 : of_a_load;
   }
 
   // Puts the largest operand into memory; false where none is more than a load.
   bool cut_below(const Node& node) {
     const Node* largest = nullptr;
-    double size = 1;
+    double size = of_a_load;
     for (const Tensor& operand : node.operands)
       if (const auto it = inside_.find(&operand.node()); it != inside_.end() && it->second.size > size) {
         largest = &operand.node();

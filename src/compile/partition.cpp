@@ -47,14 +47,6 @@ const Node& memory_of(const Node& node) {
   return *base;
 }
 
-double code_length(const Node& node) {
-  const graph::Row& row = graph::row_of(node.op);
-  if (row.kind == Kind::elementwise) return std::max(1.0, 0.5 * row.cost);
-  if (node.op == Op::constant || node.op == Op::number || node.op == Op::alias) return 0;
-  const bool repeats_one = node.op == Op::broadcast && node.operands[0].size() == 1;
-  return repeats_one ? 0 : 1;
-}
-
 bool joins_many(const Node& node) {
   return node.op == Op::concatenate && !node.computed && node.operands.size() > few_parts;
 }
