@@ -39,7 +39,7 @@ build: packages
 demo:
 	@sh tools/packages build
 	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
-	cmake --build $(BUILD) -j $(JOBS) --target adit
+	cmake --build $(BUILD) -j $(JOBS) --target adit_command
 	$(BUILD)/adit devices
 	$(BUILD)/adit sample eight_schools_noncentered --output $(BUILD)/eight_schools --overwrite
 

@@ -87,8 +87,8 @@ void measure(const std::string& id, const Work& work) {
                   : home[1] == 'p' ? Home::split
                                    : Home::shared;
   const auto compiling = Clock::now();
-  const Choice choice = choose(model.state(), options, *device);
-  Run run(model.state(), options, choice, {DataSet{}}, device, forced);
+  const Choice choice = choose(stats::state_of(model), options, *device);
+  Run run(stats::state_of(model), options, choice, {DataSet{}}, device, forced);
   const double compiled = since(compiling);
   run.advance(1);
   const double first = since(begin);

@@ -302,8 +302,8 @@ TEST(MemoryPlan, IsAsTightAsOneThatLooksAtAll) {
       tensors.push_back(zeros({4}));
       const uint64_t bytes = lower::padded(1 + draw() % 2000);
       const size_t first = draw() % 40;
-      plan.use(&tensors.back().node(), bytes, first);
-      plan.use(&tensors.back().node(), bytes, first + draw() % 12);
+      plan.use(&graph::node_of(tensors.back()), bytes, first);
+      plan.use(&graph::node_of(tensors.back()), bytes, first + draw() % 12);
     }
     const uint64_t top = plan.arrange();
     EXPECT_EQ(top, by_looking_at_all(plan.lives()));

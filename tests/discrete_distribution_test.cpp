@@ -376,7 +376,7 @@ TEST_P(Discrete, DensitiesAreFriendly) {
         value_and_grad_of([&](const Tensors& a) { return Tensors{total_density(of, a)}; }, arguments, {0});
     const bool has_few_classes = of.parameters[0].shape.empty() || of.parameters[0].shape.back() <= 64;
     for (const Tensor& node : graph::reachable(gradient.grads, true)) {
-      const Op op = node.node().op;
+      const Op op = graph::node_of(node).op;
       EXPECT_FALSE(op == Op::while_loop || op == Op::cond || op == Op::scan || op == Op::threefry);
       EXPECT_FALSE(has_few_classes && op == Op::indexed_add);
     }

@@ -209,7 +209,7 @@ TEST(Distribution, NumbersOfFormulasAreConstants) {
   const Tensor density = normal(mu, 2.5).log_density(x);
   size_t numbers = 0;
   for (const Tensor& node : graph::reachable(std::span(&density, 1), true))
-    numbers += node.node().op == graph::Op::number;
+    numbers += graph::node_of(node).op == graph::Op::number;
   EXPECT_EQ(numbers, 1u);
 }
 

@@ -295,13 +295,13 @@ TEST(ElementwiseBuilders, ShapesBroadcast) {
 
 TEST(ElementwiseBuilders, WhatChangesNothingAddsNoNode) {
   const Tensor x = of(DType::f32), i = of(DType::u8);
-  EXPECT_EQ(as_type(x, DType::f32).pointer(), x.pointer());
-  EXPECT_EQ(floor(i).pointer(), i.pointer());
-  EXPECT_EQ(abs(i).pointer(), i.pointer());
-  EXPECT_EQ(real(x).pointer(), x.pointer());
-  EXPECT_EQ(pow(x, 1).pointer(), x.pointer());
-  EXPECT_EQ(pow(x, 2).node().op, Op::multiply);
-  EXPECT_EQ(pow(x, 2.5).node().op, Op::pow);
+  EXPECT_EQ(graph::pointer_of(as_type(x, DType::f32)), graph::pointer_of(x));
+  EXPECT_EQ(graph::pointer_of(floor(i)), graph::pointer_of(i));
+  EXPECT_EQ(graph::pointer_of(abs(i)), graph::pointer_of(i));
+  EXPECT_EQ(graph::pointer_of(real(x)), graph::pointer_of(x));
+  EXPECT_EQ(graph::pointer_of(pow(x, 1)), graph::pointer_of(x));
+  EXPECT_EQ(graph::node_of(pow(x, 2)).op, Op::multiply);
+  EXPECT_EQ(graph::node_of(pow(x, 2.5)).op, Op::pow);
 }
 
 void expect_error(const std::function<void()>& call, const std::string& message) {

@@ -38,7 +38,7 @@ class Point {
 };
 
 Numbers data_of(const Model& model, const std::string& name) {
-  for (const auto& d : model.state().data)
+  for (const auto& d : stats::state_of(model).data)
     if (d.name == name) return as_type(d.value, DType::f64).to_vector<double>();
   ADD_FAILURE() << "no data named " << name;
   return {};
@@ -223,7 +223,7 @@ TEST_P(ExampleModels, ManyPoints) {
   }
   const Tensor points = tensor(all, {3, model.size()});
   const auto batched = vmap([&](Tensor u) { return model.log_density(u); })(points).to_vector<double>();
-  const auto& state = model.state();
+  const auto& state = stats::state_of(model);
   const Tensors kept = stats::at_points(
       state, {state.deterministics[0].value, state.terms.back().pointwise, state.data[0].placeholder},
       points);

@@ -323,7 +323,7 @@ std::set<std::string_view> rows_in(const RandomGraph& graph) {
     Tensors operands;
     for (const size_t i : step.operands) operands.push_back(values[i]);
     values.push_back(step.op.empty() ? leaf(step) : apply_step(step, operands));
-    names.insert(graph::name_of(values.back().node().op));
+    names.insert(graph::name_of(graph::node_of(values.back()).op));
   }
   return names;
 }

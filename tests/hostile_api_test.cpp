@@ -11,6 +11,8 @@
 #include <adit/sample.hpp>
 
 #include "devices.hpp"
+#include "graph/node.hpp"
+#include "stats/model_state.hpp"
 
 namespace adit::test {
 namespace {
@@ -48,7 +50,7 @@ void add_tensors(std::vector<Hostile>& list) {
   list.push_back({"item", none, [] { Tensor().item<float>(); }});
   list.push_back({"to_bytes", none, [] { Tensor().to_bytes(); }});
   list.push_back({"buffer", none, [] { Tensor().buffer(); }});
-  list.push_back({"node", none, [] { Tensor().node(); }});
+  list.push_back({"node", none, [] { graph::node_of(Tensor()); }});
   list.push_back({"eval_list", none, [] { eval({some(), Tensor()}); }});
   list.push_back({"moved_tensor", none, [] { gone().eval(); }});
   list.push_back({"moved_operand", none, [] { some() + gone(); }});
@@ -370,7 +372,7 @@ void add_models(std::vector<Hostile>& list) {
   list.push_back({"moved_name", moved, [] { moved_model().name(); }});
   list.push_back({"moved_size", moved, [] { moved_model().size(); }});
   list.push_back({"moved_variables", moved, [] { moved_model().variables(); }});
-  list.push_back({"moved_state", moved, [] { moved_model().state(); }});
+  list.push_back({"moved_state", moved, [] { stats::state_of(moved_model()); }});
   list.push_back({"moved_plate", moved, [] { moved_model().plate("p", 2); }});
   list.push_back({"moved_sample", moved, [] { moved_model().sample("x", normal(0, 1)); }});
   list.push_back({"moved_parameter", moved, [] { moved_model().parameter("x", constraint::real()); }});

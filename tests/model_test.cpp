@@ -44,7 +44,7 @@ TEST(Model, EveryVariableOnItsOwnScale) {
   model.observe("w", normal(a, 0.25), tensor({{1.0, 2.0, 3.0}, {1.5, 2.5, 3.5}}));
   model.observe("v", normal(tensor({0.0, 1.0}), b), full({4, 2}, 0.5, DType::f64));
   ASSERT_EQ(model.size(), 3 + 8 + 1);
-  const auto& variables = model.state().variables;
+  const auto& variables = stats::state_of(model).variables;
   EXPECT_EQ(variables[1].offset, 3);
   EXPECT_EQ(variables[2].offset, 11);
   const Numbers u = random_point(model.size(), 9);
@@ -56,8 +56,8 @@ TEST(Model, EveryVariableOnItsOwnScale) {
   for (size_t i = 0; i < 6; ++i) want += normal_lp(w[i], u[i % 3], 0.25);
   for (size_t i = 0; i < 8; ++i) want += normal_lp(0.5, static_cast<double>(i % 2), std::exp(u[3 + i]));
   EXPECT_NEAR(density_at(model, u), want, 1e-12 * std::abs(want));
-  EXPECT_EQ(to_string(model.state().observations[1].shape), "[2, 3]");
-  EXPECT_EQ(to_string(model.state().observations[2].shape), "[4, 2]");
+  EXPECT_EQ(to_string(stats::state_of(model).observations[1].shape), "[2, 3]");
+  EXPECT_EQ(to_string(stats::state_of(model).observations[2].shape), "[4, 2]");
   const auto slope = grad([&](Tensor x) { return model.log_density(x); })(tensor(u)).to_vector<double>();
   for (size_t i = 0; i < u.size(); ++i) {
     Numbers up = u, down = u;
@@ -112,7 +112,7 @@ TEST(Model, NonCentredForm) {
   const Tensor theta = model.sample("theta", normal(mu, tau), {group}, Form::non_centred);
   const Tensor beta = model.sample("beta", normal(tensor({1.0, 2.0}), 4), {}, Form::non_centred);
   model.observe("y", normal(theta, tensor({1.0, 2.0, 3.0})), tensor({3.0, 1.0, 2.0}));
-  const auto& state = model.state();
+  const auto& state = stats::state_of(model);
   EXPECT_EQ(state.variables[2].name, "theta_raw");
   EXPECT_EQ(state.variables[3].name, "beta_raw");
   EXPECT_EQ(to_string(state.variables[3].shape), "[2]");
@@ -140,7 +140,7 @@ TEST(Model, PlatesAndShapes) {
   model.sample("p", dirichlet(tensor({1.0, 1.0, 1.0, 1.0})), {row});
   model.deterministic("d", sum(x, {1}));
   model.deterministic("e", sum(x), {column});
-  const auto& v = model.state().variables;
+  const auto& v = stats::state_of(model).variables;
   using Dims = std::vector<std::string>;
   EXPECT_EQ(v[0].dims, (Dims{"row", "column"}));
   EXPECT_EQ(v[1].dims, (Dims{"row", "column"}));
@@ -150,9 +150,9 @@ TEST(Model, PlatesAndShapes) {
   EXPECT_EQ(to_string(v[4].shape), "[2, 4]");
   EXPECT_EQ(v[4].size, 6);
   EXPECT_EQ(v[4].dims, (Dims{"row", ""}));
-  EXPECT_EQ(model.state().deterministics[0].dims, (Dims{"row"}));
-  EXPECT_EQ(to_string(model.state().deterministics[1].shape), "[3]");
-  EXPECT_EQ(model.state().plates.at("row").coordinates[1], "b");
+  EXPECT_EQ(stats::state_of(model).deterministics[0].dims, (Dims{"row"}));
+  EXPECT_EQ(to_string(stats::state_of(model).deterministics[1].shape), "[3]");
+  EXPECT_EQ(stats::state_of(model).plates.at("row").coordinates[1], "b");
   EXPECT_EQ(model.size(), 6 + 6 + 6 + 15 + 6);
 }
 
@@ -254,7 +254,7 @@ TEST(Model, ObservationsAreCountedOnce) {
   // A term of its own is held to the same.
   EXPECT_THROW(model.add_log_density("z", normal(b * x, 1).log_density(reshape(y, {5, 1}))), Error);
   // What is refused leaves nothing; what fits counts each value once.
-  EXPECT_TRUE(model.state().observations.empty());
+  EXPECT_TRUE(stats::state_of(model).observations.empty());
   model.observe("y", normal(b * x, 1), y);
   model.observe("row", normal(b * x, 1), reshape(y, {1, 5}));
   model.observe("grid", normal(b, 1), reshape(y, {5, 1}));
@@ -326,9 +326,9 @@ TEST(Model, ObservationsThatCannotBe) {
           "[observe y] wide: expected a log density of shape [], one number an event, got [8]");
   // Nothing of these stayed.
   EXPECT_EQ(model.size(), size);
-  EXPECT_TRUE(model.state().data.empty());
-  EXPECT_TRUE(model.state().observations.empty());
-  EXPECT_EQ(model.state().terms.size(), 3u);
+  EXPECT_TRUE(stats::state_of(model).data.empty());
+  EXPECT_TRUE(stats::state_of(model).observations.empty());
+  EXPECT_EQ(stats::state_of(model).terms.size(), 3u);
   model.observe("y", normal(mu, 1), tensor(Numbers(8, 0.0)));
 }
 
@@ -380,7 +380,7 @@ TEST(Model, NamesAndVariablesThatCannotBe) {
       "[add_log_density x] term: expected tensors of this model, got one of another model or function");
   EXPECT_EQ(other.size(), 0);
   EXPECT_EQ(model.size(), 1);
-  EXPECT_EQ(model.state().terms.size(), 1u);
+  EXPECT_EQ(stats::state_of(model).terms.size(), 1u);
   other.sample("x", normal(0, 1));  // the name is still free
   expect_error(
       [&] {
@@ -414,15 +414,15 @@ TEST(Retype, TurnsEveryDoubleIntoFloat) {
       EXPECT_TRUE(node.is_evaluated());  // what is in memory is converted
     }
   EXPECT_EQ(changed.roots[0].dtype(), DType::f32);
-  EXPECT_EQ(changed.roots[1].pointer(), roots[1].pointer());  // integers alone stay
-  EXPECT_EQ(changed.placeholders.at(&k.node()).pointer(), k.pointer());
-  const Tensor fresh = changed.placeholders.at(&x.node());
+  EXPECT_EQ(graph::pointer_of(changed.roots[1]), graph::pointer_of(roots[1]));  // integers alone stay
+  EXPECT_EQ(graph::pointer_of(changed.placeholders.at(&graph::node_of(k))), graph::pointer_of(k));
+  const Tensor fresh = changed.placeholders.at(&graph::node_of(x));
   EXPECT_EQ(fresh.dtype(), DType::f32);
   const Tensors from{fresh, k}, to{tensor({1.0f, 2.0f, 3.0f}), tensor<int64_t>({1, 2, 3})};
   EXPECT_NEAR(graph::substitute(changed.roots, from, to)[0].item<float>(), 14 + 3 + 6 + 3 + 0.1, 1e-5);
   const graph::Retyped same = graph::retype(roots, DType::f64);
-  EXPECT_EQ(same.roots[0].pointer(), y.pointer());
-  EXPECT_EQ(same.placeholders.at(&x.node()).pointer(), x.pointer());
+  EXPECT_EQ(graph::pointer_of(same.roots[0]), graph::pointer_of(y));
+  EXPECT_EQ(graph::pointer_of(same.placeholders.at(&graph::node_of(x))), graph::pointer_of(x));
   EXPECT_THROW(graph::retype(roots, DType::i32), Error);
 }
 
@@ -438,7 +438,7 @@ TEST(Retype, FunctionsInsideOfGraphs) {
       {graph::constant(DType::f64, 1)}, {x});
   const Tensors roots{largest, running.outputs[0]};
   const graph::Retyped changed = graph::retype(roots, DType::f32);
-  const Tensors from{changed.placeholders.at(&x.node())}, to{tensor({1.0f, 2.0f, 3.0f})};
+  const Tensors from{changed.placeholders.at(&graph::node_of(x))}, to{tensor({1.0f, 2.0f, 3.0f})};
   const Tensors values = graph::substitute(changed.roots, from, to);
   EXPECT_EQ(values[0].item<float>(), 14);
   EXPECT_EQ(values[1].to_vector<float>(), (std::vector<float>{1.5f, 2.75f, 4.375f}));

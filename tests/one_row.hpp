@@ -27,7 +27,7 @@ inline void store_element(const Array& y, DType type, Value i, const Scalar& val
 
 // `result` must be one node over placeholders.
 inline Program row_program(const Tensor& result) {
-  const graph::Node& node = result.node();
+  const graph::Node& node = graph::node_of(result);
   Builder k(std::string(name_of(node.op)), Team::one());
   std::vector<Array> operands;
   for (const Tensor& x : node.operands) {

@@ -48,7 +48,8 @@ TEST_P(SteadyOn, WorkRunsWhereItWasAsked) {
       // These are the same memory: no kernel at all.
       if (id != GetParam()) {
         EXPECT_EQ(run, 0u) << c.describe() << " ran on " << id;
-      } else if (result.node().op != graph::Op::reshape && result.node().op != graph::Op::stop_gradient) {
+      } else if (graph::node_of(result).op != graph::Op::reshape &&
+                 graph::node_of(result).op != graph::Op::stop_gradient) {
         EXPECT_GT(run, 0u) << c.describe();
       }
     }

@@ -64,7 +64,7 @@ double bound_of(const Row& row, const std::vector<Stored>& inputs) {
 Rules rules_for(const Case& c, const Tensor& result, const std::vector<Stored>& inputs,
                 const Device& device) {
   const Row* row = row_named(c.op());
-  if (!row) row = &graph::row_of(result.node().op);
+  if (!row) row = &graph::row_of(graph::node_of(result).op);
   return {bound_of(*row, inputs), device.limits().keeps_denormals};
 }
 
@@ -111,7 +111,7 @@ TEST(OpTable, EveryRowHasACase) {
   for (const Case& c : all_cases()) {
     if (!names.insert(c.op()).second) continue;
     const Tensor result = build(c, c.inputs(), cpu);
-    seen.insert(result.node().op);
+    seen.insert(graph::node_of(result).op);
     for (const Row& row : graph::table())
       if (row.name == c.op()) seen.insert(row.op);
   }

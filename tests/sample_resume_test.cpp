@@ -70,7 +70,7 @@ TEST_F(SampleTest, a_device_lost_in_mid_run_leaves_its_draws) {
   }
   device.reset();
   const Draws found = sampling::draws_so_far(read_checkpoint(checkpoint()), checkpoint(),
-                                             small_model().state(), Device::open("cpu"));
+                                             stats::state_of(small_model()), Device::open("cpu"));
   ASSERT_GE(found.draws, 10);
   ASSERT_LT(found.draws, 80);
   for (int64_t chain = 0; chain < 3; ++chain)
@@ -230,7 +230,8 @@ TEST_F(SampleProcessTest, a_killed_run_goes_on) {
   const std::vector<uint64_t> counts = count_rows(found);
   const auto [fewest, most] = std::minmax_element(counts.begin(), counts.end());
   ASSERT_LT(*fewest, *most);
-  const Draws front = sampling::draws_so_far(found, checkpoint(), small_model().state(), Device::open("cpu"));
+  const Draws front =
+      sampling::draws_so_far(found, checkpoint(), stats::state_of(small_model()), Device::open("cpu"));
   ASSERT_EQ(front.draws, static_cast<int64_t>(*fewest));
   for (int64_t chain = 0; chain < 3; ++chain)
     for (int64_t draw = 0; draw < front.draws; ++draw)

@@ -36,7 +36,7 @@ inline Model small_model(double shift = 0) {
 }
 
 inline Draws sample(const Model& model, const SampleOptions& options, const Forced& forced) {
-  return sampling::sample_as(model.state(), options, forced);
+  return sampling::sample_as(stats::state_of(model), options, forced);
 }
 
 inline SampleOptions few() {

@@ -274,7 +274,7 @@ TEST_P(ThreadsOn, AMillionOperationsAreDroppedWithoutRecursion) {
   device_->wait();
   const uint64_t before = device_->statistics().bytes_in_use;
   Tensor x = tensor({1.0f, 2.0f}), y = tensor({1.0f});
-  const std::weak_ptr<graph::Node> first_x = x.pointer(), first_y = y.pointer();
+  const std::weak_ptr<graph::Node> first_x = graph::pointer_of(x), first_y = graph::pointer_of(y);
   EXPECT_GT(device_->statistics().bytes_in_use, before);
   for (int i = 0; i < 1'000'000; ++i) x = x + 1.0f;
   for (int i = 0; i < 300'000; ++i) y = y + y;  // through both operands

@@ -22,11 +22,11 @@ Tensor leaf(const Shape& shape, DType type = DType::f32) { return graph::placeho
 int count(const Tensors& results, Op op) {
   int found = 0;
   for (const Tensor& x : graph::reachable(results, true))
-    if (x.node().op == op) ++found;
+    if (graph::node_of(x).op == op) ++found;
   return found;
 }
 
-const Node& control_of(const Tensor& item) { return item.node().operands.at(0).node(); }
+const Node& control_of(const Tensor& item) { return graph::node_of(graph::node_of(item).operands.at(0)); }
 const ControlAttributes& about(const Tensor& item) {
   return *control_of(item).as<std::shared_ptr<const ControlAttributes>>();
 }
@@ -57,12 +57,12 @@ TEST(Trace, GradientsAreNodes) {
 TEST(Trace, OneProductForABatch) {
   const Tensor w = leaf({4, 5}), xs = leaf({7, 4}), rows = leaf({7, 2, 5});
   const Tensor left = vmap([&](Tensor x) { return dot(x, w); })(xs);
-  EXPECT_EQ(left.node().op, Op::dot);
+  EXPECT_EQ(graph::node_of(left).op, Op::dot);
   EXPECT_EQ(left.shape(), (Shape{7, 5}));
-  EXPECT_EQ(left.node().operands[1].pointer(), w.pointer());
+  EXPECT_EQ(graph::pointer_of(graph::node_of(left).operands[1]), graph::pointer_of(w));
   // A vector on the right goes to the left: nothing is transposed.
   const Tensor right = vmap([&](Tensor x) { return dot(transpose(w), x); })(xs);
-  EXPECT_EQ(right.node().op, Op::dot);
+  EXPECT_EQ(graph::node_of(right).op, Op::dot);
   EXPECT_EQ(right.shape(), (Shape{7, 5}));
   const Tensor matrices = vmap([&](Tensor x) { return dot(w, transpose(x)); })(rows);
   EXPECT_EQ(matrices.shape(), (Shape{7, 4, 2}));
@@ -74,7 +74,7 @@ TEST(Trace, BatchOnlyWhatDepends) {
   const Tensor y = vmap([&](Tensor t) { return t * exp(w); })(x);
   EXPECT_EQ(count({y}, Op::exp), 1);
   for (const Tensor& node : graph::reachable(Tensors{y}, true))
-    if (node.node().op == Op::exp) {
+    if (graph::node_of(node).op == Op::exp) {
       EXPECT_EQ(node.shape(), (Shape{4}));
     }
   // A result that is the same for all is repeated.
@@ -92,7 +92,7 @@ TEST(Trace, CapturedTensorsAreOperands) {
   const Node& node = control_of(r.carry[0]);
   ASSERT_EQ(node.operands.size(), 3u);
   // What a loop does not change is computed outside of it.
-  EXPECT_EQ(node.operands[2].node().op, Op::exp);
+  EXPECT_EQ(graph::node_of(node.operands[2]).op, Op::exp);
   EXPECT_EQ(count(about(r.carry[0]).functions[0]->results, Op::exp), 0);
 }
 
@@ -105,7 +105,7 @@ TEST(Trace, NumbersAreOperandsAndConstantsAreNot) {
       {x}, {}, 3);
   const Node& node = control_of(r.carry[0]);
   ASSERT_EQ(node.operands.size(), 2u);
-  EXPECT_EQ(node.operands[1].node().op, Op::number);  // not the hundred copies of it
+  EXPECT_EQ(graph::node_of(node.operands[1]).op, Op::number);  // not the hundred copies of it
   EXPECT_EQ(count(about(r.carry[0]).functions[0]->results, Op::number), 0);
   EXPECT_EQ(count(about(r.carry[0]).functions[0]->results, Op::constant), 1);
 }
@@ -117,7 +117,7 @@ TEST(Trace, ABranchKeepsItsWork) {
       [&](const Tensors&) -> Tensors { return {w}; }, {});
   const Node& node = control_of(r[0]);
   ASSERT_EQ(node.operands.size(), 2u);
-  EXPECT_EQ(node.operands[1].pointer(), w.pointer());
+  EXPECT_EQ(graph::pointer_of(node.operands[1]), graph::pointer_of(w));
   EXPECT_EQ(count(about(r[0]).functions[0]->results, Op::exp), 1);
   EXPECT_EQ(count(r, Op::exp), 0);
   // Its gradient does too.

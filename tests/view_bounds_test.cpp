@@ -24,7 +24,7 @@ class JudgingReader final : public graph::Reader {
 
   kernel::Builder& builder() override { return builder_; }
   Scalar read(const Tensor& operand, const Index& at) override {
-    const Node& node = operand.node();
+    const Node& node = graph::node_of(operand);
     if (node.op == Op::constant)
       return {builder_.constant(kernel::Type::i32, node.as<graph::Literal>().integer), {}, false};
     for (int axis = 0; axis < node.shape.size(); ++axis) require(at.coordinate(axis) < node.shape[axis]);
@@ -81,7 +81,7 @@ TEST_P(ViewBounds, EveryReadIsInside) {
   const Tensor x = numbers({5, 7}), wild = tensor({-9, 0, 3, 4, 5, 6, 7, 99}), zero = numbers({});
   const Tensor low = tensor(std::vector{-4}, {}), high = tensor(std::vector{40}, {});
   const auto inside = [&](const Tensor& view) {
-    EXPECT_EQ(reads_outside(view), 0u) << name_of(view.node().op);
+    EXPECT_EQ(reads_outside(view), 0u) << name_of(graph::node_of(view).op);
   };
   inside(reshape(x, {7, 5}));
   inside(transpose(x));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace adit::cache {
 
 // ADIT_CACHE, else $XDG_CACHE_HOME/adit, else ~/.cache/adit; nothing where it is off (ADIT_CACHE set and
@@ -24,3 +25,4 @@ std::vector<Usage> usage();
 uint64_t clear();
 
 }  // namespace adit::cache
+#pragma GCC visibility pop

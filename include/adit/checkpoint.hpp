@@ -10,6 +10,7 @@
 #include <adit/draws.hpp>
 #include <adit/model.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // By its first bytes; false where it cannot be read.
@@ -23,3 +24,4 @@ std::optional<int64_t> draws_in_checkpoint(const std::string& path);
 Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device);
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 
 #include <adit/ops.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // A value and the logarithm of the absolute Jacobian determinant of the map that made it, a scalar.
@@ -65,3 +66,4 @@ Constraint integer(int64_t low, Parameter high);  // low .. high
 
 }  // namespace constraint
 }  // namespace adit
+#pragma GCC visibility pop

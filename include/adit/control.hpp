@@ -8,6 +8,7 @@
 
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 using Tensors = std::vector<Tensor>;
@@ -28,3 +29,4 @@ Step scan(const std::function<Step(const Tensors& carry, const Tensors& slices)>
 Tensor map(const std::function<Tensor(const Tensor&)>& f, const Tensor& xs);
 
 }  // namespace adit
+#pragma GCC visibility pop

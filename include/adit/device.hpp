@@ -14,6 +14,7 @@
 #include <adit/error.hpp>
 #include <adit/kernel/program.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 enum class DeviceKind { discrete, integrated, virtual_machine, software, cpu };
@@ -175,3 +176,4 @@ class Device : public std::enable_shared_from_this<Device> {
 };
 
 }  // namespace adit
+#pragma GCC visibility pop

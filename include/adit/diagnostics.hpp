@@ -7,6 +7,7 @@
 
 #include <adit/draws.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // Draws of one number: `chains` runs of equal length, one after the other.
@@ -73,3 +74,4 @@ Waic waic(const Draws& draws, const DrawsVariable& log_likelihood);
 void write_report(const Draws& draws, const std::string& path);
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 
 #include <adit/constraint.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // What a parameter may be, in words and as a test.
@@ -98,3 +99,4 @@ Distribution custom(std::string name, std::function<Tensor(const Tensor&)> log_d
                     std::function<Tensor(const Tensor& key, const Shape& shape)> draw = {});
 
 }  // namespace adit
+#pragma GCC visibility pop

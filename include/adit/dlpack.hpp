@@ -17,6 +17,7 @@
 
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::dlpack {
 
 enum DLDeviceType : int32_t { kDLCPU = 1 };  // of DLPack's list, the only one whose memory we read
@@ -87,3 +88,4 @@ Tensor from_dlpack(dlpack::DLManagedTensor* managed, std::shared_ptr<Device> dev
 Tensor from_dlpack(dlpack::DLManagedTensorVersioned* managed, std::shared_ptr<Device> device = nullptr);
 
 }  // namespace adit
+#pragma GCC visibility pop

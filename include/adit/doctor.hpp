@@ -12,6 +12,7 @@
 
 #include <adit/device.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // What was measured on a device; only what was is set. It is kept on disk, one file a driver (name, kind and
@@ -78,3 +79,4 @@ std::string program_path();
 
 }  // namespace doctor
 }  // namespace adit
+#pragma GCC visibility pop

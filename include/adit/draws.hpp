@@ -8,6 +8,7 @@
 
 #include <adit/shape.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // One variable's draws: values[((chain * draws) + draw) * size + element], elements in row-major order.
@@ -81,3 +82,4 @@ void write_netcdf(const Draws& draws, const std::string& path);
 Draws read_draws(const std::vector<std::string>& paths);
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include <adit/draws.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // A hash of the draws and of how they were made. CSV files carry it; draws of a netCDF file have it still.
@@ -19,3 +20,4 @@ struct DrawsOrigin {
 DrawsOrigin origin_of_csv(const std::string& path);
 
 }  // namespace adit
+#pragma GCC visibility pop

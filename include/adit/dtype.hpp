@@ -8,6 +8,7 @@
 
 #include <adit/kernel/type.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 enum class DType : uint8_t { u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, c64, c128 };
@@ -79,3 +80,4 @@ constexpr DType dtype_of() {
 }
 
 }  // namespace adit
+#pragma GCC visibility pop

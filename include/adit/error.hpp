@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 enum class ErrorKind {
@@ -27,3 +28,4 @@ class Error : public std::runtime_error {
 };
 
 }  // namespace adit
+#pragma GCC visibility pop

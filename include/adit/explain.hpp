@@ -25,6 +25,7 @@
 
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 struct ExplainOptions {
@@ -41,3 +42,4 @@ inline std::string explain(std::initializer_list<Tensor> tensors, const ExplainO
 }
 
 }  // namespace adit
+#pragma GCC visibility pop

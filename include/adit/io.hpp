@@ -21,6 +21,7 @@
 
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 using TensorMap = std::map<std::string, Tensor>;
@@ -56,3 +57,4 @@ void save_safetensors(std::ostream& out, const TensorMap& tensors, const Metadat
 std::vector<std::byte> encode_safetensors(const TensorMap& tensors, const Metadata& metadata = {});
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -20,6 +20,7 @@
 
 #include <adit/distribution.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // A named axis: draws carry its name and its coordinates.
@@ -41,7 +42,8 @@ enum class Form : uint8_t { centred, non_centred };
 
 namespace stats {
 struct ModelState;
-}
+struct Inside;
+}  // namespace stats
 
 class Model {
  public:
@@ -76,14 +78,16 @@ class Model {
     Shape shape;
   };
   std::vector<Variable> variables() const;  // what is sampled, in the order of its declaration
-  stats::ModelState& state() const;         // throws where the model was moved away
 
   // The log density (with Jacobians) at an unconstrained point u [size()], in u's type, by the tensor engine:
   // lazy, differentiable, and the reference for the kernels of the sampler.
   Tensor log_density(const Tensor& u) const;
 
  private:
+  friend struct stats::Inside;
+  stats::ModelState& state() const;  // throws where the model was moved away
   std::shared_ptr<stats::ModelState> state_;
 };
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 struct OpDescription {
@@ -18,3 +19,4 @@ struct OpDescription {
 std::vector<OpDescription> op_table();
 
 }  // namespace adit
+#pragma GCC visibility pop

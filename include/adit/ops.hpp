@@ -12,6 +12,7 @@
 
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 template <class T>
@@ -351,3 +352,4 @@ struct TriangularOptions {
 Tensor triangular_solve(const Tensor& a, const Tensor& b, TriangularOptions options = {});
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 
 #include <adit/ops.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::random {
 
 Tensor key(uint64_t seed);
@@ -66,3 +67,4 @@ Tensor permutation(const Tensor& key, const Tensor& x, int axis = 0);
 Tensor stream(uint64_t seed, uint64_t counter, const Shape& shape, int word = 0);
 
 }  // namespace adit::random
+#pragma GCC visibility pop

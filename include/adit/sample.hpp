@@ -9,6 +9,7 @@
 #include <adit/draws.hpp>
 #include <adit/model.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 enum class Metric : uint8_t { diagonal, dense, unit };
@@ -102,3 +103,4 @@ Model family_model(
     int64_t d);  // normal, exponential, student_t, cauchy, half_normal, weibull, beta, gamma, lognormal
 
 }  // namespace adit
+#pragma GCC visibility pop

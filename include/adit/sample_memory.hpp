@@ -3,6 +3,7 @@
 
 #include <adit/sample.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // Bytes that a run takes at most, about, and rather more than less.
@@ -18,3 +19,4 @@ SampleMemory memory_of(const Model& model, const SampleOptions& options);
 double memory_left();
 
 }  // namespace adit
+#pragma GCC visibility pop

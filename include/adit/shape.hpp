@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 inline constexpr int max_rank = 12;
@@ -52,3 +53,4 @@ std::string to_string(const Dims& dims);  // "[2, 3]"
 Dims strides_of(const Shape& shape);
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 struct CodeGenerator {
@@ -18,3 +19,4 @@ CodeGenerator code_generator();  // of the device "cpu"
 std::string vulkan_state();
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -18,16 +18,17 @@
 #include <adit/dtype.hpp>
 #include <adit/shape.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 namespace graph {
 struct Node;
-}
+struct Inside;
+}  // namespace graph
 
 class Tensor {
  public:
   Tensor() = default;  // no tensor; only assignment and `operator bool` may follow
-  explicit Tensor(std::shared_ptr<graph::Node> node) : node_(std::move(node)) {}
 
   // Whether there is a tensor, not what its value is. `if (x < 1)` does not compile, since it would always be
   // true: a comparison is a tensor of u8, and `all(x < 1).item<bool>()` reads it.
@@ -68,13 +69,9 @@ class Tensor {
   Buffer buffer() const;          // evaluated; row-major, no gaps
   std::string to_string() const;  // as NumPy prints
 
-  graph::Node& node() const {
-    if (!node_) throw_empty();
-    return *node_;
-  }
-  const std::shared_ptr<graph::Node>& pointer() const { return node_; }
-
  private:
+  friend struct graph::Inside;
+  explicit Tensor(std::shared_ptr<graph::Node> node) : node_(std::move(node)) {}
   [[noreturn]] static void throw_empty();
   void read(void* to, DType type, size_t count) const;
   std::shared_ptr<graph::Node> node_;
@@ -140,3 +137,4 @@ Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
 Tensor to_device(const Tensor& x, std::shared_ptr<Device> device);
 
 }  // namespace adit
+#pragma GCC visibility pop

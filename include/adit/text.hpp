@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 // As a terminal may show it: control characters, characters that turn the direction of a line, and bytes that
@@ -26,3 +27,4 @@ bool nests_too_deep(std::string_view json);
 std::string read_text(const std::string& path);
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include <adit/explain.hpp>
 #include <adit/tensor.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit {
 
 using Function = std::function<Tensors(const Tensors&)>;
@@ -224,3 +225,4 @@ JitFunction<F> jit(F f) {
 }
 
 }  // namespace adit
+#pragma GCC visibility pop

@@ -56,9 +56,9 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }
 
 void expect_utf8(const std::string& where, const std::string& path) {
-  using Json = nlohmann::ordered_json;
-  const std::string shown = Json(path).dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (Json::parse(shown) != Json(path))
+  using Text = nlohmann::ordered_json;
+  const std::string shown = Text(path).dump(-1, ' ', true, Text::error_handler_t::replace);
+  if (Text::parse(shown) != Text(path))
     throw UsageError(fmt::format("{}: expected a name in UTF-8, as JSON tells it, got {}", where, shown));
 }
 

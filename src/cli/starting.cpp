@@ -13,7 +13,7 @@
 namespace adit::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Document = nlohmann::json;
 using Values = std::map<std::string, std::vector<double>>;
 
 [[noreturn]] void refuse_init(const std::string& expected, const std::string& got) {
@@ -21,16 +21,16 @@ using Values = std::map<std::string, std::vector<double>>;
 }
 
 // As JSON, short enough for a line.
-std::string brief(const Json& value) {
+std::string brief(const Document& value) {
   constexpr size_t most = 80;
-  const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+  const std::string text = value.dump(-1, ' ', true, Document::error_handler_t::replace);
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
 // Nested lists of rows become one list, in row-major order.
-void flatten(const Json& value, const std::string& name, std::vector<double>& numbers) {
+void flatten(const Document& value, const std::string& name, std::vector<double>& numbers) {
   if (value.is_array())
-    for (const Json& part : value) flatten(part, name, numbers);
+    for (const Document& part : value) flatten(part, name, numbers);
   else if (value.is_number())
     numbers.push_back(value.get<double>());
   else
@@ -38,14 +38,14 @@ void flatten(const Json& value, const std::string& name, std::vector<double>& nu
 }
 
 // Lists of lists with the extents of the shape; one number may stand in a list of its own.
-bool has_shape(const Json& value, const Shape& shape, int axis = 0) {
+bool has_shape(const Document& value, const Shape& shape, int axis = 0) {
   if (axis == shape.size()) return !value.is_array() || (axis == 0 && value.size() == 1);
   if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
   return std::all_of(value.begin(), value.end(),
-                     [&](const Json& part) { return has_shape(part, shape, axis + 1); });
+                     [&](const Document& part) { return has_shape(part, shape, axis + 1); });
 }
 
-Values values_of(const Json& object, const Model& model) {
+Values values_of(const Document& object, const Model& model) {
   if (!object.is_object()) refuse_init("an object of values by variable", brief(object));
   const std::vector<Model::Variable> variables = model.variables();
   std::vector<std::string> names;
@@ -76,15 +76,15 @@ std::optional<double> radius_of(const std::string& init) {
   return radius;
 }
 
-Json read_json(const std::string& path) {
+Document read_json(const std::string& path) {
   std::string text;
   try {
     text = read_text(path);
   } catch (const Error&) {
     refuse_init("a number, or a JSON file that can be read", printable(path));
   }
-  Json document(Json::value_t::discarded);
-  if (!nests_too_deep(text)) document = Json::parse(text, nullptr, false);
+  Document document(Document::value_t::discarded);
+  if (!nests_too_deep(text)) document = Document::parse(text, nullptr, false);
   if (document.is_discarded())
     refuse_init(fmt::format("a JSON file, at most {} lists deep", deepest_json),
                 printable(path) + ", which is none");
@@ -129,7 +129,7 @@ void Start::set_inits(SampleOptions& options, const Model& model) const {
   if (static_cast<int64_t>(inits_.size()) != options.chains)
     refuse_init(fmt::format("a list of {} objects, one a chain", options.chains),
                 std::to_string(inits_.size()));
-  for (const Json& object : inits_) options.init.push_back(values_of(object, model));
+  for (const Document& object : inits_) options.init.push_back(values_of(object, model));
 }
 
 void Start::set_warm_start(SampleOptions& options, const Model& model) const {

@@ -25,8 +25,10 @@ class Compiler {
   Compiler(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
            std::span<const Tensor> numbers)
       : device_(device), roots_(simplify(roots)) {
-    for (size_t i = 0; i < inputs.size(); ++i) input_index_[&inputs[i].node()] = static_cast<uint32_t>(i);
-    for (size_t i = 0; i < numbers.size(); ++i) number_index_[&numbers[i].node()] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      input_index_[&graph::node_of(inputs[i])] = static_cast<uint32_t>(i);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      number_index_[&graph::node_of(numbers[i])] = static_cast<uint32_t>(i);
     target_.limits = device.limits();
     target_.gpu = device.info().kind != DeviceKind::cpu;
   }
@@ -65,10 +67,10 @@ class Compiler {
   void collect() {
     kept_ = graph::reachable(roots_, false);
     for (const Tensor& x : kept_) {
-      nodes_.push_back(&x.node());
-      if (x.node().computed || x.node().op == Op::input) inputs_.insert(&x.node());
+      nodes_.push_back(&graph::node_of(x));
+      if (graph::node_of(x).computed || graph::node_of(x).op == Op::input) inputs_.insert(&graph::node_of(x));
     }
-    for (const Tensor& root : roots_) outputs_.insert(&memory_of(root.node()));
+    for (const Tensor& root : roots_) outputs_.insert(&memory_of(graph::node_of(root)));
   }
 
   // Small groups that follow each other are one kernel.
@@ -99,7 +101,7 @@ class Compiler {
 
   void place_outputs(Executable& executable) {
     for (const Tensor& root : roots_) {
-      const Node& base = memory_of(root.node());
+      const Node& base = memory_of(graph::node_of(root));
       Executable::Output output;
       if (const auto it = input_index_.find(&base); it != input_index_.end()) {
         output.is_input = true;

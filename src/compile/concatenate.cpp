@@ -27,7 +27,7 @@ class Joiner {
   std::vector<Work> run() {
     int64_t begin = 0;
     for (const Tensor& operand : node_.operands) {
-      const Part part{&operand.node(), begin, operand.size()};
+      const Part part{&graph::node_of(operand), begin, operand.size()};
       if (part.count == 0) continue;
       begin += part.count / outer_;
       if (in_memory(memory_of(*part.node)) && outer_ == 1)

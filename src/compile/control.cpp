@@ -36,7 +36,7 @@ Part prepare(Device& device, std::span<const Tensor> results, std::span<const Te
   std::vector<Tensor> numbers;
   if (round) {
     numbers.push_back(round);
-    part.numbers.push_back(round.node().as<Literal>());
+    part.numbers.push_back(graph::node_of(round).as<Literal>());
   }
   part.executable = compile(device, results, parameters, numbers);
   return part;
@@ -55,7 +55,7 @@ Items items_of(const Node& node, const Workshop& shop) {
   Items items;
   items.nodes.resize(node.as<std::shared_ptr<const ControlAttributes>>()->types.size());
   for (const Node* other : shop.nodes)
-    if (other->op == Op::item && !other->computed && &other->operands[0].node() == &node)
+    if (other->op == Op::item && !other->computed && &graph::node_of(other->operands[0]) == &node)
       items.nodes[static_cast<size_t>(other->as<graph::Which>().number)] = other;
   return items;
 }
@@ -94,12 +94,12 @@ std::vector<Work> conducted(const Node& node, const Workshop& shop, Conduct cond
   Work work;
   work.name = graph::name_of(node.op);
   const Items items = items_of(node, shop);
-  for (const Tensor& operand : node.operands) work.touches.push_back(&operand.node());
+  for (const Tensor& operand : node.operands) work.touches.push_back(&graph::node_of(operand));
   for (const Node* item : items.nodes)
     if (item) work.touches.push_back(item);
   work.conduct = [&node, items, conduct = std::move(conduct)](const LocationOf& location_of) {
     Ends ends;
-    for (const Tensor& operand : node.operands) ends.operands.push_back(location_of(operand.node()));
+    for (const Tensor& operand : node.operands) ends.operands.push_back(location_of(graph::node_of(operand)));
     for (size_t i = 0; i < items.nodes.size(); ++i)
       if (items.nodes[i]) {
         Location place = location_of(*items.nodes[i]);

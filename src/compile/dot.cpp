@@ -14,7 +14,7 @@ namespace {
 std::vector<Work> blas_work(const Node& node, const ProductForm& form) {
   Work work;
   work.name = "blas_product";
-  const Node &a = node.operands[0].node(), &b = node.operands[1].node();
+  const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
   work.touches = {&a, &b, &node};
   work.operations = 2.0 * static_cast<double>(form.batch * form.m * form.n) * static_cast<double>(form.k);
   work.conduct = [&node, &a, &b, form](const LocationOf& location_of) {
@@ -109,7 +109,7 @@ Work product_work(kernel::Program program, uint64_t teams, std::initializer_list
 
 std::vector<Work> gpu_work(const Group& group, const ProductForm& form, Workshop& shop, Device& device) {
   const Node& node = *group.roots[0];
-  const Node &a = node.operands[0].node(), &b = node.operands[1].node();
+  const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
   Epilogue epilogue(group, form, shop);
   ops::MatmulShape shape;
   shape.type = storage_type(node.type);

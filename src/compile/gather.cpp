@@ -14,7 +14,7 @@ namespace {
 const Node* source_of(const Node& node, const Group& group, const Partition& partition) {
   const Node* source = &node;
   while (source->op == Op::reshape && !partition.in_memory.contains(source))
-    source = &source->operands[0].node();
+    source = &graph::node_of(source->operands[0]);
   return partition.in_memory.contains(source) && !group.contains(*source) ? source : nullptr;
 }
 
@@ -33,12 +33,12 @@ std::optional<Launch> phased_loop(const Group& group, Workshop& shop) {
   if (!shop.target.gpu || group.roots.size() != 1) return std::nullopt;
   const Node& root = *group.roots[0];
   const Node* node = &root;
-  while (node->op == Op::reshape) node = &node->operands[0].node();
+  while (node->op == Op::reshape) node = &graph::node_of(node->operands[0]);
   if (node != &root && shop.partition.in_memory.contains(node)) return std::nullopt;  // only a copy
   if (graph::row_of(node->op).kind == graph::Kind::leaf || !takes_single_elements(*node)) return std::nullopt;
   if (is_complex(node->type) || size_of(node->type) != 4) return std::nullopt;
-  const Node* table = source_of(node->operands[0].node(), group, shop.partition);
-  const Node* indices = source_of(node->operands[1].node(), group, shop.partition);
+  const Node* table = source_of(graph::node_of(node->operands[0]), group, shop.partition);
+  const Node* indices = source_of(graph::node_of(node->operands[1]), group, shop.partition);
   if (!table || !indices) return std::nullopt;
   ops::GatherPlan plan;
   plan.index_type = storage_type(indices->type);
@@ -47,10 +47,11 @@ std::optional<Launch> phased_loop(const Group& group, Workshop& shop) {
   const auto tuning = ops::choose_phases(plan, shop.target.limits);
   if (!tuning) return std::nullopt;
   ops::PhasedGather made = ops::phased_gather(plan, *tuning);
-  using Kind = Binding::Kind;
-  return Launch{std::move(made.program),
-                made.teams,
-                {{Kind::tensor, &root, true}, {Kind::tensor, table, false}, {Kind::tensor, indices, false}}};
+  using Bound = Binding::Kind;
+  return Launch{
+      std::move(made.program),
+      made.teams,
+      {{Bound::tensor, &root, true}, {Bound::tensor, table, false}, {Bound::tensor, indices, false}}};
 }
 
 }  // namespace adit::compile

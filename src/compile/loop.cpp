@@ -15,7 +15,7 @@ using kernel::Type;
 
 const Node& Workshop::make_scratch(DType type, const Shape& shape) {
   scratch.push_back(graph::placeholder(type, shape));
-  return scratch.back().node();
+  return graph::node_of(scratch.back());
 }
 
 std::string kernel_name(const Group& group, const Partition& partition, const char* form) {

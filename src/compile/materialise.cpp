@@ -49,7 +49,7 @@ class Materialiser {
                const Target& target)
       : nodes_(nodes), inputs_(inputs), in_memory_(inputs) {
     for (const Node* node : nodes) {
-      for (const Tensor& operand : node->operands) users_[&operand.node()].push_back(node);
+      for (const Tensor& operand : node->operands) users_[&graph::node_of(operand)].push_back(node);
       if (inputs.contains(node)) continue;
       if (outputs.contains(node) && !inputs.contains(node)) in_memory_.insert(node);
       const Kind kind = graph::row_of(node->op).kind;
@@ -59,7 +59,7 @@ class Materialiser {
           // Updates of zeros start from a fill.
           if (&operand == &node->operands[0] && starts_from_zero(*node)) continue;
           if (joins_many(*node)) continue;
-          in_memory_.insert(&memory_of(operand.node()));
+          in_memory_.insert(&memory_of(graph::node_of(operand)));
         }
       }
       if (kind == Kind::reduction && !is_inline_reduction(*node)) in_memory_.insert(node);
@@ -116,9 +116,10 @@ class Materialiser {
                                                                         : 1;
     if (joins_many(node)) return mine;  // each part has its own loop
     for (const Tensor& operand : node.operands) {
-      const auto it = inside_.find(&operand.node());
+      const auto it = inside_.find(&graph::node_of(operand));
       if (it != inside_.end()) mine.cost += it->second.cost * times;
-      mine.size += copies(node) * (it != inside_.end() ? it->second.size : load_length(operand.node()));
+      mine.size +=
+          copies(node) * (it != inside_.end() ? it->second.size : load_length(graph::node_of(operand)));
     }
     return mine;
   }
@@ -133,15 +134,16 @@ class Materialiser {
     const Node* largest = nullptr;
     double size = of_a_load;
     for (const Tensor& operand : node.operands)
-      if (const auto it = inside_.find(&operand.node()); it != inside_.end() && it->second.size > size) {
-        largest = &operand.node();
+      if (const auto it = inside_.find(&graph::node_of(operand));
+          it != inside_.end() && it->second.size > size) {
+        largest = &graph::node_of(operand);
         size = it->second.size;
       }
     // Not what only repeats or renames it.
     while (largest &&
            (largest->op == Op::broadcast || largest->op == Op::reshape || largest->op == Op::alias)) {
       inside_[largest] = {own_cost(*largest), 2};
-      largest = &largest->operands[0].node();
+      largest = &graph::node_of(largest->operands[0]);
       if (!inside_.contains(largest)) largest = nullptr;
     }
     if (!largest) return size > 1;
@@ -180,7 +182,7 @@ class Materialiser {
       if (loads) continue;
       const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
       for (const Tensor& operand : node->operands)
-        open.push_back({&operand.node(), same_place ? place : ++places, times * copies(*node)});
+        open.push_back({&graph::node_of(operand), same_place ? place : ++places, times * copies(*node)});
     }
     return size;
   }

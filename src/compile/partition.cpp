@@ -43,7 +43,7 @@ bool Target::multiplies(DType type) const {
 
 const Node& memory_of(const Node& node) {
   const Node* base = &node;
-  while (base->op == Op::reshape && !base->computed) base = &base->operands[0].node();
+  while (base->op == Op::reshape && !base->computed) base = &graph::node_of(base->operands[0]);
   return *base;
 }
 
@@ -126,11 +126,11 @@ void walk(const Group& group, const Partition& partition,
     }
     if (on_inside) on_inside(*node, reading);
     const Reading next = operand_reading(group, *node, reading);
-    for (const Tensor& operand : node->operands) open.emplace_back(&operand.node(), next);
+    for (const Tensor& operand : node->operands) open.emplace_back(&graph::node_of(operand), next);
     // What a function of the user reads beside its parameters.
     if (node->op == Op::reduce)
       for (const Tensor& result : node->as<ReduceAttributes>().combine->results)
-        open.emplace_back(&result.node(), Reading::elsewhere);
+        open.emplace_back(&graph::node_of(result), Reading::elsewhere);
   }
 }
 

@@ -23,7 +23,7 @@ int level_of(const Node& node, const Group& group, const std::map<const Node*, i
   int level = 0;
   std::set<const Node*> seen;
   std::vector<const Node*> open;
-  for (const Tensor& operand : node.operands) open.push_back(&operand.node());
+  for (const Tensor& operand : node.operands) open.push_back(&graph::node_of(operand));
   while (!open.empty()) {
     const Node* next = open.back();
     open.pop_back();
@@ -33,7 +33,7 @@ int level_of(const Node& node, const Group& group, const std::map<const Node*, i
       continue;
     }
     if (!group.contains(*next) && next->operands.empty()) continue;
-    for (const Tensor& operand : next->operands) open.push_back(&operand.node());
+    for (const Tensor& operand : next->operands) open.push_back(&graph::node_of(operand));
   }
   return level;
 }
@@ -71,7 +71,7 @@ void fix_row_values(Writer& writer, const Group& group, const Partition& partiti
   });
   for (const auto& [number, node] : same) {
     if (anywhere.contains(node) || writer.is_fixed(*node)) continue;
-    const Node& operand = node->operands[0].node();
+    const Node& operand = graph::node_of(node->operands[0]);
     // Only where every reduction it needs is done.
     if (!writer.can_read(operand)) continue;
     writer.fix(*node, writer.read(operand, row.reshaped(operand.shape)));
@@ -206,7 +206,7 @@ class RowWriter {
                          const Index& at, std::vector<Value>& sums) {
     size_t next = 0;
     for (const Node* node : level)
-      for (const Value part : contributions(*node, writer_.read(node->operands[0].node(), at))) {
+      for (const Value part : contributions(*node, writer_.read(graph::node_of(node->operands[0]), at))) {
         if (sums.size() <= next)
           sums.push_back(part);
         else

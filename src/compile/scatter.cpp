@@ -53,9 +53,10 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
   std::vector<Work> list;
   if (element_count(node.shape) == 0) return {};
   const ops::Scatter scatter = ops::scatter(scatter_plan(node), ops::scatter_target(device));
-  std::vector<const Node*> tensors = {&node, &node.operands[1].node(), &node.operands[2].node()};
+  std::vector<const Node*> tensors = {&node, &graph::node_of(node.operands[1]),
+                                      &graph::node_of(node.operands[2])};
   if (!starts_from_zero(node))
-    list.push_back(copy_work(node.operands[0].node(), node));
+    list.push_back(copy_work(graph::node_of(node.operands[0]), node));
   else if (!scatter.writes_all)
     list.push_back(zero_work(node));
   for (const ops::Scratch& scratch : scatter.scratch) {
@@ -81,7 +82,7 @@ std::vector<Work> cholesky_work(const Node& node, Workshop&, Device& device) {
   check_trips("cholesky", made.loop_trips, device);
   std::vector<Work> list;
   if (made.teams)
-    list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
+    list.push_back(kernel_on(made.program, made.teams, {&graph::node_of(node.operands[0]), &node}, device));
   return list;
 }
 
@@ -101,8 +102,8 @@ std::vector<Work> triangular_work(const Node& node, Workshop&, Device& device) {
   check_trips("triangular_solve", made.loop_trips, device);
   std::vector<Work> list;
   if (!made.teams) return list;
-  list.push_back(copy_work(node.operands[1].node(), node));
-  list.push_back(kernel_on(made.program, made.teams, {&node.operands[0].node(), &node}, device));
+  list.push_back(copy_work(graph::node_of(node.operands[1]), node));
+  list.push_back(kernel_on(made.program, made.teams, {&graph::node_of(node.operands[0]), &node}, device));
   return list;
 }
 

@@ -37,7 +37,7 @@ void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& re
   const std::vector<Reduction> reductions = reductions_of(node);
   const std::vector<Type> types = accumulator_types(node);
   const int64_t count = reduced_count(node);
-  const Node& operand = node.operands[0].node();
+  const Node& operand = graph::node_of(node.operands[0]);
   std::vector<Value> totals;
   if (count <= unroll_limit) {
     for (size_t i = 0; i < types.size(); ++i)
@@ -67,21 +67,21 @@ void fold_in_order(Writer& writer, const Node& node, const Index& at, Scalar& re
   if (is_pair) start = graph::pair(k.constant(type, 1), k.constant(type, 0));
   // The first accumulator and what the function captured have the result's shape.
   for (size_t i = 1; function && i < node.operands.size(); ++i) {
-    const Scalar given = writer.read(node.operands[i].node(), at);
+    const Scalar given = writer.read(graph::node_of(node.operands[i]), at);
     if (i == 1)
       start = given;
     else
-      writer.fix(function->parameters[i].node(), given);
+      writer.fix(graph::node_of(function->parameters[i]), given);
   }
   const kernel::Variable re = k.variable(start.re), im = k.variable(is_pair ? start.im : start.re);
   k.for_(writer.number(reduced_count(node)), [&](Value r) {
     const Writer::Scope scope(writer);
-    const Scalar x = writer.read(node.operands[0].node(), operand_index(node, at, r));
+    const Scalar x = writer.read(graph::node_of(node.operands[0]), operand_index(node, at, r));
     Scalar now{re.get(), is_pair ? im.get() : Value(), is_pair};
     if (function) {
-      writer.fix(function->parameters[0].node(), now);
-      writer.fix(function->parameters[1].node(), x);
-      now = writer.read(function->results[0].node(), Index(k, {}, writer.number(0)));
+      writer.fix(graph::node_of(function->parameters[0]), now);
+      writer.fix(graph::node_of(function->parameters[1]), x);
+      now = writer.read(graph::node_of(function->results[0]), Index(k, {}, writer.number(0)));
     } else {
       now = graph::pair(now.re * x.re - now.im * x.im, now.re * x.im + now.im * x.re);
     }
@@ -109,8 +109,8 @@ Scalar serial_dot(Writer& writer, const Node& node, const Index& at) {
   const bool is_pair = is_complex(node.type);
   const int64_t count = contracted_count(node);
   const auto term = [&](Value r, const Scalar& sum) {
-    return multiply_add(writer.read(node.operands[0].node(), dot_operand(node, 0, at, r)),
-                        writer.read(node.operands[1].node(), dot_operand(node, 1, at, r)), sum);
+    return multiply_add(writer.read(graph::node_of(node.operands[0]), dot_operand(node, 0, at, r)),
+                        writer.read(graph::node_of(node.operands[1]), dot_operand(node, 1, at, r)), sum);
   };
   Scalar sum{k.constant(type, 0), is_pair ? k.constant(type, 0) : Value(), is_pair};
   if (count <= unroll_limit) {

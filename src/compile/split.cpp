@@ -152,7 +152,7 @@ class Splitter {
       const Index at = place_in(group_.full, group_.axes, row, min(r, end - writer.number(1)));
       size_t j = 0;
       for (const Node* node : plan_.levels[0])
-        for (const Value part : contributions(*node, writer.read(node->operands[0].node(), at))) {
+        for (const Value part : contributions(*node, writer.read(graph::node_of(node->operands[0]), at))) {
           const Value none =
               k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
           sums[j] = combine(totals_.reductions[j], sums[j], select(r < end, part, none));
@@ -180,7 +180,7 @@ class Splitter {
     for (const Index& at : places) {
       std::vector<Value> parts;
       for (const Node* node : plan_.levels[0])
-        for (const Value part : contributions(*node, writer.read(node->operands[0].node(), at)))
+        for (const Value part : contributions(*node, writer.read(graph::node_of(node->operands[0]), at)))
           parts.push_back(part);
       for (size_t i = 0; i < parts.size(); ++i) {
         if (sums.size() <= i)

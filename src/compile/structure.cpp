@@ -26,17 +26,18 @@ std::vector<Tensor> collect(std::span<const Tensor> roots) {
   while (!open.empty()) {
     Tensor x = std::move(open.back());
     open.pop_back();
-    Node& node = x.node();
+    Node& node = graph::node_of(x);
     if (node.visit == visit) continue;
     node.visit = visit;
     if (!node.computed)
       for (const Tensor& operand : node.operands)
-        if (operand.node().visit != visit) open.push_back(operand);
+        if (graph::node_of(operand).visit != visit) open.push_back(operand);
     found.push_back(std::move(x));
   }
-  std::sort(found.begin(), found.end(),
-            [](const Tensor& a, const Tensor& b) { return a.node().number < b.node().number; });
-  for (size_t i = 0; i < found.size(); ++i) found[i].node().place = static_cast<uint32_t>(i);
+  std::sort(found.begin(), found.end(), [](const Tensor& a, const Tensor& b) {
+    return graph::node_of(a).number < graph::node_of(b).number;
+  });
+  for (size_t i = 0; i < found.size(); ++i) graph::node_of(found[i]).place = static_cast<uint32_t>(i);
   return found;
 }
 
@@ -56,7 +57,7 @@ void append_node(Words& words, const Node& node, bool in_function) {
                   static_cast<uint64_t>(node.operands.size()) << 32);
   for (const int64_t extent : node.shape) words.push_back(static_cast<uint64_t>(extent));
   if (node.computed || (node.op == Op::number && !in_function)) return;
-  for (const Tensor& operand : node.operands) words.push_back(operand.node().place);
+  for (const Tensor& operand : node.operands) words.push_back(graph::node_of(operand).place);
   if (node.attributes.index() != 0) graph::append_words(node.attributes, words);
 }
 
@@ -65,20 +66,20 @@ void append_graph(Words& words, std::span<const Tensor> roots, std::span<const T
                   const std::vector<Tensor>& nodes, bool in_function) {
   std::vector<const graph::Subgraph*> functions;
   for (const Tensor& x : nodes) {
-    append_node(words, x.node(), in_function);
-    if (x.node().computed) continue;
+    append_node(words, graph::node_of(x), in_function);
+    if (graph::node_of(x).computed) continue;
     if (const auto* control =
-            std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&x.node().attributes))
+            std::get_if<std::shared_ptr<const graph::ControlAttributes>>(&graph::node_of(x).attributes))
       for (const auto& function : (*control)->functions) functions.push_back(function.get());
-    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&x.node().attributes))
+    if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&graph::node_of(x).attributes))
       if (reduce->combine) functions.push_back(reduce->combine.get());
   }
   words.push_back(~uint64_t{0});
-  for (const Tensor& root : roots) words.push_back(root.node().place);
+  for (const Tensor& root : roots) words.push_back(graph::node_of(root).place);
   for (const Tensor& parameter : parameters) {
-    const uint32_t place = parameter.node().place;  // of this walk only where the walk came by
-    const bool used = place < nodes.size() && nodes[place].pointer() == parameter.pointer();
-    words.push_back(used ? parameter.node().place : ~uint64_t{0});
+    const uint32_t place = graph::node_of(parameter).place;  // of this walk only where the walk came by
+    const bool used = place < nodes.size() && graph::pointer_of(nodes[place]) == graph::pointer_of(parameter);
+    words.push_back(used ? graph::node_of(parameter).place : ~uint64_t{0});
   }
   for (const graph::Subgraph* function : functions) append_function(words, *function);
 }
@@ -95,9 +96,9 @@ Structure describe(std::span<const Tensor> roots, uint64_t device_word) {
   const Hash128 hash = hash128(std::as_bytes(std::span(words)));
   structure.key = {hash.low, hash.high};
   for (const Tensor& x : structure.nodes) {
-    if (x.node().op == Op::number && !x.node().computed)
+    if (graph::node_of(x).op == Op::number && !graph::node_of(x).computed)
       structure.numbers.push_back(x);
-    else if (x.node().computed || x.node().op == Op::input)
+    else if (graph::node_of(x).computed || graph::node_of(x).op == Op::input)
       structure.inputs.push_back(x);
   }
   return structure;

@@ -33,7 +33,7 @@ bool Writer::can_read(const Node& node) const {
     open.pop_back();
     if (forbidden_.contains(next)) return false;
     if (fixed_.contains(next) || in_memory(*next) || !seen.insert(next).second) continue;
-    for (const Tensor& operand : next->operands) open.push_back(&operand.node());
+    for (const Tensor& operand : next->operands) open.push_back(&graph::node_of(operand));
   }
   return true;
 }
@@ -43,7 +43,7 @@ Scalar Writer::compute(const Node& node, const Index& at) {
   if (row.scalar) {
     std::vector<Scalar> operands;
     operands.reserve(node.operands.size());
-    for (const Tensor& operand : node.operands) operands.push_back(read(operand.node(), at));
+    for (const Tensor& operand : node.operands) operands.push_back(read(graph::node_of(operand), at));
     return rounded(row.scalar(operands, node), node.type);
   }
   if (row.view) return row.view(*this, node, at);

@@ -60,7 +60,7 @@ class Writer final : public graph::Reader {
         index_type_(index_type),
         memo_(1) {}
 
-  Scalar read(const Tensor& operand, const Index& at) override { return read(operand.node(), at); }
+  Scalar read(const Tensor& operand, const Index& at) override { return read(graph::node_of(operand), at); }
   kernel::Builder& builder() override { return builder_; }
   Scalar read(const Node& node, const Index& at);
   void store(const Node& node, const Index& at, const Scalar& value);

@@ -81,7 +81,7 @@ class Binder {
     if (reals.empty()) constant = tensors[0].item<double>();
     std::map<const Node*, Values> values;
     for (size_t i = 0; i < density_.leaves.size(); ++i)
-      values[&density_.leaves[i].node.node()] = values_of(tensors[i + 1]);
+      values[&graph::node_of(density_.leaves[i].node)] = values_of(tensors[i + 1]);
     for (const Segment& segment : segments_.reals) {
       const auto& numbers = values.at(segment.leaf).reals;
       const auto turned = segment.kind == Segment::Kind::columns

@@ -25,7 +25,9 @@ Tensor sum_of(const std::vector<Tensor>& terms) {
 }
 
 // Constants and places are cheaper to write into the kernel than to read.
-bool is_written(const Tensor& x) { return x.node().op == Op::constant || x.node().op == Op::iota; }
+bool is_written(const Tensor& x) {
+  return graph::node_of(x).op == Op::constant || graph::node_of(x).op == Op::iota;
+}
 
 // What is read through one of these is read where it lies, so that nothing is made larger than it is.
 bool is_window(const Node& node) { return node.op == Op::broadcast || node.op == Op::reshape; }
@@ -37,12 +39,12 @@ class Hoist {
       : varying_(dependents_of(roots, inputs)) {
     for (const Tensor& root : roots) visit(root, false);
     for (const Tensor& x : graph::reachable(roots, true)) {
-      const Node& node = x.node();
+      const Node& node = graph::node_of(x);
       if (!varying_.contains(&node)) continue;
       for (size_t i = 0; i < node.operands.size(); ++i) visit(node.operands[i], i == 1 && is_place(node));
     }
     for (size_t i = 0; i < from.size(); ++i)
-      to.push_back(graph::placeholder(wide_.contains(&from[i].node()) ? from[i].dtype() : DType::i32,
+      to.push_back(graph::placeholder(wide_.contains(&graph::node_of(from[i])) ? from[i].dtype() : DType::i32,
                                       from[i].shape()));
   }
 
@@ -54,13 +56,14 @@ class Hoist {
     return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add;
   }
   void visit(const Tensor& x, bool as_place) {
-    if (varying_.contains(&x.node())) return;
+    if (varying_.contains(&graph::node_of(x))) return;
     Tensor base = x;
     // Places are made ready for the kernel as they are.
-    while (!as_place && is_window(base.node()) && !base.node().computed) base = base.node().operands[0];
+    while (!as_place && is_window(graph::node_of(base)) && !graph::node_of(base).computed)
+      base = graph::node_of(base).operands[0];
     if (is_written(base) && !as_place) return;
-    if (!as_place) wide_.insert(&base.node());
-    if (seen_.insert(&base.node()).second) from.push_back(base);
+    if (!as_place) wide_.insert(&graph::node_of(base));
+    if (seen_.insert(&graph::node_of(base)).second) from.push_back(base);
   }
 
   std::unordered_set<const Node*> varying_, seen_;
@@ -86,7 +89,7 @@ Density make_density(const stats::ModelState& model, DType type) {
   roots = graph::substitute(roots, hoist.from, hoist.to);
   const graph::Retyped narrow = graph::retype(roots, type);
   const auto renamed = [&](const Tensor& x) {
-    const auto at = narrow.placeholders.find(&x.node());
+    const auto at = narrow.placeholders.find(&graph::node_of(x));
     return at == narrow.placeholders.end() ? x : at->second;
   };
 

@@ -44,10 +44,10 @@ class Scheduler {
     }
     varying_ = dependents_of(roots, inputs);
     for (const Tensor& x : graph::reachable(roots, true)) {
-      const Node& node = x.node();
+      const Node& node = graph::node_of(x);
       if (!varying_.contains(&node) || node.operands.empty()) continue;
       nodes_.push_back(&node);
-      for (const Tensor& operand : node.operands) users_[&operand.node()].push_back(&node);
+      for (const Tensor& operand : node.operands) users_[&graph::node_of(operand)].push_back(&node);
     }
   }
 
@@ -103,7 +103,7 @@ class Scheduler {
     }
     for (size_t i = 0; i < density_.variables.size(); ++i) {
       const auto& variable = density_.variables[i];
-      if (variable.size > small) add_output(variable.gradient.node(), i);
+      if (variable.size > small) add_output(graph::node_of(variable.gradient), i);
     }
   }
 
@@ -123,8 +123,8 @@ class Scheduler {
   void keep_operands(const Node& node) {
     for (const Tensor& operand : node.operands)
       if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
-          operand.dtype() == density_.type && cost_of(operand.node()) > 1) {
-        keep(operand.node());
+          operand.dtype() == density_.type && cost_of(graph::node_of(operand)) > 1) {
+        keep(graph::node_of(operand));
         costs_.clear();
       }
   }
@@ -144,7 +144,7 @@ class Scheduler {
   // Updates that cost something are computed once, by lanes that count them; a small result would be summed
   // where it is read, by every lane.
   bool is_worth_sorting(const Node& node) {
-    const Node& source = node.operands[2].node();
+    const Node& source = graph::node_of(node.operands[2]);
     const bool is_worth = count_of(node) > small && count_of(source) > 0 && cost_of(source) >= worth_sorting;
     costs_.clear();
     return is_worth;
@@ -157,9 +157,9 @@ class Scheduler {
 
   void classify_factor(const Node& node) {
     for (const Tensor& operand : node.operands) {
-      if (is_sorted(operand.node())) keep_sums(operand.node());
-      if (varying_.contains(&operand.node()) && !known_.contains(&operand.node()))
-        add({ItemKind::store, &operand.node(), operand.size()});
+      if (is_sorted(graph::node_of(operand))) keep_sums(graph::node_of(operand));
+      if (varying_.contains(&graph::node_of(operand)) && !known_.contains(&graph::node_of(operand)))
+        add({ItemKind::store, &graph::node_of(operand), operand.size()});
     }
     add({ItemKind::factor, &node, 1});
   }
@@ -200,7 +200,7 @@ class Scheduler {
     std::vector<std::pair<const Node*, bool>> open;  // and whether it is read at the item's step
     const auto follow = [&](const Node& node, bool at_step) {
       for (const Tensor& operand : node.operands) {
-        const std::pair next{&operand.node(), at_step && operand.size() == item.count};
+        const std::pair next{&graph::node_of(operand), at_step && operand.size() == item.count};
         if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
       }
     };
@@ -264,7 +264,8 @@ class Scheduler {
     reaches_.clear();
     for (const Node* node : nodes_) {
       bool reaches = index_.contains(node);
-      for (const Tensor& operand : node->operands) reaches = reaches || reaches_.contains(&operand.node());
+      for (const Tensor& operand : node->operands)
+        reaches = reaches || reaches_.contains(&graph::node_of(operand));
       if (reaches) reaches_.insert(node);
     }
   }
@@ -277,7 +278,7 @@ class Scheduler {
     const Kind kind = graph::row_of(node.op).kind;
     double cost = kind == Kind::view ? 0 : graph::row_of(node.op).cost;
     const double times = reduces(node) ? static_cast<double>(length_of(node)) : 1;
-    for (const Tensor& operand : node.operands) cost += times * cost_of(operand.node());
+    for (const Tensor& operand : node.operands) cost += times * cost_of(graph::node_of(operand));
     return costs_[&node] = std::min(cost, 1e9);
   }
 
@@ -299,7 +300,7 @@ class Scheduler {
     };
     const auto follow = [&](const Node& node, double reads, bool is_total = false) {
       if (is_sorted(node))
-        return visit(node.operands[2].node(), static_cast<double>(node.operands[2].size()));
+        return visit(graph::node_of(node.operands[2]), static_cast<double>(node.operands[2].size()));
       const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
       for (const Tensor& operand : node.operands) {
         // A reduction inside a step reads all of its operand at every one.
@@ -308,7 +309,7 @@ class Scheduler {
         const double all = reads * length;
         const double distinct =
             loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
-        visit(operand.node(), scattered ? all : std::min(all, distinct));
+        visit(graph::node_of(operand), scattered ? all : std::min(all, distinct));
       }
     };
     for (const Item* item : items) {

@@ -15,7 +15,8 @@ namespace {
 // The scalar that a tensor repeats for all its elements; empty where it is not one.
 Tensor repeated_scalar(const Tensor& x) {
   Tensor base = x;
-  while (base.node().op == Op::broadcast || base.node().op == Op::reshape) base = base.node().operands[0];
+  while (graph::node_of(base).op == Op::broadcast || graph::node_of(base).op == Op::reshape)
+    base = graph::node_of(base).operands[0];
   if (base.size() != 1 || x.size() == 1) return {};
   return base.rank() == 0 ? base : reshape(base, {});
 }
@@ -39,7 +40,7 @@ class Splitter {
     const auto varying = dependents_of(terms_, inputs_);
     Terms result;
     for (const Tensor& term : terms_)
-      (varying.contains(&term.node()) ? result.varying : result.constant).push_back(term);
+      (varying.contains(&graph::node_of(term)) ? result.varying : result.constant).push_back(term);
     return result;
   }
 
@@ -48,7 +49,7 @@ class Splitter {
 
   // The terms of factor * sum(x); an empty factor is 1.
   void add(const Tensor& x, const Tensor& factor) {
-    const Node& node = x.node();
+    const Node& node = graph::node_of(x);
     if (node.computed) return keep(x, factor);
     const auto minus = [&] { return times(factor, graph::constant(x.dtype(), -1)); };
     switch (node.op) {
@@ -89,11 +90,11 @@ class Splitter {
 
 std::unordered_set<const Node*> dependents_of(std::span<const Tensor> roots, std::span<const Tensor> inputs) {
   std::unordered_set<const Node*> found;
-  for (const Tensor& input : inputs) found.insert(&input.node());
+  for (const Tensor& input : inputs) found.insert(&graph::node_of(input));
   for (const Tensor& x : graph::reachable(roots, true))
-    for (const Tensor& operand : x.node().operands)
-      if (found.contains(&operand.node())) {
-        found.insert(&x.node());
+    for (const Tensor& operand : graph::node_of(x).operands)
+      if (found.contains(&graph::node_of(operand))) {
+        found.insert(&graph::node_of(x));
         break;
       }
   return found;

@@ -21,12 +21,12 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
     : chain_(chain), density_(density), schedule_(schedule) {
   std::vector<Tensor> inputs, roots{density.value};
   for (const auto& variable : density.variables) {
-    offsets_[&variable.node.node()] = variable.offset;
+    offsets_[&graph::node_of(variable.node)] = variable.offset;
     inputs.push_back(variable.node);
     roots.push_back(variable.gradient);
   }
   varying_ = dependents_of(roots, inputs);
-  for (const auto& leaf : density.leaves) leaves_.insert(&leaf.node.node());
+  for (const auto& leaf : density.leaves) leaves_.insert(&graph::node_of(leaf.node));
 }
 
 void DensityWriter::declare(Value set) {
@@ -52,7 +52,7 @@ void DensityWriter::read_ahead() {
   for (const auto& leaf : density_.leaves) {
     const int64_t size = leaf.node.size();
     if (!is_float(leaf.node.dtype()) || (!all && (size != 1 || taken == most / 2))) continue;
-    const Node& node = leaf.node.node();
+    const Node& node = graph::node_of(leaf.node);
     for (int64_t i = 0; i < size; ++i)
       ahead_[&node].push_back(segment(Segment::Kind::values, node, nullptr, size, chain_.index(i)));
     taken += size;
@@ -70,7 +70,7 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
     write_pass(pass);
     for (const Item& item : pass.items) ready_.insert(item.node);
   }
-  const Value value = read(density_.value.node(), place({}, chain_.index(0))).re;
+  const Value value = read(graph::node_of(density_.value), place({}, chain_.index(0))).re;
   // All are computed before one is written: they read q, and g may be read as q is.
   std::vector<std::pair<int64_t, Value>> elements;
   for (const auto& variable : density_.variables) {
@@ -78,7 +78,7 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
     for (int64_t i = 0; i < variable.size; ++i)
       elements.emplace_back(
           variable.offset + i,
-          read(variable.gradient.node(), place(variable.gradient.shape(), chain_.index(i))).re);
+          read(graph::node_of(variable.gradient), place(variable.gradient.shape(), chain_.index(i))).re);
   }
   const auto set = [&] {
     for (const auto& [i, element] : elements) g.set(chain_.index(i), element);
@@ -120,7 +120,7 @@ void DensityWriter::prepare(const Pass& pass) {
   std::vector<const Node*> open;
   const auto follow = [&](const Node& node) {
     for (const Tensor& operand : node.operands)
-      if (seen.insert(&operand.node()).second) open.push_back(&operand.node());
+      if (seen.insert(&graph::node_of(operand)).second) open.push_back(&graph::node_of(operand));
   };
   for (const Item& item : pass.items) follow(*item.node);
   while (!open.empty()) {
@@ -207,7 +207,7 @@ std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
   if (node.op != Op::indexed_add) return element_contributions(*this, node, place(node.shape, j), i);
   // Few targets: a mask for each.
   const Index update = place(node.operands[2].shape(), i);
-  const Value value = read(node.operands[2].node(), update).re;
+  const Value value = read(graph::node_of(node.operands[2]), update).re;
   return {select(target_of(node, update) == j, value, value.like(0))};
 }
 
@@ -226,11 +226,12 @@ void DensityWriter::store_elements(const Item& item, Value i) {
       return;
     case ItemKind::sorted:
       scratch_.from(schedule_.sorted.at(&node))
-          .set(sorted_place(node, i), read(node.operands[2].node(), place(node.operands[2].shape(), i)).re);
+          .set(sorted_place(node, i),
+               read(graph::node_of(node.operands[2]), place(node.operands[2].shape(), i)).re);
       return;
     case ItemKind::scatter: {
       const Index update = place(node.operands[2].shape(), i);
-      const Value value = read(node.operands[2].node(), update).re, target = target_of(node, update);
+      const Value value = read(graph::node_of(node.operands[2]), update).re, target = target_of(node, update);
       const Vector to = scratch_.from(schedule_.stored.at(&node));
       to.set(target, to.get(target) + value);
       return;
@@ -244,7 +245,7 @@ void DensityWriter::write_factor(const Node& node) {
   const auto operand = [&](size_t which) {
     return [&, which](Value i) {
       const Tensor& x = node.operands[which];
-      return read(x.node(), place(x.shape(), i)).re;
+      return read(graph::node_of(x), place(x.shape(), i)).re;
     };
   };
   memo_.emplace_back();
@@ -280,13 +281,13 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
   if (const auto total = totals_.find(&node); total != totals_.end()) {
     Scalar value = pick(total->second, linear);
     if (node.op == Op::indexed_add && !lower::starts_from_zero(node))
-      value.re = value.re + read(node.operands[0].node(), at).re;
+      value.re = value.re + read(graph::node_of(node.operands[0]), at).re;
     return value;
   }
   if (is_stored(node)) {
     Value value = scratch_.from(schedule_.stored.at(&node)).get(linear);
     if (schedule_.kinds.at(&node) == ItemKind::scatter && !lower::starts_from_zero(node))
-      value = value + read(node.operands[0].node(), at).re;
+      value = value + read(graph::node_of(node.operands[0]), at).re;
     return {value, {}, false};
   }
   if (is_variable(node)) return variable(node, linear);
@@ -323,7 +324,7 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
   if (row.scalar) {
     std::vector<Scalar> operands;
     operands.reserve(node.operands.size());
-    for (const Tensor& operand : node.operands) operands.push_back(read(operand.node(), at));
+    for (const Tensor& operand : node.operands) operands.push_back(read(graph::node_of(operand), at));
     // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
     // and a hundred instructions, and no density needs that.
     if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
@@ -389,7 +390,7 @@ Value DensityWriter::target_of(const Node& node, const Index& update) {
     Value coordinate;
     if (axes.contains(axis)) {
       where.back() = chain_.index(column++);
-      coordinate = graph::clamped(read(indices.node(), update.at(indices.shape(), where)).re,
+      coordinate = graph::clamped(read(graph::node_of(indices), update.at(indices.shape(), where)).re,
                                   node.shape[axis] - 1, Type::u32);
     } else {
       coordinate = update.coordinate(rest++);
@@ -405,7 +406,8 @@ Value DensityWriter::sorted_place(const Node& node, Value update) {
   const int64_t count = indices.size() / indices.shape()[indices.rank() - 1];
   const int64_t width = node.operands[2].size() / count;  // numbers of one update
   const Value which = width == 1 ? update : update / width;
-  const Value rank = convert(segment(Segment::Kind::ranks, indices.node(), &node, count, which), Type::u32);
+  const Value rank =
+      convert(segment(Segment::Kind::ranks, graph::node_of(indices), &node, count, which), Type::u32);
   return width == 1 ? rank : rank * width + update % width;
 }
 
@@ -427,7 +429,7 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
   }
   const int64_t updates_count = indices.size() / indices.shape()[leading];
   const auto entry = [&](Segment::Kind kind, int64_t count, Value i) {
-    return convert(segment(kind, indices.node(), &node, count, i), Type::u32);
+    return convert(segment(kind, graph::node_of(indices), &node, count, i), Type::u32);
   };
   const Value begin = entry(Segment::Kind::starts, targets + 1, target),
               end = entry(Segment::Kind::starts, targets + 1, target + 1);
@@ -453,10 +455,10 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
     std::vector<Value> coordinates;
     for (int axis = 0; axis < leading; ++axis) coordinates.push_back(which.coordinate(axis));
     coordinates.insert(coordinates.end(), rest.begin(), rest.end());
-    sum = sum.get() + read(source.node(), which.at(source.shape(), coordinates)).re;
+    sum = sum.get() + read(graph::node_of(source), which.at(source.shape(), coordinates)).re;
   });
   Value total = sum.get();
-  if (!lower::starts_from_zero(node)) total = total + read(node.operands[0].node(), at).re;
+  if (!lower::starts_from_zero(node)) total = total + read(graph::node_of(node.operands[0]), at).re;
   return {total, {}, false};
 }
 

@@ -45,7 +45,7 @@ class DensityWriter final : public graph::Reader {
 
   const Segments& segments() const { return segments_; }
 
-  Scalar read(const Tensor& operand, const Index& at) override { return read(operand.node(), at); }
+  Scalar read(const Tensor& operand, const Index& at) override { return read(graph::node_of(operand), at); }
   Builder& builder() override { return chain_.builder(); }
 
  private:

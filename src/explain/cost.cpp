@@ -66,7 +66,7 @@ void GroupCount::count(const Node& node, const Times& times, const Group& group)
     row_operations_ += t * unit_cost(node);
   type_ = wider(type_, node.type);
   for (size_t i = 0; i < node.operands.size(); ++i) {
-    const Node& operand = node.operands[i].node();
+    const Node& operand = graph::node_of(node.operands[i]);
     reach(operand);
     Times& below = open_[operand.number].second;
     if (kind == Kind::reduction && in_rows && group.contains(node)) {
@@ -124,7 +124,7 @@ double own_operations(const Node& node) {
     case Op::cholesky: return elements_of(node) * n / 3;
     case Op::triangular_solve:
       return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
-    case Op::indexed_add: return elements_of(node.operands[2].node());
+    case Op::indexed_add: return elements_of(graph::node_of(node.operands[2]));
     default: return 0;
   }
 }
@@ -144,7 +144,7 @@ Cost own_cost(const Work& work, const Node& node, bool is_last) {
       uint64_t bytes = bytes_of(*use.node);
       // An update touches as much of its result as there are updates.
       if (updates_places(node) && use.node == &node)
-        bytes = std::min(bytes, bytes_of(node.operands[2].node()));
+        bytes = std::min(bytes, bytes_of(graph::node_of(node.operands[2])));
       if (work.written != 0 && use.node == &node) bytes = work.written;
       cost.bytes += use.reads && use.writes ? 2 * bytes : bytes;
     }

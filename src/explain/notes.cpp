@@ -42,7 +42,7 @@ class NoteTaker {
   explicit NoteTaker(const Made& made) : made_(made) {
     for (size_t i = 0; i < made.nodes.size(); ++i) labels_[made.nodes[i]] = fmt::format("%{}", i);
     for (size_t i = 0; i < made.scratch.size(); ++i)
-      labels_[&made.scratch[i].node()] = fmt::format("scratch{}", i);
+      labels_[&graph::node_of(made.scratch[i])] = fmt::format("scratch{}", i);
   }
 
   Notes run() {
@@ -66,7 +66,7 @@ class NoteTaker {
     const bool is_input = made_.inputs.contains(&node);
     std::string text = fmt::format("{} = {}", label(node), is_input ? "input" : graph::name_of(node.op));
     if (!is_input) {
-      for (const Tensor& operand : node.operands) text += " " + label(operand.node());
+      for (const Tensor& operand : node.operands) text += " " + label(graph::node_of(operand));
       text += details(node);
     }
     text += fmt::format(" : {}{}", name_of(node.type), to_string(node.shape));

@@ -6,7 +6,7 @@
 namespace adit::graph {
 
 inline const ControlAttributes& about(const Tensor& node) {
-  return *node.node().as<std::shared_ptr<const ControlAttributes>>();
+  return *node_of(node).as<std::shared_ptr<const ControlAttributes>>();
 }
 
 template <class T>

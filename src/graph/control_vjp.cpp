@@ -133,12 +133,12 @@ ControlGradients while_loop_vjp(const ControlAttributes& a, const Tensors& opera
 ControlGradients control_vjp(const Tensor& node, const Tensors& operands, const Tensors& cotangents,
                              const std::vector<bool>& wanted) {
   const ControlAttributes& a = about(node);
-  switch (node.node().op) {
+  switch (node_of(node).op) {
     case Op::cond: return cond_vjp(a, operands, cotangents, wanted);
     case Op::scan: return scan_vjp(a, operands, cotangents, wanted);
     case Op::while_loop: return while_loop_vjp(a, operands, cotangents, wanted);
     default:
-      fail("grad", row_of(node.node().op).name,
+      fail("grad", row_of(node_of(node).op).name,
            "has no derivative in reverse mode; take the jvp of the gradient, as hessian does");
   }
 }

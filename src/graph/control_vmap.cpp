@@ -180,12 +180,12 @@ Lanes while_vjp_batch(const ControlAttributes& a, const Lanes& operands, int64_t
 
 Lanes control_batch(const Tensor& node, const Lanes& operands, int64_t size) {
   const ControlAttributes& a = about(node);
-  switch (node.node().op) {
+  switch (node_of(node).op) {
     case Op::cond: return cond_batch(a, operands, size);
     case Op::scan: return scan_batch(a, operands, size);
     case Op::while_loop: return while_batch(a, operands, size);
     case Op::while_vjp: return while_vjp_batch(a, operands, size);
-    default: fail("vmap", row_of(node.node().op).name, "cannot be batched");
+    default: fail("vmap", row_of(node_of(node).op).name, "cannot be batched");
   }
 }
 

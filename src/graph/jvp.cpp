@@ -18,15 +18,15 @@ namespace {
 class Forward {
  public:
   void set(const Tensor& x, const Tensor& tangent) {
-    if (tangent) tangents_[&x.node()] = tangent;
+    if (tangent) tangents_[&graph::node_of(x)] = tangent;
   }
   Tensor of(const Tensor& x) const {
-    const auto at = tangents_.find(&x.node());
+    const auto at = tangents_.find(&graph::node_of(x));
     return at == tangents_.end() ? Tensor() : at->second;
   }
 
   void visit(const Visit& step) {
-    const Node& node = step.node.node();
+    const Node& node = graph::node_of(step.node);
     const Row& row = row_of(node.op);
     if (node.op == Op::item) return set(step.node, part(step));
     Tensors tangents;
@@ -52,9 +52,9 @@ class Forward {
 
  private:
   Tensor part(const Visit& step) const {
-    const auto at = parts_.find(&step.operands[0].node());
+    const auto at = parts_.find(&graph::node_of(step.operands[0]));
     return at == parts_.end() ? Tensor()
-                              : at->second[static_cast<size_t>(step.node.node().as<Which>().number)];
+                              : at->second[static_cast<size_t>(graph::node_of(step.node).as<Which>().number)];
   }
 
   static Tensor transposed(const Row& row, const Visit& step, const Tensors& tangents) {

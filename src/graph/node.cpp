@@ -12,11 +12,11 @@ namespace adit {
 
 void Tensor::throw_empty() { graph::fail("tensor", "handle", "expected a tensor, got none"); }
 
-DType Tensor::dtype() const { return node().type; }
-const Shape& Tensor::shape() const { return node().shape; }
-int64_t Tensor::size() const { return element_count(node().shape); }
-std::shared_ptr<Device> Tensor::device() const { return graph::home_of(node()); }
-bool Tensor::is_evaluated() const { return node().computed; }
+DType Tensor::dtype() const { return graph::node_of(*this).type; }
+const Shape& Tensor::shape() const { return graph::node_of(*this).shape; }
+int64_t Tensor::size() const { return element_count(graph::node_of(*this).shape); }
+std::shared_ptr<Device> Tensor::device() const { return graph::home_of(graph::node_of(*this)); }
+bool Tensor::is_evaluated() const { return graph::node_of(*this).computed; }
 int64_t Tensor::dim(int axis) const { return shape()[graph::normal_axis("dim", axis, rank())]; }
 
 namespace graph {
@@ -50,7 +50,7 @@ thread_local int tracing_depth = 0;
 std::shared_ptr<Device> common_device(Op op, const std::vector<Tensor>& operands) {
   std::shared_ptr<Device> device;
   for (const Tensor& x : operands) {
-    const auto& other = home_of(x.node());
+    const auto& other = home_of(graph::node_of(x));
     if (!other || other == device) continue;
     if (device)
       fail(
@@ -78,7 +78,7 @@ Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> oper
   node->operands = std::move(operands);
   node->attributes = std::move(attributes);
   element_count(shape);  // throws where there are too many
-  return Tensor(std::move(node));
+  return Inside::tensor(std::move(node));
 }
 
 Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes) {
@@ -93,7 +93,9 @@ Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes) {
 }
 
 Tensor placeholder(DType type, const Shape& shape) { return make_node(Op::input, type, shape, {}); }
-bool is_placeholder(const Tensor& x) { return x.node().op == Op::input && !x.node().computed; }
+bool is_placeholder(const Tensor& x) {
+  return graph::node_of(x).op == Op::input && !graph::node_of(x).computed;
+}
 
 Tensor constant(DType type, double value) {
   Literal literal{value, 0, 0};
@@ -109,10 +111,10 @@ Tensor constant_complex(DType type, double real, double imag) {
 }
 
 const Literal* constant_value(const Tensor& x) {
-  const Node* node = &x.node();
+  const Node* node = &graph::node_of(x);
   while (node->op == Op::broadcast || node->op == Op::reshape) {
     if (node->operands.empty()) return nullptr;
-    node = &node->operands[0].node();
+    node = &graph::node_of(node->operands[0]);
   }
   return node->op == Op::constant ? &node->as<Literal>() : nullptr;
 }
@@ -125,14 +127,15 @@ std::vector<Tensor> reachable(std::span<const Tensor> roots, bool through_comput
   while (!open.empty()) {
     Tensor x = std::move(open.back());
     open.pop_back();
-    if (!seen.insert(&x.node()).second) continue;
+    if (!seen.insert(&graph::node_of(x)).second) continue;
     found.push_back(x);
     if (stop && stop(x)) continue;
-    if (x.node().computed && !through_computed) continue;
-    for (const Tensor& operand : x.node().operands) open.push_back(operand);
+    if (graph::node_of(x).computed && !through_computed) continue;
+    for (const Tensor& operand : graph::node_of(x).operands) open.push_back(operand);
   }
-  std::sort(found.begin(), found.end(),
-            [](const Tensor& a, const Tensor& b) { return a.node().number < b.node().number; });
+  std::sort(found.begin(), found.end(), [](const Tensor& a, const Tensor& b) {
+    return graph::node_of(a).number < graph::node_of(b).number;
+  });
   return found;
 }
 
@@ -140,21 +143,22 @@ std::vector<Tensor> substitute(std::span<const Tensor> roots, std::span<const Te
                                std::span<const Tensor> to) {
   const std::lock_guard lock(graph_lock());
   std::unordered_map<const Node*, Tensor> now;
-  for (size_t i = 0; i < from.size(); ++i) now[&from[i].node()] = to[i];
-  for (const Tensor& x : reachable(roots, true, [&](const Tensor& t) { return now.contains(&t.node()); })) {
-    const Node& node = x.node();
+  for (size_t i = 0; i < from.size(); ++i) now[&graph::node_of(from[i])] = to[i];
+  for (const Tensor& x :
+       reachable(roots, true, [&](const Tensor& t) { return now.contains(&graph::node_of(t)); })) {
+    const Node& node = graph::node_of(x);
     if (now.contains(&node)) continue;
     bool changed = false;
     std::vector<Tensor> operands;
     for (const Tensor& operand : node.operands) {
-      operands.push_back(now.at(&operand.node()));
-      changed = changed || operands.back().pointer() != operand.pointer();
+      operands.push_back(now.at(&graph::node_of(operand)));
+      changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
     now[&node] =
         changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
   }
   std::vector<Tensor> results;
-  for (const Tensor& root : roots) results.push_back(now.at(&root.node()));
+  for (const Tensor& root : roots) results.push_back(now.at(&graph::node_of(root)));
   return results;
 }
 

@@ -50,6 +50,18 @@ struct Node {
   }
 };
 
+// The way between tensors and nodes, which the public header does not show.
+struct Inside {
+  static Node& node(const Tensor& x) {
+    if (!x.node_) Tensor::throw_empty();
+    return *x.node_;
+  }
+  static const std::shared_ptr<Node>& pointer(const Tensor& x) { return x.node_; }
+  static Tensor tensor(std::shared_ptr<Node> node) { return Tensor(std::move(node)); }
+};
+inline Node& node_of(const Tensor& x) { return Inside::node(x); }  // throws where there is no tensor
+inline const std::shared_ptr<Node>& pointer_of(const Tensor& x) { return Inside::pointer(x); }
+
 // Where a node lies or will be computed: any thread may ask while another evaluates it.
 inline const std::shared_ptr<Device>& home_of(const Node& node) {
   return node.computed ? node.storage->device : node.device;

@@ -22,7 +22,7 @@ class Retyper {
     const std::lock_guard lock(graph_lock());
     for (const Tensor& x : reachable(roots, false)) visit(x);
     Tensors found;
-    for (const Tensor& root : roots) found.push_back(now_.at(&root.node()));
+    for (const Tensor& root : roots) found.push_back(now_.at(&node_of(root)));
     return found;
   }
 
@@ -30,11 +30,11 @@ class Retyper {
 
  private:
   void visit(const Tensor& x) {
-    if (!now_.contains(&x.node())) now_[&x.node()] = made(x);
+    if (!now_.contains(&node_of(x))) now_[&node_of(x)] = made(x);
   }
 
   Tensor made(const Tensor& x) {
-    const Node& node = x.node();
+    const Node& node = node_of(x);
     if (is_complex(node.type))
       graph::fail("retype", graph::name_of(node.op),
                   "expected real numbers, got " + std::string(name_of(node.type)));
@@ -47,8 +47,8 @@ class Retyper {
     Tensors operands;
     bool changed = node.type == DType::f64;
     for (const Tensor& operand : node.operands) {
-      operands.push_back(now_.at(&operand.node()));
-      changed = changed || operands.back().pointer() != operand.pointer();
+      operands.push_back(now_.at(&node_of(operand)));
+      changed = changed || pointer_of(operands.back()) != pointer_of(operand);
     }
     if (!changed) return x;
     const DType type = narrowed(node.type, to_);
@@ -83,7 +83,7 @@ class Retyper {
     auto changed = std::make_shared<graph::Subgraph>();
     for (const Tensor& x : f.parameters) inner.visit(x);  // also those that no result needs
     changed->results = inner.run(f.results);
-    for (const Tensor& x : f.parameters) changed->parameters.push_back(inner.now_.at(&x.node()));
+    for (const Tensor& x : f.parameters) changed->parameters.push_back(inner.now_.at(&node_of(x)));
     return changed;
   }
 
@@ -100,7 +100,7 @@ Retyped retype(std::span<const Tensor> roots, DType to) {
   if (to == DType::f64) {
     Retyped same{{roots.begin(), roots.end()}, {}};
     for (const Tensor& x : reachable(roots, false))
-      if (graph::is_placeholder(x)) same.placeholders[&x.node()] = x;
+      if (graph::is_placeholder(x)) same.placeholders[&node_of(x)] = x;
     return same;
   }
   Retyper retyper(to);

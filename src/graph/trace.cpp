@@ -40,7 +40,7 @@ Tensors call(std::string_view op, std::string_view name, const Function& f, cons
 
 Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots) {
   Trace traced;
-  traced.first = placeholder(DType::u8, {}).node().number;
+  traced.first = node_of(placeholder(DType::u8, {})).number;
   for (const Slot& slot : slots) traced.parameters.push_back(placeholder(slot.type, slot.shape));
   traced.results = call(op, name, f, traced.parameters);
   return traced;
@@ -54,12 +54,12 @@ namespace {
 
 // The node with other operands, or itself where they are the same.
 Tensor with_operands(const Tensor& x, const std::unordered_map<const Node*, Tensor>& now) {
-  const Node& node = x.node();
+  const Node& node = node_of(x);
   bool changed = false;
   std::vector<Tensor> operands;
   for (const Tensor& operand : node.operands) {
-    operands.push_back(now.at(&operand.node()));
-    changed = changed || operands.back().pointer() != operand.pointer();
+    operands.push_back(now.at(&node_of(operand)));
+    changed = changed || pointer_of(operands.back()) != pointer_of(operand);
   }
   return changed ? make_node(node.op, node.type, node.shape, std::move(operands), node.attributes) : x;
 }
@@ -70,51 +70,53 @@ Tensor with_operands(const Tensor& x, const std::unordered_map<const Node*, Tens
 Tensors substitute_throughout(const Tensors& roots, const Tensors& from, const Tensors& to) {
   const std::lock_guard lock(graph_lock());
   std::unordered_map<const Node*, Tensor> places, now;
-  for (size_t i = 0; i < from.size(); ++i) places[&from[i].node()] = to[i];
+  for (size_t i = 0; i < from.size(); ++i) places[&node_of(from[i])] = to[i];
   std::unordered_set<const Node*> waits;
   std::vector<Tensor> open(roots.begin(), roots.end());
   while (!open.empty()) {
     const Tensor x = open.back();
-    const auto place = places.find(&x.node());
-    if (!now.contains(&x.node()) && waits.insert(&x.node()).second) {
+    const auto place = places.find(&node_of(x));
+    if (!now.contains(&node_of(x)) && waits.insert(&node_of(x)).second) {
       if (place != places.end())
         open.push_back(place->second);
       else
-        for (const Tensor& operand : x.node().operands)
-          if (!now.contains(&operand.node())) open.push_back(operand);
+        for (const Tensor& operand : node_of(x).operands)
+          if (!now.contains(&node_of(operand))) open.push_back(operand);
       continue;
     }
     open.pop_back();
-    if (!now.contains(&x.node()))
-      now[&x.node()] = place != places.end() ? now.at(&place->second.node()) : with_operands(x, now);
+    if (!now.contains(&node_of(x)))
+      now[&node_of(x)] = place != places.end() ? now.at(&node_of(place->second)) : with_operands(x, now);
   }
   std::vector<Tensor> results;
-  for (const Tensor& root : roots) results.push_back(now.at(&root.node()));
+  for (const Tensor& root : roots) results.push_back(now.at(&node_of(root)));
   return results;
 }
 
 bool Dependents::contains(const Tensor& x) const {
-  return std::binary_search(sorted.begin(), sorted.end(), &x.node());
+  return std::binary_search(sorted.begin(), sorted.end(), &node_of(x));
 }
 
 Dependents dependents(const Tensors& results, const Tensors& inputs) {
   std::unordered_set<const Node*> known;
   uint64_t oldest = std::numeric_limits<uint64_t>::max();
   for (const Tensor& x : inputs) {
-    known.insert(&x.node());
-    oldest = std::min(oldest, x.node().number);
+    known.insert(&node_of(x));
+    oldest = std::min(oldest, node_of(x).number);
   }
   Dependents found;
   const std::lock_guard lock(graph_lock());
   // A node that is older than every input cannot depend on one.
-  const auto stop = [&](const Tensor& x) { return x.node().number <= oldest || known.contains(&x.node()); };
+  const auto stop = [&](const Tensor& x) {
+    return node_of(x).number <= oldest || known.contains(&node_of(x));
+  };
   for (const Tensor& x : reachable(results, true, stop)) {
-    const Tensors& operands = x.node().operands;
-    if (known.contains(&x.node())) continue;
+    const Tensors& operands = node_of(x).operands;
+    if (known.contains(&node_of(x))) continue;
     const bool depends = std::any_of(operands.begin(), operands.end(),
-                                     [&](const Tensor& t) { return known.contains(&t.node()); });
+                                     [&](const Tensor& t) { return known.contains(&node_of(t)); });
     if (!depends) continue;
-    known.insert(&x.node());
+    known.insert(&node_of(x));
     found.steps.push_back({x, operands});
   }
   found.sorted.assign(known.begin(), known.end());
@@ -133,7 +135,7 @@ class Sorter {
   Sorter(const std::vector<Trace>& traces, Invariant invariant) : invariant_(invariant) {
     for (const Trace& t : traces) {
       first_ = std::min(first_, t.first);
-      for (const Tensor& x : t.parameters) scopes_[&x.node()] = Scope::inside;
+      for (const Tensor& x : t.parameters) scopes_[&node_of(x)] = Scope::inside;
     }
   }
 
@@ -143,11 +145,11 @@ class Sorter {
     Tensors found;
     std::unordered_set<const Node*> seen;
     const auto note = [&](const Tensor& x) {
-      if (scopes_.at(&x.node()) == Scope::outside && seen.insert(&x.node()).second) found.push_back(x);
+      if (scopes_.at(&node_of(x)) == Scope::outside && seen.insert(&node_of(x)).second) found.push_back(x);
     };
-    const auto old = [&](const Tensor& x) { return x.node().number < first_; };
+    const auto old = [&](const Tensor& x) { return node_of(x).number < first_; };
     for (const Tensor& x : reachable(results, false, old)) {
-      const Node& node = x.node();
+      const Node& node = node_of(x);
       if (!scopes_.contains(&node)) scopes_[&node] = scope_of(x);
       if (scopes_.at(&node) != Scope::inside || node.computed || old(x)) continue;
       for (const Tensor& operand : node.operands) note(operand);
@@ -158,12 +160,12 @@ class Sorter {
 
  private:
   Scope scope_of(const Tensor& x) const {
-    const Node& node = x.node();
+    const Node& node = node_of(x);
     if (node.op == Op::constant || node.op == Op::iota || constant_value(x)) return Scope::constant;
     if (node.number < first_ || node.computed || node.operands.empty()) return Scope::outside;
     bool constant = true, outside = true;
     for (const Tensor& operand : node.operands) {
-      const Scope scope = scopes_.at(&operand.node());
+      const Scope scope = scopes_.at(&node_of(operand));
       constant = constant && scope == Scope::constant;
       outside = outside && scope != Scope::inside;
     }
@@ -179,17 +181,18 @@ class Sorter {
 // A broadcast is captured as what it broadcasts, and done again inside.
 Tensor base_of(const Tensor& x) {
   Tensor base = x;
-  while (base.node().op == Op::broadcast && !base.node().computed) base = Tensor(base.node().operands[0]);
+  while (node_of(base).op == Op::broadcast && !node_of(base).computed)
+    base = Tensor(node_of(base).operands[0]);
   return base;
 }
 
 Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
   Tensors chain;  // the outermost first
-  for (Tensor next = x; next.pointer() != base.pointer(); next = Tensor(next.node().operands[0]))
+  for (Tensor next = x; pointer_of(next) != pointer_of(base); next = Tensor(node_of(next).operands[0]))
     chain.push_back(next);
   Tensor made = parameter;
   for (auto next = chain.rbegin(); next != chain.rend(); ++next)
-    made = make_node(Op::broadcast, next->dtype(), next->shape(), {made}, next->node().attributes);
+    made = make_node(Op::broadcast, next->dtype(), next->shape(), {made}, node_of(*next).attributes);
   return made;
 }
 
@@ -205,7 +208,7 @@ Closed close(const std::vector<Trace>& traces, Invariant invariant) {
   std::vector<std::pair<Tensor, size_t>> bases;
   for (const Tensor& x : used) {
     const Tensor base = base_of(x);
-    const auto [at, fresh] = places.emplace(&base.node(), closed.captured.size());
+    const auto [at, fresh] = places.emplace(&node_of(base), closed.captured.size());
     if (fresh) closed.captured.push_back(base);
     bases.emplace_back(base, at->second);
   }

@@ -18,12 +18,13 @@ class Reverse {
  public:
   Reverse(const Tensors& results, const Tensors& inputs) : dependents_(dependents(results, inputs)) {
     for (const Visit& step : dependents_.steps)
-      if (step.node.node().op == Op::item) items_[&step.operands[0].node()].push_back(step.node);
+      if (graph::node_of(step.node).op == Op::item)
+        items_[&graph::node_of(step.operands[0])].push_back(step.node);
   }
 
   void add(const Tensor& to, const Tensor& g) {
     if (!g || !differentiable(to.dtype())) return;
-    Tensor& sum = gradients_[&to.node()];
+    Tensor& sum = gradients_[&graph::node_of(to)];
     sum = sum ? adit::add(sum, g) : g;
   }
 
@@ -38,13 +39,13 @@ class Reverse {
   }
 
   Tensor of(const Tensor& x) const {
-    const auto at = gradients_.find(&x.node());
+    const auto at = gradients_.find(&graph::node_of(x));
     return at == gradients_.end() ? Tensor() : at->second;
   }
 
  private:
   void visit(const Visit& step) {
-    const Node& node = step.node.node();
+    const Node& node = graph::node_of(step.node);
     const Row& row = row_of(node.op);
     if (row.kind == Kind::control && node.op != Op::item) {
       visit_control(step);
@@ -64,7 +65,7 @@ class Reverse {
   }
 
   void visit_control(const Visit& step) {
-    const Node& node = step.node.node();
+    const Node& node = graph::node_of(step.node);
     const auto parts = parts_.find(&node);
     if (parts == parts_.end()) return;
     const ControlGradients found = control_vjp(step.node, step.operands, parts->second, wanted(step));
@@ -72,7 +73,7 @@ class Reverse {
     if (found.results.empty()) return;
     for (const Tensor& item : items_[&node]) {
       replaced_.push_back(item);
-      replacements_.push_back(found.results[static_cast<size_t>(item.node().as<Which>().number)]);
+      replacements_.push_back(found.results[static_cast<size_t>(graph::node_of(item).as<Which>().number)]);
     }
   }
 
@@ -85,11 +86,11 @@ class Reverse {
 
   // An item of a control node: its cotangent waits until the node's turn comes.
   void keep_part(const Visit& step, const Tensor& g) {
-    const Node& whole = step.operands[0].node();
+    const Node& whole = graph::node_of(step.operands[0]);
     const auto& about = *whole.as<std::shared_ptr<const ControlAttributes>>();
     Tensors& parts = parts_[&whole];
     parts.resize(about.types.size());
-    Tensor& part = parts[static_cast<size_t>(step.node.node().as<Which>().number)];
+    Tensor& part = parts[static_cast<size_t>(graph::node_of(step.node).as<Which>().number)];
     part = part ? adit::add(part, g) : g;
   }
 
@@ -100,7 +101,7 @@ class Reverse {
       if (gradients[i].dtype() != operand.dtype() || !(gradients[i].shape() == operand.shape()))
         throw Error(ErrorKind::internal,
                     fmt::format("[grad] {}: expected a gradient of {} for operand {}, got {}",
-                                name_of(step.node.node().op), describe(slot_of(operand)), i,
+                                name_of(graph::node_of(step.node).op), describe(slot_of(operand)), i,
                                 describe(slot_of(gradients[i]))));
       add(operand, gradients[i]);
     }
@@ -175,7 +176,7 @@ ValueAndGrad value_and_grad_of(const Function& f, const Tensors& x, const std::v
   for (const int argument : arguments) {
     check_differentiable("grad", x, argument);
     const auto at = static_cast<size_t>(argument);
-    if (called[at].pointer() == x[at].pointer()) called[at] = alias(x[at]);
+    if (graph::pointer_of(called[at]) == graph::pointer_of(x[at])) called[at] = alias(x[at]);
     inputs.push_back(called[at]);
     like.push_back(x[at]);
   }

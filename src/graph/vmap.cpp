@@ -34,16 +34,16 @@ class Batcher {
  public:
   explicit Batcher(int64_t size) : size_(size) {}
 
-  void set(const Tensor& x, const Lane& lane) { lanes_[&x.node()] = lane; }
+  void set(const Tensor& x, const Lane& lane) { lanes_[&graph::node_of(x)] = lane; }
   Lane of(const Tensor& x) const {
-    const auto at = lanes_.find(&x.node());
+    const auto at = lanes_.find(&graph::node_of(x));
     return at == lanes_.end() ? Lane{x, false} : at->second;
   }
 
   void visit(const Visit& step) {
-    const Node& node = step.node.node();
+    const Node& node = graph::node_of(step.node);
     if (node.op == Op::item) {
-      const auto parts = parts_.find(&step.operands[0].node());
+      const auto parts = parts_.find(&graph::node_of(step.operands[0]));
       if (parts != parts_.end())
         return set(step.node, parts->second[static_cast<size_t>(node.as<Which>().number)]);
     }
@@ -62,7 +62,7 @@ class Batcher {
 
  private:
   static Tensor same(const Visit& step, const Lanes& lanes) {
-    const Node& node = step.node.node();
+    const Node& node = graph::node_of(step.node);
     Tensors operands;
     for (const Lane& lane : lanes) operands.push_back(lane.value);
     return make_node(node.op, node.type, node.shape, std::move(operands), node.attributes);

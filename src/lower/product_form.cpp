@@ -41,8 +41,8 @@ int64_t extent(const Tensor& x, const Axes& axes) {
 
 // Looks through a transpose where the free axes keep their order, since the result's axes follow them.
 void fold_transpose(Tensor& x, Axes& contract, Axes& batch) {
-  if (x.node().op != Op::transpose || x.node().computed) return;
-  const Axes& axes = x.node().as<graph::AxisList>().axes;
+  if (graph::node_of(x).op != Op::transpose || graph::node_of(x).computed) return;
+  const Axes& axes = graph::node_of(x).as<graph::AxisList>().axes;
   const Side side = side_of(x, contract, batch);
   for (int i = 1; i < side.free.size(); ++i)
     if (axes[static_cast<int>(side.free[i])] < axes[static_cast<int>(side.free[i - 1])]) return;
@@ -50,7 +50,7 @@ void fold_transpose(Tensor& x, Axes& contract, Axes& batch) {
   for (int64_t& axis : folded_contract) axis = axes[static_cast<int>(axis)];
   for (int64_t& axis : folded_batch) axis = axes[static_cast<int>(axis)];
   // Only into a form that a kernel reads: `arrange` would bring the transpose back.
-  const Tensor inner = x.node().operands[0];
+  const Tensor inner = graph::node_of(x).operands[0];
   const Side folded = side_of(inner, folded_contract, folded_batch);
   if (!is_plain(folded) && !is_transposed(folded)) return;
   contract = folded_contract;
@@ -96,7 +96,9 @@ Tensor in_product_form(const graph::Node& node, const std::vector<Tensor>& opera
   fold_transpose(b, d.contract_b, d.batch_b);
   arrange(a, d.contract_a, d.batch_a);
   arrange(b, d.contract_b, d.batch_b);
-  if (a.pointer() == operands[0].pointer() && b.pointer() == operands[1].pointer()) return {};
+  if (graph::pointer_of(a) == graph::pointer_of(operands[0]) &&
+      graph::pointer_of(b) == graph::pointer_of(operands[1]))
+    return {};
   return graph::make_node(Op::dot, node.type, node.shape, {a, b}, d);
 }
 

@@ -69,19 +69,19 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
       const Tensor& inner = x[0];
       if (inner.shape() == node.shape) return inner;
       // reshape of a reshape
-      if (inner.node().op == Op::reshape && !inner.node().computed)
-        return graph::make_node(Op::reshape, node.type, node.shape, {inner.node().operands[0]});
+      if (graph::node_of(inner).op == Op::reshape && !graph::node_of(inner).computed)
+        return graph::make_node(Op::reshape, node.type, node.shape, {graph::node_of(inner).operands[0]});
       return {};
     }
     case Op::transpose: {
       const Tensor& inner = x[0];
-      if (inner.node().op != Op::transpose || inner.node().computed) return {};
+      if (graph::node_of(inner).op != Op::transpose || graph::node_of(inner).computed) return {};
       // transpose of a transpose
       const Axes& outer_axes = node.as<graph::AxisList>().axes;
-      const Axes& inner_axes = inner.node().as<graph::AxisList>().axes;
+      const Axes& inner_axes = graph::node_of(inner).as<graph::AxisList>().axes;
       Axes both;
       for (const int64_t axis : outer_axes) both.push_back(inner_axes[static_cast<int>(axis)]);
-      const Tensor& base = inner.node().operands[0];
+      const Tensor& base = graph::node_of(inner).operands[0];
       if (both == Axes::counted(both.size())) return base;
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
@@ -100,29 +100,29 @@ class Simplifier {
   }
 
  private:
-  bool is_done(const Tensor& x) const { return done_.contains(&x.node()); }
-  Tensor current(const Tensor& x) const { return is_done(x) ? x : now_.at(&x.node()); }
+  bool is_done(const Tensor& x) const { return done_.contains(&graph::node_of(x)); }
+  Tensor current(const Tensor& x) const { return is_done(x) ? x : now_.at(&graph::node_of(x)); }
 
   // Oldest first, so that operands are done before their users.
   void settle(std::span<const Tensor> roots) {
     for (const Tensor& x : graph::reachable(roots, false, [&](const Tensor& t) { return is_done(t); })) {
-      if (is_done(x) || now_.contains(&x.node())) continue;
+      if (is_done(x) || now_.contains(&graph::node_of(x))) continue;
       const Tensor better = visit(x);
-      now_[&x.node()] = better;
+      now_[&graph::node_of(x)] = better;
       kept_.push_back(x);
-      done_.insert(&better.node());
+      done_.insert(&graph::node_of(better));
       kept_.push_back(better);
     }
   }
 
   Tensor visit(const Tensor& x) {
-    const Node& node = x.node();
+    const Node& node = graph::node_of(x);
     if (node.computed || node.operands.empty()) return unique(x);
     std::vector<Tensor> operands;
     bool changed = false;
     for (const Tensor& operand : node.operands) {
       operands.push_back(current(operand));
-      changed = changed || operands.back().pointer() != operand.pointer();
+      changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
     if (const Tensor better = rewritten(node, operands)) {
       // What a rewrite made is made of new nodes: they are simplified in turn.
@@ -136,12 +136,12 @@ class Simplifier {
 
   // The first of all nodes that say the same.
   Tensor unique(const Tensor& x) {
-    const Node& node = x.node();
+    const Node& node = graph::node_of(x);
     if (node.op == Op::input || node.op == Op::number || node.computed) return x;
     std::vector<uint64_t> key{static_cast<uint64_t>(node.op), static_cast<uint64_t>(node.type)};
     for (const int64_t extent : node.shape) key.push_back(static_cast<uint64_t>(extent));
     key.push_back(~uint64_t{0});
-    for (const Tensor& operand : node.operands) key.push_back(operand.node().number);
+    for (const Tensor& operand : node.operands) key.push_back(graph::node_of(operand).number);
     graph::append_words(node.attributes, key);
     // Functions are not compared: a control node or a user's reduction is its own.
     if (const auto* reduce = std::get_if<graph::ReduceAttributes>(&node.attributes);

@@ -25,7 +25,7 @@ kernel::Type accumulator_type(const MatmulShape& shape) {
 
 namespace {
 
-void check(const MatmulShape& s, const MatmulTiling& t) {
+void check_tiling(const MatmulShape& s, const MatmulTiling& t) {
   const bool numbers =
       (is_float(s.type) && is_float(s.result)) || (is_integer(s.type) && is_integer(s.result));
   if (!numbers)
@@ -50,7 +50,7 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
 }  // namespace
 
 Program matmul_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
-  check(shape, tiling);
+  check_tiling(shape, tiling);
   switch (tiling.method) {
     case MatmulMethod::matrices: return matrices_program(shape, tiling, hooks);
     case MatmulMethod::vector: return vector_program(shape, tiling, hooks);
@@ -70,7 +70,7 @@ uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& ti
 
 // One invocation a result: few, and all of them read side by side.
 Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
-  check(shape, tiling);
+  check_tiling(shape, tiling);
   Builder k(fmt::format("matmul_sum_{}", tiling.split_k), kernel::Team::one(128));
   const Array from = k.buffer("workspace", accumulator_type(shape), kernel::Access::read),
               to = k.buffer("c", shape.result, kernel::Access::write);

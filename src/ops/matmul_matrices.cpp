@@ -300,7 +300,7 @@ class ByMatrices {
   std::vector<kernel::Variable> held_;
 };
 
-void check(const MatmulShape& s, const MatmulTiling& t) {
+void check_matrices(const MatmulShape& s, const MatmulTiling& t) {
   if (s.type != Type::f16 && s.type != Type::bf16)
     reject_matmul(
         fmt::format("type: expected f16 or bf16 for cooperative matrices, got {}", name_of(s.type)));
@@ -321,7 +321,7 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
 }  // namespace
 
 Program matrices_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
-  check(shape, tiling);
+  check_matrices(shape, tiling);
   return ByMatrices(shape, tiling, hooks).run();
 }
 

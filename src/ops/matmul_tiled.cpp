@@ -315,7 +315,7 @@ class Tiled {
   std::vector<Variable> sums_, carried_, held_;
 };
 
-void check(const MatmulTiling& t) {
+void check_tiles(const MatmulTiling& t) {
   const bool divides = t.part_m > 0 && t.part_n > 0 && t.block_m % t.part_m == 0 && t.block_n % t.part_n == 0;
   if (!divides) reject_matmul("tiling: expected parts that divide the block");
   if (t.pad % 4 != 0 || t.block_m % 4 != 0 || t.block_n % 4 != 0)
@@ -325,7 +325,7 @@ void check(const MatmulTiling& t) {
 }  // namespace
 
 Program tiled_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
-  check(tiling);
+  check_tiles(tiling);
   return Tiled(shape, tiling, hooks).run();
 }
 

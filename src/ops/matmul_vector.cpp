@@ -151,7 +151,7 @@ class ByVector {
   Array matrix_, vector_;
 };
 
-void check(const MatmulShape& s, const MatmulTiling& t) {
+void check_vectors(const MatmulShape& s, const MatmulTiling& t) {
   if (s.m != 1 && s.n != 1) reject_matmul("tiling: expected a vector, m or n of 1");
   if ((s.n == 1 ? t.block_n : t.block_m) != 1)
     reject_matmul("tiling: expected a block of 1 along the vector");
@@ -160,7 +160,7 @@ void check(const MatmulShape& s, const MatmulTiling& t) {
 }  // namespace
 
 Program vector_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
-  check(shape, tiling);
+  check_vectors(shape, tiling);
   return ByVector(shape, tiling, hooks).run();
 }
 

@@ -117,7 +117,7 @@ struct LeapfrogKernel::State {
 
 LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
     : state_(std::make_shared<State>()) {
-  const stats::ModelState& model = of.state();
+  const stats::ModelState& model = stats::state_of(of);
   State& state = *state_;
   if (!is_real(options.type))
     fail(where, "type", fmt::format("expected f32 or f64, got {}", name_of(options.type)));
@@ -200,7 +200,7 @@ LeapfrogChain LeapfrogKernel::operator()(const Tensor& q, const Tensor& p, doubl
 LeapfrogChain leapfrog_chain(const Model& model, const Tensor& q, const Tensor& p, double step_size,
                              int64_t steps, const std::vector<double>& inverse_metric,
                              const std::string& device) {
-  check_metric(model.state(), inverse_metric);
+  check_metric(stats::state_of(model), inverse_metric);
   check_call(model.size(), q, p, step_size, steps);
   const LeapfrogKernel kernel(model, {.type = q.dtype(), .inverse_metric = inverse_metric, .device = device});
   return kernel(q, p, step_size, steps);

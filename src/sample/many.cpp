@@ -51,7 +51,7 @@ std::vector<Draws> sample_many(const Model& model, const std::map<std::string, T
   std::vector<sampling::DataSet> sets(static_cast<size_t>(count));
   for (int64_t set = 0; set < count; ++set) {
     Model& own = models.emplace_back(model.name());
-    own.state() = model.state();
+    stats::state_of(own) = stats::state_of(model);
     for (const auto& [name, values] : stacked) {
       const Tensor part = part_of(values, set);
       try {
@@ -62,11 +62,11 @@ std::vector<Draws> sample_many(const Model& model, const std::map<std::string, T
       sets[static_cast<size_t>(set)][name] = part;
     }
   }
-  sampling::Session session(models[0].state(), options, sets);
+  sampling::Session session(stats::state_of(models[0]), options, sets);
   session.run();
   std::vector<Draws> results;
   for (int64_t set = 0; set < count; ++set)
-    results.push_back(session.draws_of(models[static_cast<size_t>(set)].state(), set));
+    results.push_back(session.draws_of(stats::state_of(models[static_cast<size_t>(set)]), set));
   return results;
 }
 

@@ -39,7 +39,7 @@ double memory_left() {
 }
 
 SampleMemory memory_of(const Model& model, const SampleOptions& options) {
-  return sampling::memory_of(model.state(), options, 1);
+  return sampling::memory_of(stats::state_of(model), options, 1);
 }
 
 namespace sampling {

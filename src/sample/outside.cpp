@@ -58,7 +58,7 @@ class Walk {
   Walk(const ModelState& model, const std::vector<double>& points, const SampleOptions& options, DType type,
        const Draws& draws)
       : model_(model), own_(model.name), points_(points), options_(options), type_(type), draws_(draws) {
-    own_.state() = model;
+    stats::state_of(own_) = model;
   }
 
   // Where the log density is not a number any more, or nothing.

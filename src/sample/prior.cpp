@@ -60,7 +60,7 @@ class Ancestors {
     const Tensor drawn = draw(variable.name, variable.prior, variable.shape);
     // A view of the value may be a view of the numbers behind it: these get values too.
     Tensor free;
-    if (variable.value.pointer() != variable.unconstrained.pointer()) {
+    if (graph::pointer_of(variable.value) != graph::pointer_of(variable.unconstrained)) {
       const Tensor x = graph::placeholder(DType::f64, variable.shape);
       free = given(variable.constraint.unconstrain(x));
       free = graph::substitute(std::vector{free}, std::vector{x}, std::vector{drawn})[0];
@@ -84,7 +84,7 @@ class Ancestors {
 }  // namespace
 
 Draws sample_prior(const Model& of, int64_t count, uint64_t seed, const std::string& device) {
-  const ModelState& model = of.state();
+  const ModelState& model = stats::state_of(of);
   check(model, count);
   const RandomPoints random(seed);
   Ancestors ancestors(random);

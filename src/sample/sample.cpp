@@ -5,7 +5,7 @@
 namespace adit {
 
 Draws sample(const Model& model, const SampleOptions& options) {
-  return sampling::sample_as(model.state(), options, {});
+  return sampling::sample_as(stats::state_of(model), options, {});
 }
 
 namespace sampling {

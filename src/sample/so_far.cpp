@@ -116,7 +116,7 @@ std::string model_of_checkpoint(const std::string& path) {
 }
 
 Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device) {
-  return sampling::draws_so_far(read_checkpoint(path), path, model.state(), device);
+  return sampling::draws_so_far(read_checkpoint(path), path, stats::state_of(model), device);
 }
 
 std::optional<int64_t> draws_in_checkpoint(const std::string& path) try {

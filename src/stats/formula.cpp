@@ -34,10 +34,10 @@ Tensor log_mills_ratio_times(const Tensor& t) {
 std::optional<double> literal_of(const Tensor& x) {
   using graph::Op;
   const std::scoped_lock lock(graph::graph_lock());  // another thread may be computing it
-  const graph::Node* node = &x.node();
+  const graph::Node* node = &graph::node_of(x);
   while ((node->op == Op::broadcast || node->op == Op::as_type || node->op == Op::reshape) &&
          !node->operands.empty())
-    node = &node->operands[0].node();
+    node = &graph::node_of(node->operands[0]);
   if (node->op != Op::number && node->op != Op::constant) return std::nullopt;
   const auto& literal = node->as<graph::Literal>();
   return is_integer(node->type) ? static_cast<double>(literal.integer) : literal.real;

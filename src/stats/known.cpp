@@ -18,8 +18,8 @@ namespace {
 Tensor base_of(const Tensor& x) {
   const std::scoped_lock lock(graph::graph_lock());
   Tensor base = x;
-  while (!base.node().computed && !base.node().operands.empty()) {
-    const graph::Node& node = base.node();
+  while (!graph::node_of(base).computed && !graph::node_of(base).operands.empty()) {
+    const graph::Node& node = graph::node_of(base);
     const bool widens = node.op == Op::as_type && node.type == DType::f64;
     if (node.op != Op::broadcast && node.op != Op::reshape && !widens) break;
     base = Tensor(node.operands[0]);
@@ -88,7 +88,7 @@ namespace {
 bool is_surely_positive(const Tensor& x, int levels) {
   if (levels == 0) return false;
   if (const auto number = literal_of(x)) return *number > 0;
-  const graph::Node& node = x.node();
+  const graph::Node& node = graph::node_of(x);
   const auto operand = [&](size_t i) { return is_surely_positive(node.operands[i], levels - 1); };
   switch (node.op) {
     case Op::exp:
@@ -109,7 +109,7 @@ bool is_surely_positive(const Tensor& x, int levels) {
 }
 
 bool is_sigmoid(const Tensor& x) {
-  const graph::Node& node = x.node();
+  const graph::Node& node = graph::node_of(x);
   const bool repeats = node.op == Op::broadcast || node.op == Op::reshape || node.op == Op::gather;
   return node.op == Op::sigmoid || (repeats && !node.operands.empty() && is_sigmoid(node.operands[0]));
 }

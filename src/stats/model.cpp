@@ -232,10 +232,10 @@ Tensor Model::parameter(const std::string& name, const Constraint& constraint,
 
 void Model::observe(const std::string& name, const Distribution& likelihood, const Tensor& value) {
   const std::string where = "observe " + name;
-  ModelState& state = this->state();
+  ModelState& state = stats::state_of(*this);
   expect_distribution(where, "likelihood", likelihood);
   const auto own = [&](const ModelData& d) {
-    return d.name == name && value && d.placeholder.pointer() == value.pointer();
+    return d.name == name && value && graph::pointer_of(d.placeholder) == graph::pointer_of(value);
   };
   bool named = false;  // data of this name may be observed under it
   for (const ModelData& d : state.data) named = named || own(d);

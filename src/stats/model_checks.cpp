@@ -62,9 +62,11 @@ Needs needs_of(const ModelState& state, const Tensor& x) {
   Needs needs;
   for (const Tensor& node : graph::reachable(std::span(&x, 1), false)) {
     if (!graph::is_placeholder(node)) continue;
-    for (const auto& d : state.data) needs.data = needs.data || d.placeholder.pointer() == node.pointer();
+    for (const auto& d : state.data)
+      needs.data = needs.data || graph::pointer_of(d.placeholder) == graph::pointer_of(node);
     for (const auto& v : state.variables)
-      if (needs.variable.empty() && v.unconstrained.pointer() == node.pointer()) needs.variable = v.name;
+      if (needs.variable.empty() && graph::pointer_of(v.unconstrained) == graph::pointer_of(node))
+        needs.variable = v.name;
   }
   return needs;
 }
@@ -77,8 +79,10 @@ void expect_tensor(const ModelState& state, std::string_view where, std::string_
   for (const Tensor& node : graph::reachable(std::span(&x, 1), false)) {
     if (!graph::is_placeholder(node)) continue;
     bool known = false;
-    for (const auto& d : state.data) known = known || d.placeholder.pointer() == node.pointer();
-    for (const auto& v : state.variables) known = known || v.unconstrained.pointer() == node.pointer();
+    for (const auto& d : state.data)
+      known = known || graph::pointer_of(d.placeholder) == graph::pointer_of(node);
+    for (const auto& v : state.variables)
+      known = known || graph::pointer_of(v.unconstrained) == graph::pointer_of(node);
     if (!known) fail(where, argument, "expected tensors of this model, got one of another model or function");
   }
 }
@@ -181,7 +185,7 @@ void check_support(const ModelState& state, const ModelObservation& observation)
 bool checks_data(const ModelObservation& observation, const Tensor& placeholder) {
   const Tensors looked_at{observation.value, observation.likelihood.support.contains(observation.value)};
   for (const Tensor& x : graph::reachable(looked_at, false))
-    if (x.pointer() == placeholder.pointer()) return true;
+    if (graph::pointer_of(x) == graph::pointer_of(placeholder)) return true;
   return false;
 }
 
@@ -189,7 +193,7 @@ bool checks_data(const ModelTerm& term, const Tensor& placeholder) {
   Tensors looked_at;
   for (const NamedParameter& each : term.parameters) looked_at.push_back(each.value);
   for (const Tensor& x : graph::reachable(looked_at, false))
-    if (x.pointer() == placeholder.pointer()) return true;
+    if (graph::pointer_of(x) == graph::pointer_of(placeholder)) return true;
   return false;
 }
 

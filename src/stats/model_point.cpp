@@ -31,7 +31,7 @@ struct Bindings {
   Tensors from;
   graph::Lanes to;
   void add(const graph::Retyped& graph, const Tensor& placeholder, const graph::Lane& lane) {
-    const auto at = graph.placeholders.find(&placeholder.node());
+    const auto at = graph.placeholders.find(&graph::node_of(placeholder));
     if (at == graph.placeholders.end()) return;  // not needed
     from.push_back(at->second);
     to.push_back({as_type(lane.value, at->second.dtype()), lane.batched});
@@ -56,7 +56,7 @@ Bindings bindings(const ModelState& state, const graph::Retyped& graph, const Te
   for (const ModelVariable& variable : state.variables) {
     if (u)
       found.add(graph, variable.unconstrained, {part_of(u, variable), u.rank() == 2});
-    else if (graph.placeholders.contains(&variable.unconstrained.node()))
+    else if (graph.placeholders.contains(&graph::node_of(variable.unconstrained)))
       graph::fail("at_point", "u", "expected a point, since the graph needs " + variable.name + ", got none");
   }
   return found;

@@ -61,6 +61,12 @@ struct ModelState {
   std::map<std::string, Plate> plates;
 };
 
+// The way to a model's state, which the public header does not show.
+struct Inside {
+  static ModelState& state(const Model& model) { return model.state(); }
+};
+inline ModelState& state_of(const Model& model) { return Inside::state(model); }
+
 // Values of a graph of the model's placeholders at a point: unconstrained [size] (or nothing, where the graph
 // does not need it), the data as they are now. With a leading axis of n points: results gain it.
 Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u);

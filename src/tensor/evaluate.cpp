@@ -64,7 +64,7 @@ uint64_t device_word(const Device& device) {
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
   std::shared_ptr<Device> device;
   for (const Tensor& root : roots) {
-    const auto& mine = graph::home_of(root.node());
+    const auto& mine = graph::home_of(graph::node_of(root));
     if (!mine || mine == device) continue;
     if (device)
       graph::fail(
@@ -77,7 +77,7 @@ std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
 
 std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
   std::vector<graph::Literal> values;
-  for (const Tensor& x : numbers) values.push_back(x.node().as<graph::Literal>());
+  for (const Tensor& x : numbers) values.push_back(graph::node_of(x).as<graph::Literal>());
   return values;
 }
 
@@ -101,7 +101,7 @@ std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr
 }
 
 void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const Buffer& buffer) {
-  Node& node = x.node();
+  Node& node = graph::node_of(x);
   node.storage = std::make_shared<const graph::Storage>(graph::Storage{device, buffer});
   node.computed = true;  // from now on other threads look at the storage
   if (!graph::Tracing::active()) node.operands.clear();
@@ -129,15 +129,15 @@ class Task {
     const compile::Structure structure = compile::describe(roots, device_word(*device));
     const auto& busy = underway().nodes;
     if (!busy.empty() && std::ranges::any_of(structure.nodes, [&](const Tensor& x) {
-          return !x.node().computed && busy.contains(&x.node());
+          return !graph::node_of(x).computed && busy.contains(&graph::node_of(x));
         }))
       return nullptr;
     std::vector<Buffer> inputs;
     for (const Tensor& x : structure.inputs) {
-      if (!x.node().computed)
+      if (!graph::node_of(x).computed)
         graph::fail("eval", "tensor",
                     "expected a value, got a placeholder of a function that is being traced");
-      inputs.push_back(x.node().storage->buffer);
+      inputs.push_back(graph::node_of(x).storage->buffer);
     }
     auto executable = find_executable(device, roots, structure);
     return std::unique_ptr<Task>(new Task(std::move(roots), device, std::move(executable), std::move(inputs),
@@ -147,7 +147,7 @@ class Task {
   Task& operator=(const Task&) = delete;
   ~Task() {
     const std::lock_guard lock(graph::graph_lock());
-    for (const Tensor& root : roots_) underway().nodes.erase(&root.node());
+    for (const Tensor& root : roots_) underway().nodes.erase(&graph::node_of(root));
     ++underway().finished;
     underway().news.notify_all();
   }
@@ -157,7 +157,7 @@ class Task {
     const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
     const std::lock_guard lock(graph::graph_lock());
     for (size_t i = 0; i < roots_.size(); ++i)
-      if (!roots_[i].node().computed) set_storage(roots_[i], device_, results[i]);
+      if (!graph::node_of(roots_[i]).computed) set_storage(roots_[i], device_, results[i]);
   }
 
  private:
@@ -169,7 +169,7 @@ class Task {
         executable_(std::move(executable)),
         inputs_(std::move(inputs)),
         numbers_(std::move(numbers)) {
-    for (const Tensor& root : roots_) underway().nodes.insert(&root.node());
+    for (const Tensor& root : roots_) underway().nodes.insert(&graph::node_of(root));
   }
 
   std::vector<Tensor> roots_;
@@ -183,7 +183,7 @@ std::vector<Tensor> not_computed(std::span<const Tensor> tensors) {
   std::vector<Tensor> roots;
   for (const Tensor& x : tensors) {
     if (!x) graph::fail("eval", "tensor", "expected a tensor, got none");
-    if (!x.node().computed) roots.push_back(x);
+    if (!graph::node_of(x).computed) roots.push_back(x);
   }
   return roots;
 }

@@ -46,10 +46,10 @@ std::string explain(std::span<const Tensor> tensors, const ExplainOptions& optio
     device = device_of(tensors);
     const compile::Structure structure = compile::describe(tensors, device_word(*device));
     for (const Tensor& x : structure.inputs) {
-      if (!x.node().computed)
+      if (!graph::node_of(x).computed)
         graph::fail("explain", "tensor",
                     "expected a value, got a placeholder of a function that is being traced");
-      inputs.push_back(x.node().storage->buffer);
+      inputs.push_back(graph::node_of(x).storage->buffer);
     }
     numbers = number_values(structure.numbers);
     compiled = compile_with_notes(device, tensors, structure);

@@ -58,7 +58,7 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
   Tensors parameters;
   for (const Tensor& t : x) {
     parameters.push_back(graph::placeholder(t.dtype(), t.shape()));
-    parameters.back().node().device = device;
+    graph::node_of(parameters.back()).device = device;
   }
   const Tensors results = graph::call("jit", "f", f, parameters);
   const process_end::Visit visit;
@@ -67,14 +67,14 @@ std::shared_ptr<const Trace> trace_of(const Function& f, const Tensors& x,
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<Trace>();
   std::unordered_map<const graph::Node*, int> places;
-  for (size_t i = 0; i < parameters.size(); ++i) places[&parameters[i].node()] = static_cast<int>(i);
+  for (size_t i = 0; i < parameters.size(); ++i) places[&graph::node_of(parameters[i])] = static_cast<int>(i);
   for (const Tensor& input : structure.inputs) {
-    const auto known = places.find(&input.node());
+    const auto known = places.find(&graph::node_of(input));
     const int source = known == places.end() ? -1 : known->second;
     if (source < 0) {
-      if (!input.node().computed)
+      if (!graph::node_of(input).computed)
         graph::fail("jit", "function", "expected its own arguments, got those of another function");
-      trace->captured.push_back(input.node().storage->buffer);
+      trace->captured.push_back(graph::node_of(input).storage->buffer);
       trace->held.push_back(input);
     }
     trace->sources.push_back(source);

@@ -16,7 +16,7 @@ void detail::expect_row(size_t row, size_t expected, size_t got) {
 }
 
 const Tensor& Tensor::eval() const {
-  if (!node().computed) adit::eval(std::span(this, 1));
+  if (!graph::node_of(*this).computed) adit::eval(std::span(this, 1));
   return *this;
 }
 

@@ -212,7 +212,7 @@ std::vector<double> in_single(const Function& f, const std::vector<Tensor>& x) {
   const graph::Retyped narrow = graph::retype(std::span(&root, 1), DType::f32);
   std::vector<Tensor> from, to;
   for (size_t i = 0; i < x.size(); ++i) {
-    const auto found = narrow.placeholders.find(&inputs[i].node());
+    const auto found = narrow.placeholders.find(&graph::node_of(inputs[i]));
     if (found == narrow.placeholders.end()) continue;  // the result does not depend on it
     from.push_back(found->second);
     to.push_back(as_type(x[i], DType::f32));

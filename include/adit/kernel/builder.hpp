@@ -24,6 +24,7 @@
 
 #include <adit/kernel/program.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::kernel {
 
 class Builder;
@@ -414,3 +415,4 @@ void Element::operator=(T number) const {
 }
 
 }  // namespace adit::kernel
+#pragma GCC visibility pop

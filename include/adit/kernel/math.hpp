@@ -5,6 +5,7 @@
 
 #include <adit/kernel/builder.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::kernel {
 
 // Exponentials and logarithms
@@ -58,3 +59,4 @@ Value sign(Value x);                // -1, 0 (signed), 1; NaN stays
 Value copysign(Value magnitude, Value sign);
 
 }  // namespace adit::kernel
+#pragma GCC visibility pop

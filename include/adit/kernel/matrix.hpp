@@ -7,6 +7,7 @@
 
 #include <adit/kernel/builder.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::kernel {
 
 class Matrix {
@@ -50,3 +51,4 @@ Matrix multiply_add(const Matrix& a, const Matrix& b, const Matrix& c);  // a * 
 Matrix convert(const Matrix& matrix, Type type);
 
 }  // namespace adit::kernel
+#pragma GCC visibility pop

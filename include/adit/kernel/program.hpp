@@ -17,6 +17,7 @@
 
 #include <adit/kernel/type.hpp>
 
+#pragma GCC visibility push(default)
 namespace adit::kernel {
 
 using Id = uint32_t;
@@ -217,3 +218,4 @@ std::string content_hash(const Program& program);
 bool uses_lanes(const Program& program);
 
 }  // namespace adit::kernel
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
 namespace adit::kernel {
 
 enum class Type : uint8_t {
@@ -94,3 +95,4 @@ constexpr Type type_of() {
 }
 
 }  // namespace adit::kernel
+#pragma GCC visibility pop

@@ -12,8 +12,8 @@ namespace {
 
 using namespace kernel;
 
-constexpr uint32_t teams = 64, words = 8;
-constexpr uint32_t line = 32;          // words between two, so that each has a 128-byte line of its own
+constexpr uint32_t teams = 64, message_words = 8;
+constexpr uint32_t line_words = 32;    // words between two, so that each has a 128-byte line of its own
 constexpr uint32_t messages = 100;     // of a pair of teams in one dispatch
 constexpr uint32_t most_spins = 3000;  // of a team in all; far below any device's loop limit
 constexpr uint32_t enough = 10000;     // messages, to believe that order holds
@@ -36,8 +36,8 @@ Program message_passing() {
 
   k.once([&] {
     const Value ticket = count.atomic_add(number(tickets), number(1)) - first_ticket;
-    const Value pair = ticket >> 1, message_at = pair * (2 * line), answer_at = message_at + line;
-    const auto cell = [&](uint32_t word) { return data[(pair * words + word) * line]; };
+    const Value pair = ticket >> 1, message_at = pair * (2 * line_words), answer_at = message_at + line_words;
+    const auto cell = [&](uint32_t word) { return data[(pair * message_words + word) * line_words]; };
     const Variable message = k.variable(first), seen = k.variable(Type::u32, 0),
                    spins = k.variable(Type::u32, 0);
     const Variable stale = k.variable(Type::u32, 0), early = k.variable(Type::u32, 0);
@@ -58,7 +58,7 @@ Program message_passing() {
       message = last;
     };
     const auto write = [&] {
-      for (uint32_t word = 0; word < words; ++word) cell(word) = message.get();
+      for (uint32_t word = 0; word < message_words; ++word) cell(word) = message.get();
       k.fence();
       flag.atomic_exchange(message_at, message);
       k.if_(
@@ -66,11 +66,11 @@ Program message_passing() {
     };
     const auto read = [&] {
       // An early look pulls old lines into this core's cache; a later one must not be served from them.
-      for (uint32_t word = 0; word < words; ++word) early = early.get() + cell(word).get();
+      for (uint32_t word = 0; word < message_words; ++word) early = early.get() + cell(word).get();
       const auto look = [&] {
         k.fence();
         Value old = number(0);
-        for (uint32_t word = words; word-- > 0;)
+        for (uint32_t word = message_words; word-- > 0;)
           old = old | select(cell(word).get() == message.get(), number(0), number(1));
         stale = stale.get() + old;
         // The first message may come from a team that has long ended; from the second on both are at work.
@@ -93,8 +93,8 @@ Program message_passing() {
 
 Finding probe_memory_model(Device& device, Profile& profile) {
   const auto kernel = device.compile(message_passing());
-  const Buffer data = device.allocate(uint64_t{teams / 2} * words * line * 4);
-  const Buffer flag = device.allocate(teams * line * 4), count = device.allocate(counters * 4);
+  const Buffer data = device.allocate(uint64_t{teams / 2} * message_words * line_words * 4);
+  const Buffer flag = device.allocate(teams * line_words * 4), count = device.allocate(counters * 4);
   for (const Buffer& buffer : {data, flag, count}) device.fill(buffer, 0);
 
   const auto start = std::chrono::steady_clock::now();

@@ -118,15 +118,15 @@ OwnRegion::OwnRegion(std::shared_ptr<Core> core, uint64_t bytes, RegionUse use) 
 
 OwnRegion::~OwnRegion() { destroy_region(*core_, region_); }
 
-std::optional<Block> RegionSource::obtain(uint64_t bytes) {
+std::optional<adit::Block> RegionSource::obtain(uint64_t bytes) {
   if (held_.load() + bytes > core_->physical().info.memory_bytes) return std::nullopt;
   const std::optional<Region> region = create_region(*core_, bytes, RegionUse::storage);
   if (!region) return std::nullopt;
   held_ += bytes;
-  return Block{region->address, bytes, region->host, new Region(*region)};
+  return adit::Block{region->address, bytes, region->host, new Region(*region)};
 }
 
-void RegionSource::release(const Block& block) {
+void RegionSource::release(const adit::Block& block) {
   auto* region = static_cast<Region*>(block.handle);
   held_ -= block.bytes;
   destroy_region(*core_, *region);

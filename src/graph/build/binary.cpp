@@ -34,7 +34,7 @@ Tensor make_logical(Op op, const Tensor& a, const Tensor& b) {
 
 // The number that a scalar of the caller's or of a rule is, or NaN.
 double number_of(const Tensor& x) {
-  const graph::Node& node = x.node();
+  const graph::Node& node = graph::node_of(x);
   if (node.op != Op::number && node.op != Op::constant) return NAN;
   const auto& literal = node.as<graph::Literal>();
   if (is_integer(node.type)) return static_cast<double>(literal.integer);

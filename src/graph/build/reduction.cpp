@@ -202,24 +202,27 @@ Combination trace(const std::function<Tensor(Tensor, Tensor)>& combine, DType ty
   const std::vector<Tensor> roots{as_type(result, type)};
 
   Combination combination;
-  std::unordered_set<const Node*> dependent{&parameters[0].node(), &parameters[1].node()}, known;
+  std::unordered_set<const Node*> dependent{&graph::node_of(parameters[0]), &graph::node_of(parameters[1])},
+      known;
   const auto capture = [&](const Tensor& x) {
-    const bool new_one = x.node().op != Op::constant && known.insert(&x.node()).second;
+    const bool new_one = graph::node_of(x).op != Op::constant && known.insert(&graph::node_of(x)).second;
     if (new_one) combination.captured.push_back(x);
   };
   const std::lock_guard lock(graph_lock());  // another thread may evaluate what is captured
   for (const Tensor& x : reachable(roots, true)) {
-    if (dependent.contains(&x.node())) continue;
+    if (dependent.contains(&graph::node_of(x))) continue;
     bool depends = false;
-    for (const Tensor& operand : x.node().operands) depends = depends || dependent.contains(&operand.node());
+    for (const Tensor& operand : graph::node_of(x).operands)
+      depends = depends || dependent.contains(&graph::node_of(operand));
     if (!depends) continue;
-    if (row_of(x.node().op).kind != Kind::elementwise && x.node().op != Op::alias)
-      fail("reduce", "combine", fmt::format("expected operations on scalars, got {}", name_of(x.node().op)));
-    dependent.insert(&x.node());
-    for (const Tensor& operand : x.node().operands)
-      if (!dependent.contains(&operand.node())) capture(operand);
+    if (row_of(graph::node_of(x).op).kind != Kind::elementwise && graph::node_of(x).op != Op::alias)
+      fail("reduce", "combine",
+           fmt::format("expected operations on scalars, got {}", name_of(graph::node_of(x).op)));
+    dependent.insert(&graph::node_of(x));
+    for (const Tensor& operand : graph::node_of(x).operands)
+      if (!dependent.contains(&graph::node_of(operand))) capture(operand);
   }
-  if (!dependent.contains(&roots[0].node())) capture(roots[0]);
+  if (!dependent.contains(&graph::node_of(roots[0]))) capture(roots[0]);
   for (const Tensor& x : combination.captured) parameters.push_back(placeholder(x.dtype(), {}));
   const std::span<const Tensor> outer(parameters.data() + 2, combination.captured.size());
   combination.function =

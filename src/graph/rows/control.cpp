@@ -123,7 +123,7 @@ constexpr std::string_view any_type = "any";
 }  // namespace
 
 Tensors control_jvp(const Tensor& node, const Tensors& operands, const Tensors& tangents) {
-  return row_of(node.node().op).jvp(node, operands, tangents);
+  return row_of(node_of(node).op).jvp(node, operands, tangents);
 }
 
 std::vector<Row> control_rows() {

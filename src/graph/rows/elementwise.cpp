@@ -38,14 +38,14 @@ DType same(std::string_view op, const Operands& operands, bool (*admits)(DType),
   return type;
 }
 
-bool any_type(DType) { return true; }
+bool is_any(DType) { return true; }
 bool real_type(DType t) { return !is_complex(t); }
 bool inexact_type(DType t) { return !is_integer(t); }
 
 }  // namespace
 
 DType same_any(std::string_view op, const Operands& x, const Attributes&) {
-  return same(op, x, any_type, "any type");
+  return same(op, x, is_any, "any type");
 }
 DType same_real(std::string_view op, const Operands& x, const Attributes&) {
   return same(op, x, real_type, "an integer or float type");

@@ -38,14 +38,14 @@ Shape indexed_shape(std::string_view op, const Operands& operands, const Attribu
 }
 
 Operands indexed_add_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
-  return {g, {}, gather(g, operands[1], result.node().as<AxisList>().axes)};
+  return {g, {}, gather(g, operands[1], node_of(result).as<AxisList>().axes)};
 }
 
 // An update that a later one replaced has no influence. Who came last is found by putting the numbers of the
 // updates where they go and looking which number stayed.
 Operands indexed_put_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Tensor &x = operands[0], &indices = operands[1], &updates = operands[2];
-  const Axes& axes = result.node().as<AxisList>().axes;
+  const Axes& axes = node_of(result).as<AxisList>().axes;
   const int64_t count = indices.shape()[0];
   const Tensor to_x = indexed_put(g, indices, zeros_like(updates), axes);
 

@@ -3,6 +3,7 @@
 
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
+#include "graph/rows/view.hpp"
 #include "graph/row.hpp"
 
 namespace adit::graph {
@@ -10,7 +11,7 @@ namespace adit::graph {
 namespace {
 
 // Axes of a tensor of `rank` that are in neither list, ascending.
-Axes other_axes(int rank, const Axes& some, const Axes& more) {
+Axes neither_of(int rank, const Axes& some, const Axes& more) {
   Axes rest;
   for (int axis = 0; axis < rank; ++axis)
     if (!some.contains(axis) && !more.contains(axis)) rest.push_back(axis);
@@ -70,9 +71,9 @@ Shape dot_shape(std::string_view op, const std::vector<Tensor>& x, const Attribu
   check_pairs(op, "batch", x[0], d.batch_a, x[1], d.batch_b);
   Shape shape;
   for (const int64_t axis : d.batch_a) shape.push_back(x[0].shape()[static_cast<int>(axis)]);
-  for (const int64_t axis : other_axes(x[0].rank(), d.contract_a, d.batch_a))
+  for (const int64_t axis : neither_of(x[0].rank(), d.contract_a, d.batch_a))
     shape.push_back(x[0].shape()[static_cast<int>(axis)]);
-  for (const int64_t axis : other_axes(x[1].rank(), d.contract_b, d.batch_b))
+  for (const int64_t axis : neither_of(x[1].rank(), d.contract_b, d.batch_b))
     shape.push_back(x[1].shape()[static_cast<int>(axis)]);
   return shape;
 }
@@ -87,9 +88,9 @@ Tensor arranged(const Tensor& x, const Axes& to) {
 // Result axes are batch, free of a, free of b. The gradient of a contracts g with b over the free axes of b,
 // and has batch, free of a, contracted (in b's order); that of b contracts a with g over the free axes of a.
 std::vector<Tensor> dot_vjp(const Tensor& result, const std::vector<Tensor>& x, const Tensor& g) {
-  const auto& d = result.node().as<DotAttributes>();
-  const Axes free_a = other_axes(x[0].rank(), d.contract_a, d.batch_a);
-  const Axes free_b = other_axes(x[1].rank(), d.contract_b, d.batch_b);
+  const auto& d = node_of(result).as<DotAttributes>();
+  const Axes free_a = neither_of(x[0].rank(), d.contract_a, d.batch_a);
+  const Axes free_b = neither_of(x[1].rank(), d.contract_b, d.batch_b);
   const int batches = d.batch_a.size();
   const Axes batch = Dims::counted(batches);
   const Axes a_in_g = counted_from(batches, free_a.size());
@@ -97,21 +98,16 @@ std::vector<Tensor> dot_vjp(const Tensor& result, const std::vector<Tensor>& x, 
 
   Axes to_a = d.batch_a;
   for (const int64_t axis : free_a) to_a.push_back(axis);
-  for (const int64_t axis : other_axes(x[1].rank(), free_b, d.batch_b))
+  for (const int64_t axis : neither_of(x[1].rank(), free_b, d.batch_b))
     to_a.push_back(d.contract_a[place_of(d.contract_b, axis)]);
   const Tensor grad_a = arranged(dot(g, b_in_g, batch, x[1], free_b, d.batch_b), to_a);
 
   Axes to_b = d.batch_b;
-  for (const int64_t axis : other_axes(x[0].rank(), free_a, d.batch_a))
+  for (const int64_t axis : neither_of(x[0].rank(), free_a, d.batch_a))
     to_b.push_back(d.contract_b[place_of(d.contract_a, axis)]);
   for (const int64_t axis : free_b) to_b.push_back(axis);
   const Tensor grad_b = arranged(dot(x[0], free_a, d.batch_a, g, a_in_g, batch), to_b);
   return {grad_a, grad_b};
-}
-
-Axes shifted(Axes axes) {
-  for (int64_t& axis : axes) ++axis;
-  return axes;
 }
 
 Tensor dot_batch(const Node& node, const std::vector<Tensor>& x, int64_t size) {
@@ -199,7 +195,7 @@ Shape triangular_shape(std::string_view op, const std::vector<Tensor>& x, const 
 // With op(A) X = B: the gradient of B solves with the other transpose, that of A is -(grad B) X^T in A's
 // triangle (or its transpose); with X op(A) = B it is -X^T (grad B).
 std::vector<Tensor> triangular_vjp(const Tensor& x, const std::vector<Tensor>& operands, const Tensor& g) {
-  const auto& t = x.node().as<TriangularAttributes>();
+  const auto& t = node_of(x).as<TriangularAttributes>();
   const Tensor grad_b = triangular_solve(
       operands[0], g, {.lower = t.lower, .left_side = t.left_side, .transpose = !t.transpose});
   const Tensor full = t.left_side ? product_of(grad_b, swapped(x)) : product_of(swapped(x), grad_b);

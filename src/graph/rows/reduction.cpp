@@ -88,7 +88,7 @@ Shape reduce_shape(std::string_view op, const Operands& operands, const Attribut
 
 // A result or its gradient at every element that it came from.
 Tensor spread(const Tensor& reduced, const Tensor& result, const Tensor& x) {
-  return broadcast_in(reduced, x.shape(), other_axes(result.node().as<ReduceAttributes>().axes, x.rank()));
+  return broadcast_in(reduced, x.shape(), other_axes(node_of(result).as<ReduceAttributes>().axes, x.rank()));
 }
 
 Operands sum_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
@@ -116,7 +116,7 @@ Tensor product_of_others(const Tensor& x) {
 
 Operands product_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Tensor& x = operands[0];
-  const Axes& axes = result.node().as<ReduceAttributes>().axes;
+  const Axes& axes = node_of(result).as<ReduceAttributes>().axes;
   Axes order = other_axes(axes, x.rank());
   for (const int64_t axis : axes) order.push_back(axis);
   Axes back = order;
@@ -133,25 +133,25 @@ Operands chosen_vjp(const Tensor& result, const Operands& operands, const Tensor
   const Tensor& x = operands[0];
   const DType counts = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Tensor chosen = as_type(equal(x, spread(result, result, x)), counts);
-  const Tensor share = chosen / spread(sum(chosen, result.node().as<ReduceAttributes>().axes), result, x);
+  const Tensor share = chosen / spread(sum(chosen, node_of(result).as<ReduceAttributes>().axes), result, x);
   return {spread(g, result, x) * as_type(share, x.dtype())};
 }
 
 // The caller's function of scalars, applied to tensors: elementwise nodes take any shape.
 Tensor applied(const Subgraph& function, const Operands& arguments) {
   std::unordered_map<const Node*, Tensor> now;
-  for (size_t k = 0; k < arguments.size(); ++k) now[&function.parameters[k].node()] = arguments[k];
+  for (size_t k = 0; k < arguments.size(); ++k) now[&node_of(function.parameters[k])] = arguments[k];
   const Shape& shape = arguments[0].shape();
   for (const Tensor& x : reachable(function.results, true)) {
-    const Node& node = x.node();
+    const Node& node = node_of(x);
     if (now.contains(&node)) continue;
     Operands operands;
-    for (const Tensor& operand : node.operands) operands.push_back(now.at(&operand.node()));
+    for (const Tensor& operand : node.operands) operands.push_back(now.at(&node_of(operand)));
     now[&node] = operands.empty()
                      ? broadcast_to(x, shape)
                      : make_node(node.op, node.type, shape, std::move(operands), node.attributes);
   }
-  return now.at(&function.results[0].node());
+  return now.at(&node_of(function.results[0]));
 }
 
 // The same as a scan, whose derivative is known.
@@ -172,13 +172,13 @@ Tensor folded(const Operands& operands, const ReduceAttributes& attributes) {
 Operands reduce_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
   Operands inputs;
   for (const Tensor& x : operands) inputs.push_back(alias(x));
-  return pull_back({folded(inputs, result.node().as<ReduceAttributes>())}, {g}, inputs);
+  return pull_back({folded(inputs, node_of(result).as<ReduceAttributes>())}, {g}, inputs);
 }
 
 Operands reduce_jvp(const Tensor& result, const Operands& operands, const Operands& tangents) {
   Operands inputs;
   for (const Tensor& x : operands) inputs.push_back(alias(x));
-  return push_forward({folded(inputs, result.node().as<ReduceAttributes>())}, inputs, tangents);
+  return push_forward({folded(inputs, node_of(result).as<ReduceAttributes>())}, inputs, tangents);
 }
 
 // --- Batching ----------------------------------------------------------------------------------------------

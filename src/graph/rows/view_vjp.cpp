@@ -36,7 +36,7 @@ Operands reshape(const Tensor&, const Operands& operands, const Tensor& g) {
 }
 
 Operands transpose(const Tensor& result, const Operands&, const Tensor& g) {
-  const Axes& axes = result.node().as<AxisList>().axes;
+  const Axes& axes = node_of(result).as<AxisList>().axes;
   Axes back = axes;
   for (int axis = 0; axis < axes.size(); ++axis) back[static_cast<int>(axes[axis])] = axis;
   return {adit::transpose(g, back)};
@@ -44,7 +44,7 @@ Operands transpose(const Tensor& result, const Operands&, const Tensor& g) {
 
 Operands broadcast(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Shape& shape = operands[0].shape();
-  const Axes& axes = result.node().as<AxisList>().axes;
+  const Axes& axes = node_of(result).as<AxisList>().axes;
   Axes repeated = other_axes(axes, result.rank());
   for (int axis = 0; axis < shape.size(); ++axis)
     if (shape[axis] == 1 && result.shape()[static_cast<int>(axes[axis])] != 1) repeated.push_back(axes[axis]);
@@ -54,7 +54,7 @@ Operands broadcast(const Tensor& result, const Operands& operands, const Tensor&
 Operands slice(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Shape &from = operands[0].shape(), &to = result.shape();
   if (result.size() == 0) return {zeros_like(operands[0])};
-  const auto& [starts, strides] = result.node().as<SliceAttributes>();
+  const auto& [starts, strides] = node_of(result).as<SliceAttributes>();
   std::vector<Padding> padding;
   for (int axis = 0; axis < from.size(); ++axis) {
     const int64_t end = starts[axis] + (to[axis] - 1) * strides[axis] + 1;
@@ -83,7 +83,7 @@ Operands put_slice(const Tensor&, const Operands& operands, const Tensor& g) {
 // The value: the sum over all places that x does not reach.
 Operands pad(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Tensor &x = operands[0], &value = operands[1];
-  const auto& [low, high, interior] = result.node().as<PadAttributes>();
+  const auto& [low, high, interior] = node_of(result).as<PadAttributes>();
   std::vector<Padding> there, back;
   Dims strides;
   for (int axis = 0; axis < x.rank(); ++axis) {
@@ -103,7 +103,7 @@ Operands pad(const Tensor& result, const Operands& operands, const Tensor& g) {
 }
 
 Operands concatenate(const Tensor& result, const Operands& operands, const Tensor& g) {
-  const int axis = result.node().as<OneAxis>().axis;
+  const int axis = node_of(result).as<OneAxis>().axis;
   Operands gradients;
   Dims starts = Dims::filled(result.rank(), 0);
   for (const Tensor& part : operands) {
@@ -114,13 +114,13 @@ Operands concatenate(const Tensor& result, const Operands& operands, const Tenso
 }
 
 Operands reverse(const Tensor& result, const Operands&, const Tensor& g) {
-  return {adit::reverse(g, result.node().as<AxisList>().axes)};
+  return {adit::reverse(g, node_of(result).as<AxisList>().axes)};
 }
 
 // One column of row-major places: the flat gradient is added there.
 Operands take_along_axis(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Tensor& x = operands[0];
-  const int axis = result.node().as<OneAxis>().axis;
+  const int axis = node_of(result).as<OneAxis>().axis;
   if (result.size() == 0) return {zeros_like(x), {}};
   const DType type = x.size() > std::numeric_limits<int32_t>::max() ? DType::i64 : DType::i32;
   const Dims strides = strides_of(x.shape());
@@ -134,7 +134,7 @@ Operands take_along_axis(const Tensor& result, const Operands& operands, const T
 }
 
 Operands gather(const Tensor& result, const Operands& operands, const Tensor& g) {
-  return {indexed_add(zeros_like(operands[0]), operands[1], g, result.node().as<AxisList>().axes), {}};
+  return {indexed_add(zeros_like(operands[0]), operands[1], g, node_of(result).as<AxisList>().axes), {}};
 }
 
 }  // namespace adit::graph::view_vjp

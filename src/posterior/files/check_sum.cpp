@@ -9,7 +9,7 @@ namespace adit::netcdf {
 namespace {
 
 constexpr std::string_view head = "\n\nadit: XXH3-128 of what stands above: ";
-constexpr size_t length = head.size() + 32 + 1;
+constexpr size_t tail_length = head.size() + 32 + 1;
 
 std::string_view text_of(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -41,9 +41,9 @@ void append_check_sum(Bytes& file) {
 }
 
 Checked check(ByteSpan file) {
-  if (file.size() >= length) {
-    const ByteSpan before = file.first(file.size() - length);
-    const std::string_view last = text_of(file.last(length));
+  if (file.size() >= tail_length) {
+    const ByteSpan before = file.first(file.size() - tail_length);
+    const std::string_view last = text_of(file.last(tail_length));
     if (last == line_for(before)) return {CheckSum::right, before};
     if (last.starts_with(head)) return {CheckSum::wrong, before};
   }
@@ -51,7 +51,7 @@ Checked check(ByteSpan file) {
   const auto size = hdf5_size(file);
   if (!size || *size >= file.size()) return {CheckSum::absent, file};
   const ByteSpan rest = file.subspan(*size);
-  const bool filled_up = all_zero(rest) && rest.size() != length;
+  const bool filled_up = all_zero(rest) && rest.size() != tail_length;
   return {filled_up ? CheckSum::absent : CheckSum::wrong, file};
 }
 

@@ -26,13 +26,13 @@ struct Variable {
   bool is_draws() const { return dims.size() >= 2 && dims[0] == "chain" && dims[1] == "draw"; }
 };
 
-class Group {
+class ReadGroup {
  public:
-  Group(const Place& place, int id) : place_(place), id_(id) {}
-  static std::optional<Group> find(const Place& place, int file, const char* name) {
+  ReadGroup(const Place& place, int id) : place_(place), id_(id) {}
+  static std::optional<ReadGroup> find(const Place& place, int file, const char* name) {
     int id = -1;
     if (nc_inq_grp_ncid(file, name, &id) != NC_NOERR) return std::nullopt;
-    return Group(place.inside(name), id);
+    return ReadGroup(place.inside(name), id);
   }
   const Place& place() const { return place_; }
   std::vector<Variable> variables() const;
@@ -51,7 +51,7 @@ class Group {
   int id_;
 };
 
-Variable Group::variable(int id) const {
+Variable ReadGroup::variable(int id) const {
   char name[NC_MAX_NAME + 1] = {};
   int rank = 0, dims[NC_MAX_VAR_DIMS] = {};
   Variable result{id, {}, NC_NAT, {}, {}};
@@ -66,7 +66,7 @@ Variable Group::variable(int id) const {
   return result;
 }
 
-std::vector<Variable> Group::variables() const {
+std::vector<Variable> ReadGroup::variables() const {
   int count = 0;
   check(place_, nc_inq_nvars(id_, &count), "variables");
   std::vector<Variable> result;
@@ -92,7 +92,7 @@ std::vector<Element> room_for(const Place& place, const Variable& variable) {
   }
 }
 
-std::vector<double> Group::numbers(const Variable& variable) const {
+std::vector<double> ReadGroup::numbers(const Variable& variable) const {
   std::vector<double> values = room_for<double>(place_, variable);
   if (!values.empty()) check(place_, nc_get_var_double(id_, variable.id, values.data()), variable.name);
   scale(variable, values);
@@ -100,7 +100,7 @@ std::vector<double> Group::numbers(const Variable& variable) const {
 }
 
 // Files may hold numbers in a packed form.
-void Group::scale(const Variable& variable, std::vector<double>& values) const {
+void ReadGroup::scale(const Variable& variable, std::vector<double>& values) const {
   double factor = 1, offset = 0;
   if (has_number(variable.id, "scale_factor"))
     check(place_, nc_get_att_double(id_, variable.id, "scale_factor", &factor), variable.name);
@@ -110,7 +110,7 @@ void Group::scale(const Variable& variable, std::vector<double>& values) const {
   for (double& value : values) value = value * factor + offset;
 }
 
-std::vector<std::string> Group::words(const Variable& variable) const {
+std::vector<std::string> ReadGroup::words(const Variable& variable) const {
   std::vector<std::string> result;
   if (variable.type != NC_STRING) {
     for (const double number : numbers(variable)) result.push_back(fmt::format("{}", number));
@@ -125,7 +125,7 @@ std::vector<std::string> Group::words(const Variable& variable) const {
 }
 
 // Whether there is a number, and one alone.
-bool Group::has_number(int variable, const char* attribute) const {
+bool ReadGroup::has_number(int variable, const char* attribute) const {
   nc_type type = NC_NAT;
   size_t count = 0;
   if (nc_inq_att(id_, variable, attribute, &type, &count) != NC_NOERR || count != 1) return false;
@@ -133,7 +133,7 @@ bool Group::has_number(int variable, const char* attribute) const {
 }
 
 // netCDF has two kinds of text; xarray writes what is beyond ASCII as the second.
-std::string Group::text(const char* attribute, const std::string& otherwise) const {
+std::string ReadGroup::text(const char* attribute, const std::string& otherwise) const {
   nc_type type = NC_NAT;
   size_t count = 0;
   if (nc_inq_att(id_, NC_GLOBAL, attribute, &type, &count) != NC_NOERR) return otherwise;
@@ -151,7 +151,7 @@ std::string Group::text(const char* attribute, const std::string& otherwise) con
   return result;
 }
 
-double Group::number(const char* attribute, double otherwise) const {
+double ReadGroup::number(const char* attribute, double otherwise) const {
   double result = otherwise;
   if (has_number(NC_GLOBAL, attribute))
     check(place_, nc_get_att_double(id_, NC_GLOBAL, attribute, &result), attribute);
@@ -159,14 +159,14 @@ double Group::number(const char* attribute, double otherwise) const {
 }
 
 // Others may use the same word for something else, such as a negative number.
-uint64_t Group::integer(const char* attribute, uint64_t otherwise) const {
+uint64_t ReadGroup::integer(const char* attribute, uint64_t otherwise) const {
   unsigned long long result = otherwise;
   const bool fits = has_number(NC_GLOBAL, attribute) &&
                     nc_get_att_ulonglong(id_, NC_GLOBAL, attribute, &result) == NC_NOERR;
   return fits ? result : otherwise;
 }
 
-void read_attributes(Draws& draws, const Group& from) {
+void read_attributes(Draws& draws, const ReadGroup& from) {
   const auto whole = [&](const char* name, int64_t otherwise) {
     return static_cast<int64_t>(from.integer(name, static_cast<uint64_t>(otherwise)));
   };
@@ -198,21 +198,21 @@ std::vector<std::string> plate_names(const Variable& variable, size_t first) {
   return names;
 }
 
-Shape shape_from(const Group& group, const Variable& variable, size_t first) {
+Shape shape_from(const ReadGroup& group, const Variable& variable, size_t first) {
   if (variable.lengths.size() - first > static_cast<size_t>(max_rank))
     group.place().fail(fmt::format("{}: expected at most {} axes, got {}", variable.name, max_rank,
                                    variable.lengths.size() - first));
   return Shape(std::span(variable.lengths).subspan(first));
 }
 
-void check_extent(const Draws& draws, const Group& group, const Variable& variable) {
+void check_extent(const Draws& draws, const ReadGroup& group, const Variable& variable) {
   if (variable.lengths[0] != draws.chains || variable.lengths[1] != draws.draws)
     group.place().fail(fmt::format("{}: expected {} chains of {} draws, got {} of {}", variable.name,
                                    draws.chains, draws.draws, variable.lengths[0], variable.lengths[1]));
 }
 
 // Coordinates that are not just 0, 1, 2, ...
-void read_coordinate(Draws& draws, const Group& group, const Variable& variable) {
+void read_coordinate(Draws& draws, const ReadGroup& group, const Variable& variable) {
   if (variable.name == "chain" || variable.name == "draw") return;
   if (variable.type != NC_STRING) {
     if (!variable.is_number()) return;
@@ -224,7 +224,7 @@ void read_coordinate(Draws& draws, const Group& group, const Variable& variable)
   draws.coordinates[variable.name] = group.words(variable);
 }
 
-void read_variables(Draws& draws, const Group& group, std::vector<DrawsVariable>& to) {
+void read_variables(Draws& draws, const ReadGroup& group, std::vector<DrawsVariable>& to) {
   for (const Variable& variable : group.variables()) {
     if (variable.is_coordinate()) {
       read_coordinate(draws, group, variable);
@@ -240,7 +240,7 @@ void read_variables(Draws& draws, const Group& group, std::vector<DrawsVariable>
   }
 }
 
-void read_adaptation(Draws& draws, const Group& group, const Variable& variable) {
+void read_adaptation(Draws& draws, const ReadGroup& group, const Variable& variable) {
   const bool by_chain = !variable.dims.empty() && variable.dims[0] == "chain" && !variable.is_draws() &&
                         variable.lengths[0] == draws.chains && variable.is_number();
   if (!by_chain) return;
@@ -253,7 +253,7 @@ void read_adaptation(Draws& draws, const Group& group, const Variable& variable)
     draws.inverse_metrics.emplace_back(all.begin() + chain * each, all.begin() + (chain + 1) * each);
 }
 
-void read_stats(Draws& draws, const Group& group) {
+void read_stats(Draws& draws, const ReadGroup& group) {
   for (const Variable& variable : group.variables()) {
     read_adaptation(draws, group, variable);
     if (!variable.is_draws() || variable.dims.size() != 2 || !variable.is_number()) continue;
@@ -266,7 +266,7 @@ void read_stats(Draws& draws, const Group& group) {
   }
 }
 
-void read_observed(Draws& draws, const Group& group) {
+void read_observed(Draws& draws, const ReadGroup& group) {
   for (const Variable& variable : group.variables()) {
     if (variable.is_coordinate())
       read_coordinate(draws, group, variable);
@@ -282,18 +282,18 @@ Draws parse(const Place& place, ByteSpan contents) {
   auto* memory = const_cast<std::byte*>(contents.data());
   check(place, nc_open_mem(place.file.c_str(), NC_NOWRITE, contents.size(), memory, file.place_for_id()),
         "expected a netCDF file");
-  const auto posterior = Group::find(place, file.id(), "posterior");
+  const auto posterior = ReadGroup::find(place, file.id(), "posterior");
   if (!posterior) place.fail("expected the group posterior, got a netCDF file without it");
   Draws draws;
   read_variables(draws, *posterior, draws.variables);
   if (draws.variables.empty() || draws.chains * draws.draws == 0)
     posterior->place().fail("expected draws, got none");
   read_attributes(draws, *posterior);
-  if (const auto group = Group::find(place, file.id(), "sample_stats")) read_stats(draws, *group);
-  if (const auto group = Group::find(place, file.id(), "observed_data")) read_observed(draws, *group);
-  if (const auto group = Group::find(place, file.id(), "log_likelihood"))
+  if (const auto group = ReadGroup::find(place, file.id(), "sample_stats")) read_stats(draws, *group);
+  if (const auto group = ReadGroup::find(place, file.id(), "observed_data")) read_observed(draws, *group);
+  if (const auto group = ReadGroup::find(place, file.id(), "log_likelihood"))
     read_variables(draws, *group, draws.log_likelihood);
-  if (const auto group = Group::find(place, file.id(), "posterior_predictive"))
+  if (const auto group = ReadGroup::find(place, file.id(), "posterior_predictive"))
     read_variables(draws, *group, draws.posterior_predictive);
   return draws;
 }

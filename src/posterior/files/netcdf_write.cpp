@@ -12,9 +12,9 @@ namespace adit::netcdf {
 namespace {
 
 // One group: its dimensions, with a coordinate variable each, and its variables.
-class Group {
+class WrittenGroup {
  public:
-  Group(const Place& place, int file, const char* name, const Draws& draws, std::set<std::string> taken)
+  WrittenGroup(const Place& place, int file, const char* name, const Draws& draws, std::set<std::string> taken)
       : place_(place), draws_(draws), name_(name), taken_(std::move(taken)) {
     check(place_, nc_def_grp(file, name, &id_), name_);
   }
@@ -44,7 +44,7 @@ class Group {
   std::map<std::string, std::pair<int, int64_t>> dims_;
 };
 
-int Group::dimension(const std::string& name, int64_t length) {
+int WrittenGroup::dimension(const std::string& name, int64_t length) {
   if (const auto at = dims_.find(name); at != dims_.end()) return at->second.first;
   int dim = -1;
   // A length of 0 means unlimited to libnetcdf, with nothing in it so far: what is wanted.
@@ -54,7 +54,7 @@ int Group::dimension(const std::string& name, int64_t length) {
   return dim;
 }
 
-void Group::strings(const std::string& name, int dim, const std::vector<std::string>& words) {
+void WrittenGroup::strings(const std::string& name, int dim, const std::vector<std::string>& words) {
   std::vector<const char*> pointers;
   for (const std::string& word : words) pointers.push_back(word.c_str());
   int id = -1;
@@ -62,7 +62,7 @@ void Group::strings(const std::string& name, int dim, const std::vector<std::str
   if (!pointers.empty()) check(place_, nc_put_var_string(id_, id, pointers.data()), name);
 }
 
-void Group::coordinate(const std::string& name, int dim, int64_t length) {
+void WrittenGroup::coordinate(const std::string& name, int dim, int64_t length) {
   if (const auto at = draws_.coordinates.find(name); at != draws_.coordinates.end()) {
     if (std::ssize(at->second) != length)
       throw Error(ErrorKind::bad_argument, fmt::format("[{}] coordinates of {}: expected {}, got {}",
@@ -78,7 +78,7 @@ void Group::coordinate(const std::string& name, int dim, int64_t length) {
 
 // A plate's name where xarray can have it (of one length in the group, once in a variable, no variable's
 // name); else <variable>_dim_<axis>, as ArviZ calls what has no name.
-void Group::axes(std::vector<int>& to, const std::string& name, const Shape& shape,
+void WrittenGroup::axes(std::vector<int>& to, const std::string& name, const Shape& shape,
                  const std::vector<std::string>& dims) {
   std::set<std::string> used{"chain", "draw", ""};
   for (int axis = 0; axis < shape.size(); axis++) {
@@ -93,12 +93,12 @@ void Group::axes(std::vector<int>& to, const std::string& name, const Shape& sha
 }
 
 // Draws in f32 have zeros in half of their bytes; those in f64 are not worth the time.
-void Group::compress(int variable, const std::vector<int>& dims) {
+void WrittenGroup::compress(int variable, const std::vector<int>& dims) {
   if (draws_.precision == "f32" && !dims.empty())
     check(place_, nc_def_var_deflate(id_, variable, 1, 1, 1), name_);
 }
 
-void Group::variable(const std::string& name, nc_type type, const std::vector<int>& dims,
+void WrittenGroup::variable(const std::string& name, nc_type type, const std::vector<int>& dims,
                      const double* values) {
   int id = -1;
   const std::string what = name_ + "/" + name;
@@ -108,20 +108,20 @@ void Group::variable(const std::string& name, nc_type type, const std::vector<in
   check(place_, nc_put_var_double(id_, id, values), what);
 }
 
-void Group::draws_variable(const DrawsVariable& variable_) {
+void WrittenGroup::draws_variable(const DrawsVariable& variable_) {
   std::vector<int> dims = chain_draw();
   axes(dims, variable_.name, variable_.shape, variable_.dims);
   variable(variable_.name, NC_DOUBLE, dims, variable_.values.empty() ? nullptr : variable_.values.data());
 }
 
-void Group::observed(const ObservedVariable& variable_) {
+void WrittenGroup::observed(const ObservedVariable& variable_) {
   std::vector<int> dims;
   axes(dims, variable_.name, variable_.shape, variable_.dims);
   variable(variable_.name, NC_DOUBLE, dims, variable_.values.empty() ? nullptr : variable_.values.data());
 }
 
 // As xarray writes booleans.
-void Group::mark_boolean(const std::string& name) {
+void WrittenGroup::mark_boolean(const std::string& name) {
   int id = -1;
   check(place_, nc_inq_varid(id_, name.c_str(), &id), name);
   check(place_, nc_put_att_text(id_, id, "dtype", 4, "bool"), name);
@@ -185,13 +185,13 @@ std::set<std::string> names_of(const std::vector<Variable>& variables) {
 void write_group(const Place& place, int file, const char* name, const Draws& draws,
                  const std::vector<DrawsVariable>& variables) {
   if (variables.empty()) return;
-  Group group(place, file, name, draws, names_of(variables));
+  WrittenGroup group(place, file, name, draws, names_of(variables));
   for (const DrawsVariable& variable : variables) group.draws_variable(variable);
   add_attributes(place, group.id(), draws);
 }
 
 // Where the chains' adaptation ended, for a warm start; beside the draws, in the names of no ArviZ variable.
-void write_adaptation(Group& group, const Draws& draws) {
+void write_adaptation(WrittenGroup& group, const Draws& draws) {
   const int chain = group.dimension("chain", draws.chains);
   if (!draws.step_sizes.empty())
     group.variable("adapted_step_size", NC_DOUBLE, {chain}, draws.step_sizes.data());
@@ -218,7 +218,7 @@ void write_stats(const Place& place, int file, const char* name_of_group, const 
   bool any = !draws.step_sizes.empty() || !draws.inverse_metrics.empty();
   for (const StatName& stat : stat_names()) any |= !(draws.stats.*stat.member).empty();
   if (!any) return;
-  Group group(place, file, name_of_group, draws, {});
+  WrittenGroup group(place, file, name_of_group, draws, {});
   for (const StatName& stat : stat_names()) {
     const std::vector<double>& values = draws.stats.*stat.member;
     const std::string name = stat.names.front();
@@ -245,7 +245,7 @@ void write_warmup(const Place& place, int file, const Draws& draws) {
 
 void write_observed(const Place& place, int file, const Draws& draws) {
   if (draws.observed.empty()) return;
-  Group group(place, file, "observed_data", draws, names_of(draws.observed));
+  WrittenGroup group(place, file, "observed_data", draws, names_of(draws.observed));
   for (const ObservedVariable& variable : draws.observed) group.observed(variable);
 }
 

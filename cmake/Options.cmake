@@ -1,0 +1,20 @@
+# How all of our own code is compiled; none of it reaches who links the library.
+add_library(adit_options INTERFACE)
+target_compile_features(adit_options INTERFACE cxx_std_20)
+target_include_directories(adit_options INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src)
+# Contraction off: a*b+c means two roundings unless the source says fma.
+target_compile_options(adit_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 warns of its own std::string; and it takes sources that are compiled together for headers.
+  target_compile_options(adit_options INTERFACE -Wno-restrict -Wno-subobject-linkage)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(adit_options INTERFACE -Wno-overloaded-shift-op-parentheses)  # shifts of kernel values
+endif()
+if(ADIT_WERROR)
+  target_compile_options(adit_options INTERFACE -Werror)
+endif()
+if(ADIT_SANITIZE)
+  target_compile_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE})
+endif()
