@@ -203,6 +203,27 @@ TEST_P(Guide, Files) {
   fs::remove_all(folder);
 }
 
+TEST_P(Guide, Tables) {
+  std::string folder = (fs::temp_directory_path() / "adit-guide-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  {
+    fs::current_path(folder);
+    std::ofstream("radon.csv") << "county,floor,uranium,log_radon\nLake,0,0.25,1.5\nAnoka,1,2,-0.5\n";
+    Table radon = load_csv("radon.csv");
+    Tensor y = radon["log_radon"];                       // f64 [rows]
+    Tensor inputs = radon.matrix({"floor", "uranium"});  // f64 [rows, 2]
+    Tensor county = radon["county"];                     // i64 [rows]: codes of words
+    Model model("radon");
+    Plate place = model.plate("county", radon.words("county"));  // draws carry the names of the counties
+    EXPECT_EQ(y.to_vector<double>(), (std::vector<double>{1.5, -0.5}));
+    EXPECT_EQ(inputs.to_vector<double>(), (std::vector<double>{0, 0.25, 1, 2}));
+    EXPECT_EQ(county.to_vector<int64_t>(), (std::vector<int64_t>{1, 0}));
+    EXPECT_EQ(place.coordinates, (std::vector<std::string>{"Anoka", "Lake"}));
+    fs::current_path(fs::temp_directory_path());
+  }
+  fs::remove_all(folder);
+}
+
 TEST_P(Guide, DLPack) {
   Tensor x = tensor({1.0f, 2.0f});
   dlpack::DLManagedTensor* lent = to_dlpack(x);  // whoever takes it calls its deleter

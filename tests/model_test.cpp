@@ -153,6 +153,8 @@ TEST(Model, PlatesAndShapes) {
   EXPECT_EQ(stats::state_of(model).deterministics[0].dims, (Dims{"row"}));
   EXPECT_EQ(to_string(stats::state_of(model).deterministics[1].shape), "[3]");
   EXPECT_EQ(stats::state_of(model).plates.at("row").coordinates[1], "b");
+  EXPECT_EQ(model.plate("named", {"c", "d", "e"}).size, 3);
+  EXPECT_EQ(stats::state_of(model).plates.at("named").coordinates[2], "e");
   EXPECT_EQ(model.size(), 6 + 6 + 6 + 15 + 6);
 }
 
@@ -351,6 +353,8 @@ TEST(Model, NamesAndVariablesThatCannotBe) {
   expect_error([&] { model.observe("s", normal(0, 1), tensor(1.0)); },
                "[observe s] name: expected a new name, got \"s\", which data has");
   expect_error([&] { model.plate("h", 0); }, "[plate h] size: expected at least 1, got 0");
+  expect_error([&] { model.plate("h", std::vector<std::string>()); },
+               "[plate h] size: expected at least 1, got 0");
   expect_error([&] { model.plate("h", 2, {"a"}); }, "[plate h] coordinates: expected 2 or none, got 1");
   expect_error([&] { model.sample("x", normal(0, 1), {0}); },
                "[sample x] extents: expected numbers of at least 1, got 0");

@@ -3,6 +3,7 @@
 
 #include <adit/constraint.hpp>
 #include <adit/control.hpp>
+#include <adit/csv.hpp>
 #include <adit/device.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/distribution.hpp>

@@ -50,6 +50,9 @@ class Model {
   explicit Model(std::string name = "model");
 
   Plate plate(const std::string& name, int64_t size, std::vector<std::string> coordinates = {});
+  Plate plate(const std::string& name, const std::vector<std::string>& coordinates) {
+    return plate(name, static_cast<int64_t>(coordinates.size()), coordinates);
+  }
   // A variable; its constrained value. The shape is the extents followed by the distribution's batch where
   // that is not among them already, then its event; a batch that meets the extents only in part is refused.
   // Non-centred: the standard form is sampled as `name_raw`, and `name` is deterministic.
