@@ -43,8 +43,3 @@ if(PROJECT_IS_TOP_LEVEL OR BUILD_SHARED_LIBS)
 else()
   add_library(adit::adit ALIAS adit_static)
 endif()
-# Who builds everything need not build what only `make install` wants.
-if(PROJECT_IS_TOP_LEVEL)
-  set_target_properties(adit_static adit_shared PROPERTIES EXCLUDE_FROM_ALL ON)
-  add_custom_target(adit_libraries DEPENDS adit_static adit_shared)
-endif()

@@ -1,6 +1,7 @@
 // Everything a user of tensors and models includes.
 #pragma once
 
+#include <adit/command.hpp>
 #include <adit/constraint.hpp>
 #include <adit/control.hpp>
 #include <adit/csv.hpp>

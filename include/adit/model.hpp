@@ -20,6 +20,11 @@
 
 #include <adit/distribution.hpp>
 
+namespace adit::stats {
+struct ModelState;
+struct Inside;
+}  // namespace adit::stats
+
 #pragma GCC visibility push(default)
 namespace adit {
 
@@ -39,11 +44,6 @@ struct Extent {
 };
 
 enum class Form : uint8_t { centred, non_centred };
-
-namespace stats {
-struct ModelState;
-struct Inside;
-}  // namespace stats
 
 class Model {
  public:

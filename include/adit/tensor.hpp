@@ -18,13 +18,13 @@
 #include <adit/dtype.hpp>
 #include <adit/shape.hpp>
 
-#pragma GCC visibility push(default)
-namespace adit {
-
-namespace graph {
+namespace adit::graph {
 struct Node;
 struct Inside;
-}  // namespace graph
+}  // namespace adit::graph
+
+#pragma GCC visibility push(default)
+namespace adit {
 
 class Tensor {
  public:

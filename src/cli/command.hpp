@@ -10,7 +10,7 @@ namespace adit::cli {
 
 struct SampleWords;
 
-int sample(const SampleWords& words);
+int sample(SampleWords words);
 // `files`: CSV files of CmdStan, a netCDF file, or the folder of a run.
 int summary(bool json, const std::vector<std::string>& files, int64_t significant);
 int diagnose(bool json, const std::vector<std::string>& files);

@@ -9,7 +9,7 @@
 #include <adit/sample.hpp>
 #include <adit/tensor.hpp>
 
-#include "cli/models/models.hpp"
+#include "cli/catalogue.hpp"
 #include "cli/output.hpp"
 #include "cli/run_lock.hpp"
 
@@ -24,11 +24,11 @@ void prefer_cpu() {
 
 std::string known_model_of(const std::string& where, const std::string& path) {
   const std::string name = model_of_checkpoint(path);
-  const auto known = example_names();
+  const auto known = model_names();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error(
         ErrorKind::not_found,
-        fmt::format("{}: expected a run of a built-in example in {}, got one of the model \"{}\"; the "
+        fmt::format("{}: expected a run of a model of this program in {}, got one of the model \"{}\"; the "
                     "program that has this model can go on with it",
                     where, path, name));
   return name;
@@ -39,7 +39,7 @@ std::string known_model_of(const std::string& where, const std::string& path) {
 Draws read_cut_run(const std::string& where, const std::string& path) {
   const std::string name = known_model_of(where, path);
   prefer_cpu();
-  Draws draws = draws_so_far(path, example_model(name), default_device());
+  Draws draws = draws_so_far(path, make_model(name), default_device());
   const pid_t process = RunLock::holder(std::filesystem::path(path).parent_path());
   const std::string state =
       process > 0 ? fmt::format("is still going (process {}), so far", process) : "was cut short after";

@@ -19,7 +19,7 @@
 namespace adit::cli {
 namespace {
 
-constexpr const char* where = "[report] --output";
+constexpr const char* output_option = "[report] --output";
 
 // Ours or CmdStan's, by the first bytes: a checkpoint, netCDF, CSV.
 bool holds_draws(const std::string& path) {
@@ -32,21 +32,21 @@ bool holds_draws(const std::string& path) {
 
 // A page must not come in the place of draws: of those that it is made from, or of others.
 void expect_no_draws(const std::string& output, const std::vector<std::string>& inputs) {
-  const PathKind kind = kind_at(where, output);
+  const PathKind kind = kind_at(output_option, output);
   if (kind == PathKind::nothing) return;
   if (kind != PathKind::file)
-    throw UsageError(fmt::format("{}: expected a file or a new name, got {}", where, output));
+    throw UsageError(fmt::format("{}: expected a file or a new name, got {}", output_option, output));
   const bool is_read = std::any_of(inputs.begin(), inputs.end(),
                                    [&](const std::string& input) { return same_file(input, output); });
   if (is_read || holds_draws(output))
     throw UsageError(
-        fmt::format("{}: expected a name for the report, got {}, which holds draws", where, output));
+        fmt::format("{}: expected a name for the report, got {}, which holds draws", output_option, output));
 }
 
 }  // namespace
 
 int html_report(bool json, const std::vector<std::string>& files, const std::string& output) {
-  if (json) expect_utf8(where, output);
+  if (json) expect_utf8(output_option, output);
   expect_no_draws(output, saved_files("report", "files", files));
   const std::filesystem::path path(output);
   const Draws draws = read_saved("report", "files", files);

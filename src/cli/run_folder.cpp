@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef ADIT_NETCDF
+#if ADIT_NETCDF
 constexpr bool has_netcdf = true;
 #else
 constexpr bool has_netcdf = false;
 #endif
 
-constexpr const char* where = "[sample] --output";
+constexpr const char* output_option = "[sample] --output";
 
 bool all_digits(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -30,7 +30,7 @@ bool all_digits(const std::string& text) {
 
 // A page of ours, which tells of draws that go; not one that a user has put there.
 bool is_own_report(const fs::path& path) {
-  if (kind_of_name(where, path) != PathKind::file) return false;
+  if (kind_of_name(output_option, path) != PathKind::file) return false;
   constexpr std::streamoff tail = 8192;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - tail));
@@ -74,7 +74,7 @@ void RunFolder::make() {
     error = std::make_error_code(std::errc::not_a_directory);
   if (error)
     throw Error(ErrorKind::io,
-                fmt::format("{}: {} cannot be made: {}", where, folder_.string(), error.message()));
+                fmt::format("{}: {} cannot be made: {}", output_option, folder_.string(), error.message()));
 }
 
 // A link, a pipe or a folder in the place of a file was put there by somebody: nothing is written through it.
@@ -82,30 +82,32 @@ void RunFolder::make() {
 void RunFolder::expect_plain_files() const {
   for (const std::string_view name : {checkpoint_name, netcdf_name, report_name}) {
     const fs::path path = folder_ / name;
-    const PathKind kind = kind_of_name(where, path);
+    const PathKind kind = kind_of_name(output_option, path);
     std::error_code ignored;
     const bool shared =
         kind == PathKind::file && name == checkpoint_name && fs::hard_link_count(path, ignored) > 1;
     if ((kind != PathKind::nothing && kind != PathKind::file) || shared)
       throw Error(ErrorKind::io,
-                  fmt::format("{}: expected a plain file or none at {}, got {}", where, path.string(),
+                  fmt::format("{}: expected a plain file or none at {}, got {}", output_option, path.string(),
                               shared ? "one with other names" : "something else"));
   }
 }
 
 void RunFolder::prepare(Earlier earlier) {
-  const auto holds_checkpoint = [&] { return kind_of_name(where, checkpoint()) != PathKind::nothing; };
+  const auto holds_checkpoint = [&] {
+    return kind_of_name(output_option, checkpoint()) != PathKind::nothing;
+  };
   if (earlier == Earlier::resumed && !holds_checkpoint())
     throw Error(ErrorKind::not_found,
                 fmt::format("[sample] --resume: {} holds no run that was stopped", folder_.string()));
   make();
-  lock_.emplace(where, folder_);
+  lock_.emplace(output_option, folder_);
   expect_plain_files();
   if (keeps_draws() && earlier == Earlier::refused && holds_checkpoint())
     throw Error(ErrorKind::bad_argument,
                 fmt::format("{}: {} holds a run that was stopped; --resume goes on with it, --overwrite "
                             "replaces it, another --output leaves it",
-                            where, folder_.string()));
+                            output_option, folder_.string()));
   StagedFiles::remove_leftovers(folder_);
 }
 
@@ -115,7 +117,7 @@ std::vector<std::string> RunFolder::outdated() const {
   if (is_own_report(folder_ / report_name)) names.push_back(report_name);
   if (!keeps_draws()) return names;
   names.push_back(netcdf_name);
-  for (const fs::path& path : entries_of(where, folder_)) {
+  for (const fs::path& path : entries_of(output_option, folder_)) {
     const std::string stem = path.stem().string();
     if (path.extension() == ".csv" && stem.starts_with(model_ + "_") &&
         all_digits(stem.substr(model_.size() + 1)))
@@ -124,7 +126,8 @@ std::vector<std::string> RunFolder::outdated() const {
   return names;
 }
 
-// Draws first: they are what must not be lost. They come without their report where that cannot be written.
+// Draws first: they are what must not be lost. They come without their report where that cannot be
+// written.
 void RunFolder::stage(const StagedFiles& stage, const Draws& draws, Written& written) const {
   const auto place = [&](const std::string& name) { return (folder_ / name).string(); };
   if (netcdf_) {

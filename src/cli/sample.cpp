@@ -1,4 +1,4 @@
-// adit sample: draws from a built-in example, its summary, its files and its report.
+// adit sample: draws from a model, its summary, its files and its report.
 #include <filesystem>
 #include <fmt/format.h>
 #include <new>
@@ -12,10 +12,10 @@
 #include <adit/sample_memory.hpp>
 #include <adit/tensor.hpp>
 
+#include "cli/catalogue.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/loo.hpp"
-#include "cli/models/models.hpp"
 #include "cli/output.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
@@ -44,12 +44,12 @@ struct Run {
   std::string report, fault;  // fault: why not everything could be saved
 };
 
-int list_examples(bool json) {
+int list_models(bool json) {
   std::vector<std::vector<std::string>> rows{{"model", "what it is"}};
   Json array = Json::array();
-  for (const std::string& name : example_names()) {
-    rows.push_back({name, example_doc(name)});
-    array.push_back({{"name", name}, {"doc", example_doc(name)}});
+  for (const std::string& name : model_names()) {
+    rows.push_back({name, model_doc(name)});
+    array.push_back({{"name", name}, {"doc", model_doc(name)}});
   }
   if (json)
     print_json(array);
@@ -228,7 +228,7 @@ Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Sta
   };
   set_default_device(Device::open(words.device));
   const double opened = seconds();
-  const Model model = example_model(words.model);
+  const Model model = make_model(words.model);
   expect_room(words, options, model);
   start.apply(options, model);
   const double ready = seconds();
@@ -251,8 +251,9 @@ RunFolder::Earlier earlier_of(const SampleWords& words) {
 
 }  // namespace
 
-int sample(const SampleWords& words) {
-  if (words.list) return list_examples(words.json);
+int sample(SampleWords words) {
+  if (const auto models = model_names(); words.model.empty() && models.size() == 1) words.model = models[0];
+  if (words.list) return list_models(words.json);
   SampleOptions options = checked(words);
   const Start start(words.init, words.warm_start);
   RunFolder folder(words.output, words.model, words.format, words.report);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "cli/models/models.hpp"
+#include "cli/catalogue.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -27,7 +27,7 @@ void require_at_most(int64_t most, const char* option, int64_t got) {
 }
 
 void check_model(const std::string& name) {
-  const std::vector<std::string> known = example_names();
+  const std::vector<std::string> known = model_names();
   if (name.empty())
     throw UsageError(fmt::format("[sample] model: expected one of {}", fmt::join(known, ", ")));
   choice_of("[sample] model", name, known);
@@ -173,15 +173,19 @@ void declare_output(CLI::App& command, SampleWords& words) {
 }  // namespace
 
 void declare_sample(CLI::App& command, SampleWords& words) {
-  command.add_option("model", words.model, "Name of a built-in example; --list tells them");
-  command.add_flag("--list", words.list, "List the built-in examples and exit");
+  command.add_option("model", words.model,
+                     "Name of a model; --list tells them. None is needed where there is one model");
+  command.add_flag("--list", words.list, "List the models and exit");
   declare_run(command, words);
   declare_start(command, words);
   declare_output(command, words);
+  const auto models = model_names();
+  const std::string model = models.empty() ? "MODEL" : models.size() > 1 ? models[1] : models[0];
   command.footer(
-      "Example:\n"
-      "  adit sample eight_schools_noncentered --chains 8 --adapt-delta 0.9 --output schools\n"
-      "Ctrl-C stops the run and keeps its draws; the same command with --resume goes on.");
+      fmt::format("Example:\n"
+                  "  {} sample {} --chains 8 --adapt-delta 0.9 --output run\n"
+                  "Ctrl-C stops the run and keeps its draws; the same command with --resume goes on.",
+                  program_name(), model));
 }
 
 SampleOptions checked(const SampleWords& words) {

@@ -1,4 +1,5 @@
-// The command: parses the words, calls one subcommand, and turns every error into one line on standard error.
+// The command line: parses the words, calls one subcommand, and turns every error into one line on standard
+// error.
 //
 // Exit status: 0 done, 1 an error, 2 the words make no sense, 130 sampling was stopped by Ctrl-C.
 #include <CLI/CLI.hpp>
@@ -8,10 +9,12 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
+#include <adit/command.hpp>
 #include <adit/doctor.hpp>
 #include <adit/error.hpp>
 #include <adit/text.hpp>
 
+#include "cli/catalogue.hpp"
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "cli/sample_words.hpp"
@@ -102,6 +105,11 @@ void add_device_option(CLI::App& command, Choices& choices) {
       "Device id, as `adit devices` lists it; default: the chosen one");
 }
 
+// A line under the help of a command, with the name of this program.
+std::string example(const std::string& words) {
+  return fmt::format("Example:\n  {} {}", adit::cli::program_name(), words);
+}
+
 CLI::App* add_draws_command(CLI::App& parent, Choices& choices, const std::string& name,
                             const std::string& description) {
   CLI::App* command = add_command(parent, choices, name, description);
@@ -117,7 +125,7 @@ CLI::App* add_draws_command(CLI::App& parent, Choices& choices, const std::strin
 // Sampling, and what is done with draws.
 void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& action) {
   using namespace adit::cli;
-  CLI::App* sample_ = app.add_subcommand("sample", "Sample a built-in example with NUTS");
+  CLI::App* sample_ = app.add_subcommand("sample", "Sample a model with NUTS");
   declare_sample(*sample_, choices.sample);
   sample_->callback([&] { action = [&] { return sample(choices.sample); }; });
 
@@ -127,18 +135,18 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
       "--sig-figs",
       [&](const std::string& typed) { choices.significant = whole_number("[summary] --sig-figs", typed); },
       "Significant figures, 1 to 17 (default 2)");
-  summary_->footer("Example:\n  adit summary output_1.csv output_2.csv --sig-figs 3");
+  summary_->footer(example("summary output_1.csv output_2.csv --sig-figs 3"));
   summary_->callback(
       [&] { action = [&] { return summary(choices.json, choices.files, choices.significant); }; });
 
   CLI::App* diagnose_ =
       add_draws_command(app, choices, "diagnose", "What is wrong with saved draws, and what to do");
-  diagnose_->footer("Example:\n  adit diagnose adit-eight_schools_centered");
+  diagnose_->footer(example("diagnose adit-eight_schools_centered"));
   diagnose_->callback([&] { action = [&] { return diagnose(choices.json, choices.files); }; });
 
   CLI::App* loo_ = add_draws_command(
       app, choices, "loo", "How well a model tells what it has not seen: PSIS-LOO and WAIC of saved draws");
-  loo_->footer("Example:\n  adit loo adit-radon    (sampled with --log-likelihood)");
+  loo_->footer(example("loo adit-radon    (sampled with --log-likelihood)"));
   loo_->callback([&] { action = [&] { return loo(choices.json, choices.files); }; });
 
   CLI::App* report_ =
@@ -149,7 +157,7 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
         choices.report = some_word("[report] --output", typed, "the name of a file");
       },
       "The file to write (default report.html)");
-  report_->footer("Example:\n  adit report adit-radon --output radon.html");
+  report_->footer(example("report adit-radon --output radon.html"));
   report_->callback(
       [&] { action = [&] { return html_report(choices.json, choices.files, choices.report); }; });
 }
@@ -158,7 +166,10 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
 void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
   using namespace adit::cli;
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("adit {}", ADIT_VERSION), "Print the version and exit");
+  app.set_version_flag(
+      "--version",
+      fmt::format("{}adit {}", program_name() == "adit" ? "" : program_name() + ", made with ", ADIT_VERSION),
+      "Print the version and exit");
   declare_sampling(app, choices, action);
 
   CLI::App* devices_ =
@@ -204,13 +215,14 @@ void declare(CLI::App& app, Choices& choices, std::function<int()>& action) {
 }
 
 int report(const std::string& message, int status) {
-  adit::cli::print_err("adit: {}\n", adit::printable_lines(message));
+  adit::cli::print_err("{}: {}\n", adit::printable(adit::cli::program_name()),
+                       adit::printable_lines(message));
   return status;
 }
 
 int run(int argc, char** argv) {
   CLI::App app("Adit: kernels, tensors and posteriors on any GPU with a Vulkan driver, and on the CPU.",
-               "adit");
+               adit::cli::program_name());
   Choices choices;
   choices.sample.typed.assign(argv, argv + argc);
   std::function<int()> action;
@@ -235,9 +247,16 @@ int run(int argc, char** argv) {
   return action();
 }
 
+// The last part of the path that the program was called by.
+std::string called_as(int argc, char** argv) {
+  const std::string path = argc > 0 && argv[0] ? argv[0] : "";
+  return path.substr(path.rfind('/') + 1);
+}
+
 // Every error as one line.
-int guarded_run(int argc, char** argv) {
+int guarded_run(int argc, char** argv, std::vector<adit::CommandModel> models) {
   try {
+    adit::cli::set_catalogue(called_as(argc, argv), std::move(models));
     return run(argc, argv);
   } catch (const adit::cli::UsageError& error) {
     return report(error.what(), usage_error);
@@ -250,12 +269,16 @@ int guarded_run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace adit {
+
+int run_command(int argc, char** argv, std::vector<CommandModel> models) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write past the limit on files then fails as on a full disk
   std::signal(SIGPIPE, SIG_IGN);  // and one that nobody reads any more: a run goes on without its words
-  adit::cli::occupy_standard_descriptors();
-  const int status = guarded_run(argc, argv);
-  const std::string fault = adit::cli::output_fault();
+  cli::occupy_standard_descriptors();
+  const int status = guarded_run(argc, argv, std::move(models));
+  const std::string fault = cli::output_fault();
   if (!fault.empty()) report("standard output: expected to write it, got: " + fault, failure);
   return fault.empty() || status != 0 ? status : failure;
 }
+
+}  // namespace adit
