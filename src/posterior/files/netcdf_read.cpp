@@ -357,6 +357,6 @@ Draws read(const std::string& path, const Bytes& contents) {
 }  // namespace adit::netcdf
 
 std::string adit::netcdf_name() {
-  const std::string version = nc_inq_libvers();  // "4.9.0 of Aug  7 2022 ..."
-  return "netCDF " + version.substr(0, version.find(' '));
+  const std::string version = nc_inq_libvers();  // "4.9.0 of Aug  7 2022 ...", or what cmake/dist says
+  return version.empty() ? version : "netCDF " + version.substr(0, version.find(' '));
 }
