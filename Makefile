@@ -99,10 +99,10 @@ deb:
 VERSION = $$(sed -n 's/^project(adit VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 dist:
 	@sh tools/packages build dist
-	@cmake -G Ninja -S . -B build/dist/build -DCMAKE_BUILD_TYPE=Release -DADIT_DIST=ON -DADIT_TESTS=OFF -DADIT_BENCH=OFF \
+	@cmake -G Ninja -S . -B build/static -DCMAKE_BUILD_TYPE=Release -DADIT_DIST=ON -DADIT_TESTS=OFF -DADIT_BENCH=OFF \
 	  $(CMAKE_ARGS) > /dev/null
-	cmake --build build/dist/build -j $(JOBS) --target adit
-	sh tools/dist build/dist/build/adit $(VERSION) build/dist
+	cmake --build build/static -j $(JOBS) --target adit
+	sh tools/dist build/static/adit $(VERSION) build/dist
 	sh tools/check_dist build/dist/adit-$(VERSION)-$$(uname -m).tar.gz
 
 asan: packages
