@@ -12,6 +12,7 @@
 #
 # Which files stand beside the command, and why, is told in tools/dist.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+set(CMAKE_SKIP_RPATH ON)  # folders of the machine that builds are no place to look on another
 set(dist ${CMAKE_CURRENT_LIST_DIR}/dist)
 link_libraries(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
 
