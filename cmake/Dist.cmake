@@ -10,6 +10,9 @@
 #   libstdc++    libstdc++.a, libgcc.a
 #   Vulkan       its loader is always opened at run time
 #
+# The command is then 71 MB on x86-64: LLVM 31, OpenBLAS 22, tables and the rest. The tarball is 50 MB, or 26 without
+# netCDF. It wants the glibc of the system that built it, or a later one: 2.36 on Debian 12.
+#
 # Which files stand beside the command, and why, is told in tools/dist.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 set(CMAKE_SKIP_RPATH ON)  # folders of the machine that builds are no place to look on another

@@ -149,8 +149,16 @@ TEST_F(PackagingTest, the_man_page_has_every_command_and_option) {
     for (const auto& [option, values] : help.values)
       for (const std::string& value : values) EXPECT_TRUE(has_word(section, value)) << option << " " << value;
   }
-  const std::string version = adit("--version").output.substr(5);
-  EXPECT_TRUE(contains(page, "\"Adit " + version.substr(0, version.find('\n')) + "\"")) << version;
+}
+
+TEST_F(PackagingTest, versions_agree) {
+  const std::string words = adit("--version").output;
+  const std::string version = words.substr(5, words.find('\n') - 5);
+  EXPECT_TRUE(contains(man_page(), "\"Adit " + version + "\"")) << version;
+  const fs::path packaging = source / "packaging";
+  EXPECT_TRUE(content_of(packaging / "debian/changelog").starts_with("adit (" + version + ")")) << version;
+  EXPECT_TRUE(contains(content_of(packaging / "freebsd/Makefile"), "DISTVERSION=\t" + version + "\n"))
+      << version;
 }
 
 TEST_F(PackagingTest, the_man_page_has_every_variable) {

@@ -8,6 +8,7 @@
 #include <netcdf.h>
 #include <netcdf_mem.h>
 #include <string>
+#include <sys/auxv.h>
 
 namespace {
 
@@ -18,7 +19,11 @@ std::string& trouble() {
 
 void* open_library() {
   std::error_code none;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", none);
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (self.empty()) {  // a root without /proc
+    const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    self = std::filesystem::canonical(started ? started : "", none);
+  }
   const std::filesystem::path bundled = self.parent_path().parent_path() / "lib" / ADIT_NETCDF_FILE;
   const bool is_bundled = !self.empty() && std::filesystem::exists(bundled, none);
   void* library = dlopen(is_bundled ? bundled.c_str() : ADIT_NETCDF_FILE, RTLD_NOW | RTLD_LOCAL);
