@@ -12,7 +12,7 @@ CTEST = ctest -E ChildOf --output-on-failure --no-label-summary --timeout 900 -j
 SANITIZERS = ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp
 
-.PHONY: all help packages build demo test bench check format warnings sanitize install asan tsan clean
+.PHONY: all help packages build demo test bench check format warnings sanitize install deb dist asan tsan clean
 
 all: build
 
@@ -23,6 +23,8 @@ help:
 	@echo "make bench    build and run the benchmarks"
 	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
 	@echo "make install  install the command under PREFIX ($(PREFIX))"
+	@echo "make deb      Debian packages of the command and the library, in build/deb"
+	@echo "make dist     a tarball in build/dist that needs no library but libc"
 	@echo "make warnings what clang++ warns of in src/; any is an error"
 	@echo "make sanitize the fast tests on the cpu with the sanitizers of asan"
 	@echo "make asan     all tests with the address and undefined-behaviour sanitizers"
@@ -84,6 +86,24 @@ sanitize:
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+# From a copy of the tree, so that debian/ stands where dpkg wants it.
+deb:
+	@sh tools/packages build deb
+	rm -rf build/deb && mkdir -p build/deb/adit
+	cp -R CMakeLists.txt README.md LICENSE cmake include src examples packaging build/deb/adit
+	cp -R packaging/debian build/deb/adit/debian
+	cd build/deb/adit && DEB_BUILD_OPTIONS="parallel=$(JOBS) $$DEB_BUILD_OPTIONS" dpkg-buildpackage -b -us -uc
+	@ls build/deb/*.deb
+
+VERSION = $$(sed -n 's/^project(adit VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+dist:
+	@sh tools/packages build dist
+	@cmake -G Ninja -S . -B build/static -DCMAKE_BUILD_TYPE=Release -DADIT_DIST=ON -DADIT_TESTS=OFF -DADIT_BENCH=OFF \
+	  $(CMAKE_ARGS) > /dev/null
+	cmake --build build/static -j $(JOBS) --target adit_command
+	sh tools/dist build/static/adit $(VERSION) build/dist
+	sh tools/check_dist build/dist/adit-$(VERSION)-$$(uname -m).tar.gz
 
 asan: packages
 	@cmake --preset asan > /dev/null

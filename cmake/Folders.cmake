@@ -1,6 +1,9 @@
 # A folder of src/ is a library that links only what stands below it.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_SOURCE_DIR}/cmake)
 find_package(Threads REQUIRED)
+if(ADIT_DIST)
+  include(Dist)
+endif()
 find_package(fmt REQUIRED)
 find_package(VulkanHeaders REQUIRED)
 find_package(SpirvHeaders REQUIRED)
@@ -84,5 +87,5 @@ foreach(library device posterior sample)
 endforeach()
 target_link_libraries(adit_cli PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json)
 target_compile_definitions(adit_cli PRIVATE ADIT_VERSION="${PROJECT_VERSION}" ADIT_BUILD_TYPE="$<CONFIG>"
-                           ADIT_NETCDF=$<BOOL:${NetCDF_FOUND}>)
+                           ADIT_SANITIZERS="${ADIT_SANITIZE}")
 target_link_libraries(adit_io PRIVATE nlohmann_json::nlohmann_json Libzip::Libzip)

@@ -6,12 +6,16 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <adit/system.hpp>
+
 #include "graph/row.hpp"
 #include "native/compile.hpp"
+#include "ops/blas.hpp"
 #include "own_folder.hpp"
 
 namespace {
@@ -155,8 +159,28 @@ TEST_F(CliTest, help_is_everywhere) {
 
 TEST_F(CliTest, version_tells_what_the_build_is) {
   const Json version = json_of("version --json");
-  for (const char* key : {"version", "build", "compiler", "native", "vulkan"})
+  const std::string text = adit("version").output;
+  for (const char* key : {"version", "build", "compiler", "native", "vulkan_headers", "vulkan"}) {
     EXPECT_FALSE(version.at(key).get<std::string>().empty()) << key;
+    EXPECT_TRUE(contains(text, version.at(key).get<std::string>())) << key << text;
+  }
+  EXPECT_EQ(version.at("native_available"), native::available());
+  EXPECT_EQ(version.at("host"), native::host().triple);
+  EXPECT_EQ(version.at("vector_bits"), native::available() ? native::host().vector_bits : 0);
+  // What a build may lack is null, and "none" to people.
+  const std::pair<const char*, bool> parts[] = {{"blas", ops::has_blas()},
+                                                {"netcdf", !netcdf_name().empty()}};
+  for (const auto& [key, built_in] : parts) {
+    const Json& part = version.at(key);
+    EXPECT_EQ(part.is_string(), built_in) << key;
+    const std::regex line("\\n  " + std::string(key) + " +(none\\n)?");
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(text, match, line)) << key << text;
+    EXPECT_EQ(match[1].matched, !built_in) << key << text;
+    EXPECT_TRUE(!built_in || contains(text, part.get<std::string>())) << key << text;
+  }
+  ASSERT_TRUE(version.at("sanitizers").is_array());
+  for (const Json& name : version.at("sanitizers")) EXPECT_TRUE(contains(text, name.get<std::string>()));
   const std::string line = "adit " + version.at("version").get<std::string>();
   EXPECT_TRUE(contains(adit("version").output, line));
   EXPECT_EQ(adit("--version").output, line + "\n");

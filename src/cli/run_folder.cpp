@@ -6,6 +6,7 @@
 
 #include <adit/diagnostics.hpp>
 #include <adit/error.hpp>
+#include <adit/system.hpp>
 
 #include "cli/paths.hpp"
 #include "cli/staged_files.hpp"
@@ -15,12 +16,6 @@ namespace adit::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-#if ADIT_NETCDF
-constexpr bool has_netcdf = true;
-#else
-constexpr bool has_netcdf = false;
-#endif
 
 constexpr const char* output_option = "[sample] --output";
 
@@ -52,6 +47,7 @@ RunFolder::RunFolder(std::string folder, std::string model, const std::string& f
     : folder_(std::move(folder)), model_(std::move(model)) {
   if (folder_.empty()) folder_ = "adit-" + model_;
   const std::vector<std::string> formats{"csv", "netcdf", "both", "none"};
+  const bool has_netcdf = !adit::netcdf_name().empty();
   const std::string word = !format.empty() ? format : has_netcdf ? "netcdf" : "csv";
   const size_t choice = choice_of("[sample] --format", word, formats);
   csv_ = choice == 0 || choice == 2;

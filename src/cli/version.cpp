@@ -1,4 +1,5 @@
 // adit version: what this build is and what it found on this machine.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <adit/system.hpp>
@@ -24,6 +25,21 @@ std::string cpu_code(const CodeGenerator& generator) {
   return fmt::format("{}, {}, {}-bit vectors", generator.name, generator.host, generator.vector_bits);
 }
 
+// Those of -fsanitize=, of which the build takes a list with commas.
+std::vector<std::string> sanitizers() {
+  std::vector<std::string> names;
+  const std::string list = ADIT_SANITIZERS;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+Json or_null(const std::string& name) { return name.empty() ? Json() : Json(name); }
+std::string or_none(const std::string& name) { return name.empty() ? "none" : name; }
+
 }  // namespace
 
 int version(bool json) {
@@ -35,7 +51,11 @@ int version(bool json) {
                 {"native_available", generator.available},
                 {"host", generator.host},
                 {"vector_bits", generator.vector_bits},
-                {"vulkan", vulkan_state()}};
+                {"blas", or_null(blas_name())},
+                {"netcdf", or_null(netcdf_name())},
+                {"vulkan_headers", vulkan_headers()},
+                {"vulkan", vulkan_state()},
+                {"sanitizers", sanitizers()}};
   if (json) {
     print_json(document);
     return 0;
@@ -43,7 +63,10 @@ int version(bool json) {
   print_out("adit {}\n", ADIT_VERSION);
   write_out(table({{"  build", fmt::format("{}, {}", ADIT_BUILD_TYPE, compiler())},
                    {"  cpu code", cpu_code(generator)},
-                   {"  vulkan", vulkan_state()}}));
+                   {"  blas", or_none(blas_name())},
+                   {"  netcdf", or_none(netcdf_name())},
+                   {"  vulkan", fmt::format("{}; headers {}", vulkan_state(), vulkan_headers())},
+                   {"  sanitizers", or_none(fmt::format("{}", fmt::join(sanitizers(), ", ")))}}));
   return 0;
 }
 

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <vulkan/vulkan_core.h>
+
 #include <adit/system.hpp>
 
 #include "device/vulkan/vulkan.hpp"
@@ -11,5 +14,10 @@ CodeGenerator code_generator() {
 }
 
 std::string vulkan_state() { return vulkan::loader_state(); }
+
+std::string vulkan_headers() {
+  return fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(VK_HEADER_VERSION_COMPLETE),
+                     VK_API_VERSION_MINOR(VK_HEADER_VERSION_COMPLETE), VK_HEADER_VERSION);
+}
 
 }  // namespace adit

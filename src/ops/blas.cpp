@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <adit/error.hpp>
+#include <adit/system.hpp>
 
 #include "support/process_end.hpp"
 
@@ -58,3 +59,20 @@ void multiply(DType, bool, bool, int64_t, int64_t, int64_t, const void*, const v
 #endif
 
 }  // namespace adit::ops
+
+namespace adit {
+
+std::string blas_name() {
+#if ADIT_BLAS && defined(OPENBLAS_VERSION)
+  // The library that runs, not the header: "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+  const std::string config = openblas_get_config();
+  const size_t name_end = std::min(config.find(' '), config.size());
+  return fmt::format("{} ({})", config.substr(0, config.find(' ', name_end + 1)), openblas_get_corename());
+#elif ADIT_BLAS
+  return "CBLAS";
+#else
+  return {};
+#endif
+}
+
+}  // namespace adit

@@ -1,4 +1,6 @@
 // In place of netcdf_*.cpp where the build found no libnetcdf.
+#include <adit/system.hpp>
+
 #include "posterior/files/netcdf.hpp"
 
 namespace adit::netcdf {
@@ -18,3 +20,5 @@ Draws read(const std::string&, const Bytes&) { refuse("read_draws"); }
 Bytes encode(const Place& place, const Draws&) { refuse(place.function); }
 
 }  // namespace adit::netcdf
+
+std::string adit::netcdf_name() { return {}; }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include <adit/system.hpp>
 #include <adit/text.hpp>
 
 #include "posterior/files/check_sum.hpp"
@@ -354,3 +355,8 @@ Draws read(const std::string& path, const Bytes& contents) {
 }
 
 }  // namespace adit::netcdf
+
+std::string adit::netcdf_name() {
+  const std::string version = nc_inq_libvers();  // "4.9.0 of Aug  7 2022 ...", or what cmake/dist says
+  return version.empty() ? version : "netCDF " + version.substr(0, version.find(' '));
+}

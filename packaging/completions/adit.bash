@@ -1,0 +1,100 @@
+# Completions of adit for bash. tests/packaging_test.cpp finds options that are missing here.
+
+_adit_devices() { echo cpu vulkan; adit devices 2>/dev/null | sed -n 's/^[* ] *\(vulkan:[0-9]*\) .*/\1/p'; }
+_adit_models() { adit sample --list 2>/dev/null | sed -n '2,$s/ .*//p'; }
+
+_adit_options() {
+  case $1 in
+    '') echo --help --version ;;
+    sample)
+      echo --help --list --chains --warmup --draws --thin --seed --device --precision --metric --adapt \
+        --adapt-delta --max-depth --stan-compat --init --warm-start --resume --overwrite --output --format \
+        --save-warmup --log-likelihood --predictive --report --no-report --json --quiet
+      ;;
+    summary) echo --help --json --sig-figs ;;
+    report) echo --help --json --output ;;
+    devices) echo --help --json --limits ;;
+    doctor) echo --help --json --device --save --no-save ;;
+    bench) echo --help ;;
+    'bench device') echo --help --json --device ;;
+    diagnose | loo | cache | 'cache show' | 'cache clear' | ops | version) echo --help --json ;;
+  esac
+}
+
+# The words that may come next where no option is being written.
+_adit_words() {
+  case $1 in
+    '') echo sample summary diagnose loo report devices doctor bench cache ops version ;;
+    sample) _adit_models ;;
+    bench) echo device ;;
+    cache) echo show clear ;;
+  esac
+}
+
+# What may follow an option; status 1 where it takes no value, 2 where it is a file, 3 where nobody knows it.
+_adit_values() {
+  case $1 in
+    --device) _adit_devices ;;
+    --precision) echo auto f32 f64 ;;
+    --metric) echo diag dense unit ;;
+    --adapt) echo chain pooled ;;
+    --format) echo csv netcdf both none ;;
+    --init | --warm-start | --output) return 2 ;;
+    --chains | --warmup | --draws | --thin | --seed | --adapt-delta | --max-depth | --sig-figs) return 3 ;;
+    *) return 1 ;;
+  esac
+}
+
+_adit_files() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+_adit() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word i values
+  COMPREPLY=()
+  # bash takes "=" and ":" for words of their own: --device = vulkan : 0
+  local at=$COMP_CWORD prefix=''
+  if [[ $current == ':' ]]; then
+    at=$((at - 1)) prefix=${COMP_WORDS[at]}: current=$prefix
+  elif [[ $previous == ':' ]]; then
+    at=$((at - 2)) prefix=${COMP_WORDS[at]}: current=$prefix$current
+  fi
+  if [[ $current == '=' ]]; then
+    current=''
+  elif [[ ${COMP_WORDS[at - 1]} == '=' ]]; then
+    at=$((at - 1))
+  fi
+  previous=${COMP_WORDS[at - 1]}
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    case "$command $word" in
+      ' sample' | ' summary' | ' diagnose' | ' loo' | ' report' | ' devices' | ' doctor' | ' bench' | ' cache' | \
+        ' ops' | ' version')
+        command=$word
+        ;;
+      'bench device' | 'cache show' | 'cache clear') command="$command $word" ;;
+    esac
+  done
+  if ((COMP_CWORD > 1)); then
+    values=$(_adit_values "$previous")
+    case $? in
+      0)
+        mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")
+        COMPREPLY=("${COMPREPLY[@]#"$prefix"}")
+        return
+        ;;
+      2) _adit_files "$current" && return ;;
+      3) return ;;
+    esac
+  fi
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_adit_options "$command")" -- "$current")
+  elif [[ $command == summary || $command == diagnose || $command == loo || $command == report ]]; then
+    _adit_files "$current"
+  else
+    mapfile -t COMPREPLY < <(compgen -W "$(_adit_words "$command")" -- "$current")
+  fi
+}
+
+complete -F _adit adit
