@@ -22,7 +22,7 @@ help:
 	@echo "make test     build and run every test"
 	@echo "make bench    build and run the benchmarks"
 	@echo "make check    clang-format, clang-tidy, and a build in which warnings are errors"
-	@echo "make install  install the command under PREFIX ($(PREFIX))"
+	@echo "make install  install command, libraries, headers and man page under PREFIX ($(PREFIX)); heeds DESTDIR"
 	@echo "make deb      Debian packages of the command and the library, in build/deb"
 	@echo "make dist     a tarball in build/dist that needs no library but libc"
 	@echo "make warnings what clang++ warns of in src/; any is an error"
@@ -70,7 +70,7 @@ check: format
 # What clang++ warns of. It makes no code, so that CI can afford it beside g++'s build.
 warnings: build
 	@sh tools/packages check
-	python3 tools/clang_warnings $(BUILD) /src/
+	python3 tools/clang_warnings $(BUILD) /src/ /Unity/
 
 # The readers of files and the engine up to tensors, on the cpu: what CI can afford of the sanitizers. Not outside_test:
 # it copies a process whose threads allocate, which the address sanitizer does not bear.
@@ -84,7 +84,10 @@ sanitize:
 	@$(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_CACHE=$$PWD/build/sanitize/test-cache \
 	  $(CTEST) --test-dir build/sanitize -L "^($$(echo $(FAST_TESTS) | tr ' ' '|'))$$"
 
-install: build
+install:
+	@sh tools/packages build
+	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
+	cmake --build $(BUILD) -j $(JOBS)
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 # From a copy of the tree, so that debian/ stands where dpkg wants it.
