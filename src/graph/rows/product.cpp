@@ -3,8 +3,8 @@
 
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
-#include "graph/rows/view.hpp"
 #include "graph/row.hpp"
+#include "graph/rows/view.hpp"
 
 namespace adit::graph {
 

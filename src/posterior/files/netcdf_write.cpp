@@ -14,7 +14,8 @@ namespace {
 // One group: its dimensions, with a coordinate variable each, and its variables.
 class WrittenGroup {
  public:
-  WrittenGroup(const Place& place, int file, const char* name, const Draws& draws, std::set<std::string> taken)
+  WrittenGroup(const Place& place, int file, const char* name, const Draws& draws,
+               std::set<std::string> taken)
       : place_(place), draws_(draws), name_(name), taken_(std::move(taken)) {
     check(place_, nc_def_grp(file, name, &id_), name_);
   }
@@ -79,7 +80,7 @@ void WrittenGroup::coordinate(const std::string& name, int dim, int64_t length) 
 // A plate's name where xarray can have it (of one length in the group, once in a variable, no variable's
 // name); else <variable>_dim_<axis>, as ArviZ calls what has no name.
 void WrittenGroup::axes(std::vector<int>& to, const std::string& name, const Shape& shape,
-                 const std::vector<std::string>& dims) {
+                        const std::vector<std::string>& dims) {
   std::set<std::string> used{"chain", "draw", ""};
   for (int axis = 0; axis < shape.size(); axis++) {
     std::string dim = static_cast<size_t>(axis) < dims.size() ? dims[static_cast<size_t>(axis)] : "";
@@ -99,7 +100,7 @@ void WrittenGroup::compress(int variable, const std::vector<int>& dims) {
 }
 
 void WrittenGroup::variable(const std::string& name, nc_type type, const std::vector<int>& dims,
-                     const double* values) {
+                            const double* values) {
   int id = -1;
   const std::string what = name_ + "/" + name;
   check(place_, nc_def_var(id_, name.c_str(), type, static_cast<int>(dims.size()), dims.data(), &id), what);
