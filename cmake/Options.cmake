@@ -7,6 +7,8 @@ target_compile_options(adit_options INTERFACE -Wall -Wextra -Wshadow -Wconversio
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 warns of its own std::string; and it takes sources that are compiled together for headers.
   target_compile_options(adit_options INTERFACE -Wno-restrict -Wno-subobject-linkage)
+  # It tidies its memory less often: an eighth of the time for some hundred MB.
+  target_compile_options(adit_options INTERFACE --param=ggc-min-expand=300 --param=ggc-min-heapsize=1000000)
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(adit_options INTERFACE -Wno-overloaded-shift-op-parentheses)  # shifts of kernel values

@@ -84,7 +84,7 @@ TEST_F(CliResumeTest, ctrl_c_stops_and_resume_goes_on) {
   ASSERT_EQ(stopped.status, 130) << stopped.errors;
   EXPECT_TRUE(contains(stopped.errors, "Stopping")) << stopped.errors;
   EXPECT_TRUE(contains(stopped.errors, "--output broken --resume")) << stopped.errors;
-  EXPECT_TRUE(contains(stopped.output, "theta[8]")) << stopped.output;
+  EXPECT_TRUE(contains(stopped.output, "theta[H]")) << stopped.output;
   EXPECT_TRUE(fs::exists(root_ / "broken/checkpoint"));
   EXPECT_FALSE(json_of("summary broken --json").empty());
   const Outcome fewer = adit(words + "--output broken --resume --draws 1");
@@ -118,7 +118,7 @@ TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
   ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
   const Outcome summary = adit("summary cut --sig-figs 6");
   ASSERT_EQ(summary.status, 0) << summary.errors;
-  EXPECT_TRUE(contains(summary.output, "theta[8]")) << summary.output;
+  EXPECT_TRUE(contains(summary.output, "theta[H]")) << summary.output;
   EXPECT_TRUE(contains(summary.output, "stopped before all draws were made")) << summary.output;
   const std::string said = "cut/checkpoint was cut short after ";
   ASSERT_TRUE(contains(summary.errors, said) && contains(summary.errors, "--resume")) << summary.errors;

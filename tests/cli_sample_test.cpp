@@ -176,7 +176,7 @@ TEST_F(CliSampleTest, a_run_tells_its_table_and_where_its_files_are) {
   if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
   const Outcome outcome = adit("sample " + model + small + "--output 'a run' --format csv");
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  for (const char* words : {"ESS_bulk", "R_hat", "theta[8]", "a run/report.html", "_1.csv", "_4.csv", "cpu"})
+  for (const char* words : {"ESS_bulk", "R_hat", "theta[H]", "a run/report.html", "_1.csv", "_4.csv", "cpu"})
     EXPECT_TRUE(contains(outcome.output, words)) << words << "\n" << outcome.output;
   EXPECT_TRUE(contains(outcome.errors, "(100 %)")) << outcome.errors;
   EXPECT_FALSE(contains(outcome.errors, "\r")) << "lines where standard error is no terminal";

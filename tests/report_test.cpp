@@ -215,6 +215,18 @@ TEST(Report, EscapesNames) {
   EXPECT_EQ(report::escape("\xED\xA0\x80").find('\xED'), std::string::npos);
 }
 
+TEST(Report, PlatesAreShownByTheirLabels) {
+  Draws draws = funnel(4, 200, 3);
+  draws.coordinates["school"] = {"north & south", "Łódź", "<west>"};
+  const std::string page = written(draws);
+  expect_sound(page);
+  for (const char* label : {"theta[north &amp; south]", "theta[Łódź]", "theta[&lt;west&gt;]"}) {
+    EXPECT_NE(page.find("<tr><th>" + std::string(label) + "</th>"), std::string::npos) << label;
+    EXPECT_NE(page.find("aria-label=\"Trace of " + std::string(label)), std::string::npos) << label;
+  }
+  EXPECT_EQ(page.find("theta[1]"), std::string::npos);
+}
+
 TEST(Report, StaysSmall) {
   constexpr size_t limit = 3000000;
   const std::string long_chains = written(funnel(4, 12000, 28));

@@ -39,6 +39,8 @@ std::pair<double, double> highest_density_interval(std::span<const double> value
 struct SummaryRow {
   std::string name;  // "theta[1]"
   double mean = 0, mcse = 0, sd = 0, mad = 0, q5 = 0, q50 = 0, q95 = 0, ess_bulk = 0, ess_tail = 0, r_hat = 0;
+  std::string label;  // "theta[north]" where its plate has labels, else empty
+  const std::string& shown() const { return label.empty() ? name : label; }
 };
 SummaryRow summarise(const std::string& name, ChainsView x);
 struct Summary {
@@ -46,7 +48,8 @@ struct Summary {
   std::vector<SummaryRow> parameters;  // every element of every variable
 };
 Summary summary(const Draws& draws);
-// The table in stansummary's columns, with its header.
+// The table in stansummary's columns, with its header. Means and quantiles have more digits where fewer would
+// hide how far apart they are.
 std::string format_summary(const Draws& draws, const Summary& summary, int significant = 2);
 
 // What is wrong with a run, in plain words with what to do; empty where nothing was found.

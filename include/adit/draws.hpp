@@ -69,6 +69,8 @@ struct Draws {
 
 // "theta[1]", "L[2,1]": the name of one element, counted from 1 as Stan counts.
 std::string element_name(const std::string& name, const Shape& shape, int64_t element);
+// "theta[north]": the same with the labels of the plates, for people to read.
+std::string element_label(const Draws& draws, const DrawsVariable& variable, int64_t element);
 // The draws of one element, chain after chain.
 std::vector<double> element_draws(const Draws& draws, const DrawsVariable& variable, int64_t element);
 

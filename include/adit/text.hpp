@@ -17,6 +17,9 @@ std::string printable_lines(std::string_view text);
 // Bytes of the UTF-8 character that `text` begins with; 0 where there is none.
 size_t character_length(std::string_view text);
 
+// Characters of a UTF-8 text.
+size_t character_count(std::string_view text);
+
 // Nothing that is read here nests deeper; whoever walks a document may go down by recursion.
 inline constexpr int deepest_json = 100;
 // Whether lists and objects nest deeper in a text that may be JSON.

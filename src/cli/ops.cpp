@@ -11,7 +11,7 @@
 namespace adit::cli {
 namespace {
 
-Json to_json(const OpDescription& op) {
+Json row_of(const OpDescription& op) {
   return {{"name", op.name},
           {"kind", op.kind},
           {"operands", op.operands < 0 ? Json("any") : Json(op.operands)},
@@ -28,7 +28,7 @@ int ops(bool json) {
   const std::vector<OpDescription> all = op_table();
   if (json) {
     Json array = Json::array();
-    for (const OpDescription& op : all) array.push_back(to_json(op));
+    for (const OpDescription& op : all) array.push_back(row_of(op));
     print_json(array);
     return 0;
   }

@@ -136,6 +136,7 @@ nlohmann::ordered_json to_json(const std::vector<SummaryRow>& rows) {
   auto array = nlohmann::ordered_json::array();
   for (const SummaryRow& row : rows)
     array.push_back({{"name", printable(row.name)},
+                     {"label", printable(row.shown())},
                      {"mean", row.mean},
                      {"mcse", row.mcse},
                      {"sd", row.sd},

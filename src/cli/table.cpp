@@ -6,16 +6,6 @@
 #include <adit/text.hpp>
 
 namespace adit::cli {
-namespace {
-
-// Characters, not bytes: names of devices may hold more than ASCII.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-}  // namespace
-
 std::string table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
   for (auto& row : rows)
@@ -23,14 +13,14 @@ std::string table(std::vector<std::vector<std::string>> rows) {
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (size_t column = 0; column < row.size(); ++column)
-      widths[column] = std::max(widths[column], width_of(row[column]));
+      widths[column] = std::max(widths[column], character_count(row[column]));
   }
   std::string text;
   for (const auto& row : rows) {
     std::string line;
     for (size_t column = 0; column < row.size(); ++column) {
       line += row[column];
-      if (column + 1 < row.size()) line.append(widths[column] - width_of(row[column]) + 2, ' ');
+      if (column + 1 < row.size()) line.append(widths[column] - character_count(row[column]) + 2, ' ');
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';

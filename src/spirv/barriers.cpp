@@ -9,11 +9,11 @@ namespace adit::spirv {
 
 using kernel::Id;
 using kernel::Instruction;
-using kernel::Op;
+using KernelOp = kernel::Op;
 
 namespace {
 
-bool has(const kernel::Program& program, Op op) {
+bool has(const kernel::Program& program, KernelOp op) {
   return std::any_of(program.instructions.begin(), program.instructions.end(),
                      [&](const Instruction& it) { return it.op == op; });
 }
@@ -24,7 +24,7 @@ BarrierPlan::BarrierPlan(const kernel::Program& program, bool reductions_wait)
     : program_(program),
       by_hand_(uses_lanes(program)),
       reductions_wait_(reductions_wait),
-      has_fences_(has(program, Op::fence)),
+      has_fences_(has(program, KernelOp::fence)),
       before_(program.instructions.size()),
       after_(program.instructions.size()),
       carries_(program.instructions.size()),
@@ -36,7 +36,9 @@ BarrierPlan::BarrierPlan(const kernel::Program& program, bool reductions_wait)
   visit_block(0, open);
 }
 
-bool BarrierPlan::is_team_loop(Op op) const { return op == Op::each || op == Op::reduce || op == Op::once; }
+bool BarrierPlan::is_team_loop(KernelOp op) const {
+  return op == KernelOp::each || op == KernelOp::reduce || op == KernelOp::once;
+}
 
 // True where the block holds a loop of the team, or a barrier.
 bool BarrierPlan::look_at(uint32_t block, Id owner, bool in_lanes) {
@@ -45,10 +47,10 @@ bool BarrierPlan::look_at(uint32_t block, Id owner, bool in_lanes) {
     const Instruction& it = program_[id];
     const bool is_loop = is_team_loop(it.op);
     in_lanes_[id] = in_lanes;
-    if (it.op == Op::index) loops_[id] = owner;
+    if (it.op == KernelOp::index) loops_[id] = owner;
     for (const uint32_t inner : it.block)
       if (inner != kernel::no_id && look_at(inner, id, in_lanes || is_loop)) holds_loops_[id] = true;
-    found = found || is_loop || it.op == Op::barrier || holds_loops_[id];
+    found = found || is_loop || it.op == KernelOp::barrier || holds_loops_[id];
   }
   return found;
 }
@@ -61,13 +63,13 @@ void BarrierPlan::visit_block(uint32_t block, Touches& open) {
 
 void BarrierPlan::visit(Id id, Touches& open) {
   const Instruction& it = program_[id];
-  if (it.op == Op::barrier) return open.clear();
+  if (it.op == KernelOp::barrier) return open.clear();
   // What holds no loop of the team is one piece: the lanes may part in it, and no barrier can stand inside.
   if (!holds_loops_[id]) {
     const Touches& coming = touches_of(id);
     meet(id, coming, open);
     open.insert(coming.begin(), coming.end());
-    if (it.op == Op::reduce && reductions_wait_) {
+    if (it.op == KernelOp::reduce && reductions_wait_) {
       const bool is_needed = std::any_of(open.begin(), open.end(), [&](const Touch& touch) {
         if (!touch.writes || !is_buffer(touch.object)) return false;
         const kernel::Parameter& buffer = program_.parameters[program_[touch.object].constant];
@@ -83,14 +85,14 @@ void BarrierPlan::visit(Id id, Touches& open) {
     return;
   }
   switch (it.op) {
-    case Op::if_: {
+    case KernelOp::if_: {
       Touches otherwise = open;
       visit_block(it.block[0], open);
       if (it.block[1] != kernel::no_id) visit_block(it.block[1], otherwise);
       open.insert(otherwise.begin(), otherwise.end());
       return;
     }
-    case Op::for_: return visit_loop({it.block[0]}, open);
+    case KernelOp::for_: return visit_loop({it.block[0]}, open);
     default: return visit_loop({it.block[0], it.block[1]}, open);
   }
 }
@@ -126,7 +128,7 @@ void BarrierPlan::meet(Id id, const Touches& coming, Touches& open) {
   Wait wait = before_[id];
   for (const Touch& one : open)
     for (const Touch& other : coming)
-      if (conflict(one, other, program_[id].op == Op::reduce))
+      if (conflict(one, other, program_[id].op == KernelOp::reduce))
         wait = std::max(wait, one.writes && is_buffer(one.object) ? Wait::all : Wait::shared);
   before_[id] = wait;
   close(open, wait);
@@ -165,16 +167,16 @@ void BarrierPlan::collect(uint32_t block, Id owner, Touches& found) const {
 // Buffers that the kernel only reads are nobody's concern.
 void BarrierPlan::add_access(Id id, Id owner, Touches& found) const {
   const Instruction& it = program_[id];
-  const bool is_matrix = it.op == Op::matrix_load || it.op == Op::matrix_store;
-  if (!is_matrix && (it.op < Op::load || it.op > Op::atomic_compare_exchange)) return;
+  const bool is_matrix = it.op == KernelOp::matrix_load || it.op == KernelOp::matrix_store;
+  if (!is_matrix && (it.op < KernelOp::load || it.op > KernelOp::atomic_compare_exchange)) return;
   const Instruction& object = program_[it.operand[0]];
-  const bool is_shared = object.op == Op::shared;
+  const bool is_shared = object.op == KernelOp::shared;
   if (!is_shared &&
-      (object.op != Op::buffer || program_.parameters[object.constant].access == kernel::Access::read))
+      (object.op != KernelOp::buffer || program_.parameters[object.constant].access == kernel::Access::read))
     return;
   Touch touch;
   touch.object = it.operand[0];
-  touch.writes = it.op != Op::load && it.op != Op::matrix_load;
+  touch.writes = it.op != KernelOp::load && it.op != KernelOp::matrix_load;
   touch.by_hand = owner == kernel::no_id;
   touch.by = toucher_of(it, owner);
   found.insert(touch);
@@ -183,9 +185,9 @@ void BarrierPlan::add_access(Id id, Id owner, Touches& found) const {
 // The index as a sum: the counter of the loop, what is the same for all lanes, numbers, and the rest.
 BarrierPlan::Toucher BarrierPlan::toucher_of(const Instruction& access, Id owner) const {
   Toucher toucher;
-  const bool is_loop = owner != kernel::no_id && program_[owner].op != Op::once;
+  const bool is_loop = owner != kernel::no_id && program_[owner].op != KernelOp::once;
   if (owner != kernel::no_id && !is_loop) toucher.kind = Toucher::Kind::first_lane;
-  if (access.op != Op::load && access.op != Op::store) return toucher;
+  if (access.op != KernelOp::load && access.op != KernelOp::store) return toucher;
   const Id counter = is_loop ? program_.blocks[program_[owner].block[0]][0] : kernel::no_id;
   int counters = 0, others = 0;
   Range range;
@@ -195,18 +197,18 @@ BarrierPlan::Toucher BarrierPlan::toucher_of(const Instruction& access, Id owner
     const Id id = open.back();
     open.pop_back();
     const Instruction& it = program_[id];
-    if (it.op == Op::add) {
+    if (it.op == KernelOp::add) {
       open.insert(open.end(), {it.operand[0], it.operand[1]});
       continue;
     }
-    if (const auto term = uniform(id); term && it.op != Op::constant) {
+    if (const auto term = uniform(id); term && it.op != KernelOp::constant) {
       toucher.lasts = toucher.lasts && term->lasts;
       terms.push_back(term->hash);
       continue;
     }
-    if (it.op == Op::constant) toucher.offset += range_of(id).least;
+    if (it.op == KernelOp::constant) toucher.offset += range_of(id).least;
     counters += id == counter;
-    others += id != counter && it.op != Op::constant;
+    others += id != counter && it.op != KernelOp::constant;
     range = sum(range, range_of(id));
   }
   std::sort(terms.begin(), terms.end());
@@ -224,7 +226,7 @@ std::optional<BarrierPlan::Uniform> BarrierPlan::uniform(Id id) const {
 
 std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
   const Instruction& it = program_[id];
-  if (it.op == Op::lane) return {};
+  if (it.op == KernelOp::lane) return {};
   if (!kernel::is_pure(it.op)) {
     if (in_lanes_[id] || by_hand_) return {};
     return Uniform{hash64(id, 1), false};
@@ -259,25 +261,25 @@ BarrierPlan::Range BarrierPlan::find_range(Id id) const {
   const Instruction& it = program_[id];
   if (!kernel::is_integer(it.type) || kernel::size_of(it.type) < 4) return anywhere;
   switch (it.op) {
-    case Op::constant: {
+    case KernelOp::constant: {
       // Steps back are written as numbers that wrap.
       const auto number = static_cast<int64_t>(it.constant);
       const bool wraps = kernel::size_of(it.type) == 4 && number >= int64_t{1} << 31;
       const int64_t meant = wraps ? number - (int64_t{1} << 32) : number;
       return {meant, meant};
     }
-    case Op::lane: return {0, program_.team.lanes - 1};
-    case Op::index: {
+    case KernelOp::lane: return {0, program_.team.lanes - 1};
+    case KernelOp::index: {
       const Instruction& loop = program_[loops_.at(id)];
       if (is_team_loop(loop.op)) return {0, range_of(loop.operand[0]).most - 1};
       return {range_of(loop.operand[0]).least, range_of(loop.operand[1]).most - 1};
     }
-    case Op::add: return sum(range_of(it.operand[0]), range_of(it.operand[1]));
-    case Op::convert: {
+    case KernelOp::add: return sum(range_of(it.operand[0]), range_of(it.operand[1]));
+    case KernelOp::convert: {
       const Range from = range_of(it.operand[0]);
       return from.least >= 0 && from.most < int64_t{1} << 31 ? from : anywhere;
     }
-    case Op::select: return range_of_choice(it);
+    case KernelOp::select: return range_of_choice(it);
     default: return anywhere;
   }
 }
@@ -291,7 +293,7 @@ BarrierPlan::Range BarrierPlan::range_of_choice(const Instruction& select) const
   }
   Range range{std::min(yes.least, no.least), std::max(yes.most, no.most)};
   const Instruction& test = program_[select.operand[0]];
-  if (test.op != Op::less) return range;
+  if (test.op != KernelOp::less) return range;
   if (test.operand[0] == select.operand[1] && test.operand[1] == select.operand[2])
     range.most = std::min(yes.most, no.most);
   if (test.operand[0] == select.operand[2] && test.operand[1] == select.operand[1])

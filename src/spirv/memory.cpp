@@ -17,10 +17,6 @@ using KernelOp = kernel::Op;
 
 namespace {
 
-template <class Enum>
-constexpr Word code_of(Enum value) {
-  return static_cast<Word>(value);
-}
 constexpr Word aligned = code_of(spv::MemoryAccessMask::Aligned);
 constexpr Word shared_access = code_of(spv::MemoryAccessMask::NonPrivatePointer);
 

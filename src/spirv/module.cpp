@@ -21,8 +21,6 @@ void append_text(Words& out, std::string_view text) {
   }
 }
 
-Word code_of(auto enumerator) { return static_cast<Word>(enumerator); }
-
 }  // namespace
 
 void append(Words& out, spv::Op op, std::span<const Word> operands) {

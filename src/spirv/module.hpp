@@ -16,6 +16,7 @@ namespace adit::spirv {
 // A word of the format; mostly the number of a result.
 using Word = uint32_t;
 using Words = std::vector<Word>;
+constexpr Word code_of(auto enumerator) { return static_cast<Word>(enumerator); }
 
 // Appends one instruction; the word count goes into the first word.
 void append(Words& out, spv::Op op, std::span<const Word> operands);

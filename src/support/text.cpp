@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 
@@ -42,6 +43,10 @@ std::string escaped(std::string_view text, std::string_view kept) {
 }
 
 }  // namespace
+
+size_t character_count(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, [](char byte) { return (byte & 0xc0) != 0x80; }));
+}
 
 size_t character_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(text[i])); };

@@ -14,14 +14,14 @@ namespace {
 
 constexpr int64_t counties = 85, houses = 919;
 
-struct Data {
+struct RadonData {
   std::vector<double> uranium, floor, level;
   std::vector<int64_t> county;
 };
 
-Data made_up() {
+RadonData radon_data() {
   Source source(85919);
-  Data data;
+  RadonData data;
   data.uranium = normals(source, counties, 0, 0.4);
   std::vector<double> intercept;
   for (const double u : data.uranium) intercept.push_back(1.4 + 0.7 * u + 0.4 * source.normal());
@@ -40,7 +40,7 @@ Data made_up() {
 }  // namespace
 
 Model radon() {
-  const Data data = made_up();
+  const RadonData data = radon_data();
   Model model("radon");
   const Plate county = model.plate("county", counties);
   model.plate("house", houses);

@@ -21,6 +21,14 @@ std::string show(double value, int significant) {
   return text;
 }
 
+int digits_beside(double value, double spread, int least) {
+  const double size = std::fabs(value);
+  if (!std::isfinite(size) || !(spread > 0) || !(size > spread)) return least;
+  // The first digit of the spread is the last that is needed.
+  const double steps = std::floor(std::log10(size)) - std::floor(std::log10(spread)) + 1;
+  return std::max(least, static_cast<int>(std::min(steps, 17.0)));
+}
+
 std::string show_count(uint64_t count) {
   std::string digits = std::to_string(count);
   for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");

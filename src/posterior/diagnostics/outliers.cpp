@@ -118,9 +118,8 @@ std::string describe(const Draws& draws, int64_t chain, const Outlier& outlier) 
   if (outlier.stuck) text += " never moved";
   if (!outlier.variable) return text;
   return text + fmt::format("{} has {} around {} instead of {}{}", outlier.stuck ? " and" : "",
-                            element_name(outlier.variable->name, outlier.variable->shape, outlier.element),
-                            show(outlier.here, 3), show(outlier.elsewhere, 3),
-                            compare_densities(draws, chain));
+                            element_label(draws, *outlier.variable, outlier.element), show(outlier.here, 3),
+                            show(outlier.elsewhere, 3), compare_densities(draws, chain));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
 
 #include <adit/diagnostics.hpp>
@@ -8,6 +9,7 @@
 #include "posterior/diagnostics/chains.hpp"
 #include "posterior/diagnostics/measures.hpp"
 #include "posterior/diagnostics/parallel.hpp"
+#include "posterior/element_labels.hpp"
 
 namespace adit {
 
@@ -51,7 +53,8 @@ SummaryRow row_of(const std::string& name, ChainsView x, const NormalScores& tab
 struct Piece {
   const std::vector<double>* values;
   const DrawsVariable* variable;  // none for the sampler's own
-  int64_t size, first, count;     // elements
+  const ElementLabels* labels;
+  int64_t size, first, count;  // elements
   SummaryRow* rows;
 };
 
@@ -73,6 +76,7 @@ void summarise_piece(const Piece& piece, const Draws& draws, const NormalScores&
                                  ? element_name(piece.variable->name, piece.variable->shape, piece.first + e)
                                  : std::move(row.name);
     row = row_of(name, {column, draws.chains}, table);
+    if (piece.labels && piece.labels->any()) row.label = piece.labels->of(piece.first + e);
   }
 }
 
@@ -107,7 +111,7 @@ Summary summary(const Draws& draws) {
     if (values->empty()) continue;  // files need not have them all
     check_size(name, values->size(), total);
     result.stats.push_back({.name = name});
-    pieces.push_back({values, nullptr, 1, 0, 1, nullptr});
+    pieces.push_back({values, nullptr, nullptr, 1, 0, 1, nullptr});
   }
   for (size_t i = 0; i < pieces.size(); ++i) pieces[i].rows = &result.stats[i];
 
@@ -119,9 +123,11 @@ Summary summary(const Draws& draws) {
   result.parameters.resize(static_cast<size_t>(elements));
   const int64_t together = elements_at_once(total);
   SummaryRow* rows = result.parameters.data();
+  std::deque<ElementLabels> labels;
   for (const DrawsVariable& variable : draws.variables) {
+    labels.emplace_back(draws, variable);
     for (int64_t first = 0; first < variable.size(); first += together)
-      pieces.push_back({&variable.values, &variable, variable.size(), first,
+      pieces.push_back({&variable.values, &variable, &labels.back(), variable.size(), first,
                         std::min(together, variable.size() - first), rows + first});
     rows += variable.size();
   }

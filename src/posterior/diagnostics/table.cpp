@@ -25,10 +25,12 @@ std::string show_size(double size, int significant) {
 }
 
 Cells cells_of(const SummaryRow& row, int significant) {
-  Cells cells{printable(row.name)};
+  Cells cells{printable(row.shown())};
   size_t at = 1;
-  for (const double value : {row.mean, row.mcse, row.sd, row.mad, row.q5, row.q50, row.q95})
-    cells[at++] = show(value, significant);
+  const auto place = [&](double value) { return show(value, digits_beside(value, row.sd, significant)); };
+  cells[at++] = place(row.mean);
+  for (const double value : {row.mcse, row.sd, row.mad}) cells[at++] = show(value, significant);
+  for (const double value : {row.q5, row.q50, row.q95}) cells[at++] = place(value);
   cells[at++] = show_size(row.ess_bulk, significant);
   cells[at++] = show_size(row.ess_tail, significant);
   cells[at] = show(row.r_hat, std::max(significant, 3));  // 1.0 would hide what matters
@@ -62,11 +64,11 @@ std::string format_summary(const Draws& draws, const Summary& summary, int signi
   for (const SummaryRow& row : summary.parameters) rows.push_back(cells_of(row, significant));
   std::array<size_t, 11> widths{};
   for (const Cells& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], character_count(row[i]));
 
   std::string text = header(draws) + "\n";
   for (size_t r = 0; r < rows.size(); ++r) {
-    std::string line = fmt::format("{:<{}}", rows[r][0], widths[0]);
+    std::string line = rows[r][0] + std::string(widths[0] - character_count(rows[r][0]), ' ');
     for (size_t i = 1; i < rows[r].size(); ++i) line += fmt::format("  {:>{}}", rows[r][i], widths[i]);
     text += line + "\n";
     const bool ends_group = r == 0 || (r == summary.stats.size() && !summary.stats.empty());

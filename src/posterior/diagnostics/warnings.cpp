@@ -28,7 +28,7 @@ Rows worst_first(const Summary& summary, double threshold, Badness badness) {
 template <class Value>
 std::string list_rows(const Rows& rows, Value value) {
   std::vector<std::string> names;
-  for (const SummaryRow* row : rows) names.push_back(printable(row->name) + " (" + value(*row) + ")");
+  for (const SummaryRow* row : rows) names.push_back(printable(row->shown()) + " (" + value(*row) + ")");
   return list_some(names);
 }
 

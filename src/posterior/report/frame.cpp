@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <adit/text.hpp>
+
 #include "posterior/report/text.hpp"
 
 namespace adit::report {

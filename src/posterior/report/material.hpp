@@ -18,7 +18,7 @@ struct Element {
   const SummaryRow* row = nullptr;
   bool varies = false;  // has two different drawable values
   double badness = 0;   // 1 where R-hat or ESS come to the limit; more is worse
-  const std::string& name() const { return row->name; }
+  const std::string& name() const { return row->shown(); }
 };
 
 struct Material {

@@ -98,8 +98,8 @@ std::string card(const Material& material, const Element& element, bool worst) {
   const SummaryRow& row = *element.row;
   std::string out = fmt::format(
       "<article class=\"element\"><h3>{} <small>{} ± {}, R-hat {}, ESS {} bulk, {} tail</small>{}</h3>",
-      escape(element.name()), number(row.mean), number(row.sd), number(row.r_hat, 4), count(row.ess_bulk),
-      count(row.ess_tail), worst ? " <span class=\"chip\">among the worst</span>" : "");
+      escape(element.name()), number_beside(row.mean, row.sd), number(row.sd), number(row.r_hat, 4),
+      count(row.ess_bulk), count(row.ess_tail), worst ? " <span class=\"chip\">among the worst</span>" : "");
   const auto missing =
       std::count_if(values.values.begin(), values.values.end(), [](double v) { return !std::isfinite(v); });
   if (missing) out += fmt::format("<p>{} draws are not finite.</p>", count(static_cast<double>(missing)));

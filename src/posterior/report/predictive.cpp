@@ -157,7 +157,7 @@ std::string interval_plot(const Material& material, const Check& check) {
   Range range = Range::none();
   for (int64_t i = 0; i < shown; ++i) {
     const int64_t element = check.kept[static_cast<size_t>(i)];
-    names.push_back(shorten(element_name(check.replicated->name, check.replicated->shape, element), 22));
+    names.push_back(shorten(element_label(draws, *check.replicated, element), 22));
     std::vector<double> column;
     for (const int64_t place : evenly(draws.chains * draws.draws, 2000))
       if (const double value =

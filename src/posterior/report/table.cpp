@@ -23,9 +23,11 @@ std::string cell(const std::string& text, std::string_view style = "") {
 }
 
 std::string row_of(const SummaryRow& row, double seconds, bool judged) {
-  std::string out = "<tr><th>" + escape(row.name) + "</th>";
-  for (const double value : {row.mean, row.mcse, row.sd, row.mad, row.q5, row.q50, row.q95})
-    out += cell(number(value));
+  std::string out = "<tr><th>" + escape(row.shown()) + "</th>";
+  const auto place = [&](double value) { return cell(number_beside(value, row.sd)); };
+  out += place(row.mean);
+  for (const double value : {row.mcse, row.sd, row.mad}) out += cell(number(value));
+  for (const double value : {row.q5, row.q50, row.q95}) out += place(value);
   out += cell(count(row.ess_bulk), judged ? ess_class(row.ess_bulk) : "");
   out += cell(count(row.ess_tail), judged ? ess_class(row.ess_tail) : "");
   if (seconds > 0) out += cell(count(row.ess_bulk / seconds));

@@ -5,6 +5,8 @@
 
 #include <adit/text.hpp>
 
+#include "posterior/diagnostics/format.hpp"
+
 namespace adit::report {
 
 namespace {
@@ -52,6 +54,10 @@ std::string number(double value, int significant) {
   return fmt::format("{:.{}f}", value, places > 0 ? places : 0);
 }
 
+std::string number_beside(double value, double spread) {
+  return number(value, diagnostics::digits_beside(value, spread, 3));
+}
+
 std::string count(double value) {
   if (!std::isfinite(value)) return number(value);
   std::string digits = fmt::format("{:.0f}", std::fabs(value));
@@ -68,12 +74,6 @@ std::string percent(double share) {
   if (percents == 0 || percents == 100 || (percents >= 10 && percents < 99))
     return fmt::format("{:.0f} %", percents);
   return fmt::format("{:.1f} %", percents);
-}
-
-size_t character_count(std::string_view text) {
-  size_t characters = 0;
-  for (const char byte : text) characters += !continues(byte);
-  return characters;
 }
 
 std::string shorten(const std::string& text, size_t most) {

@@ -12,13 +12,13 @@ namespace adit::report {
 std::string escape(std::string_view text);
 // "0.0123", "4.56", "1.2e+07", "NaN": so many significant digits.
 std::string number(double value, int significant = 3);
+// With the digits that tell it apart from others `spread` away.
+std::string number_beside(double value, double spread);
 // "1,024".
 std::string count(double value);
 // A share as "12 %"; never "0 %" of something or "100 %" of less than all.
 std::string percent(double share);
 // At most `most` characters, with an ellipsis in the middle.
 std::string shorten(const std::string& text, size_t most);
-// Characters, not bytes.
-size_t character_count(std::string_view text);
 
 }  // namespace adit::report
