@@ -251,7 +251,7 @@ TEST_F(CliSampleTest, log_likelihoods_give_loo_and_waic) {
   ASSERT_EQ(text.status, 0) << text.errors;
   const Json run = json_of("sample " + model + small + "--log-likelihood --format none --json");
   ASSERT_EQ(run.at("loo").size(), 1u) << run.at("loo");
-  const Json& loo = run.at("loo").begin().value();
+  const Json loo = run.at("loo").begin().value();
   // Eight schools has an elpd of about -31 and an effective number of parameters of about 1.
   for (const Json& one : {loo, loo.at("waic")}) {
     EXPECT_NEAR(one.at("elpd").get<double>(), -30.8, 1) << loo;

@@ -96,7 +96,7 @@ TEST_F(CliStreamsTest, closed_streams_do_not_reach_the_files_of_a_run) {
                                 "--draws 4000000 --thin 50 --output cut " + streams + " ) & p=$!; " +
                                 "for i in $(seq 1 3000); do [ -s " + (root_ / "cut/checkpoint").string() +
                                 " ] && break; sleep 0.01; done; sleep 1.5; kill -INT $p; wait $p";
-    std::system(("bash -c '" + stopped + "' >/dev/null 2>&1").c_str());
+    [[maybe_unused]] const int status = std::system(("bash -c '" + stopped + "' >/dev/null 2>&1").c_str());
     const Outcome read = adit("summary cut/checkpoint");
     EXPECT_EQ(read.status, 0) << streams << ": " << read.errors;
     fs::remove_all(root_ / "cut");

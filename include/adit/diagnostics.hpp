@@ -39,7 +39,7 @@ std::pair<double, double> highest_density_interval(std::span<const double> value
 struct SummaryRow {
   std::string name;  // "theta[1]"
   double mean = 0, mcse = 0, sd = 0, mad = 0, q5 = 0, q50 = 0, q95 = 0, ess_bulk = 0, ess_tail = 0, r_hat = 0;
-  std::string label;  // "theta[north]" where its plate has labels, else empty
+  std::string label{};  // "theta[north]" where its plate has labels, else empty
   const std::string& shown() const { return label.empty() ? name : label; }
 };
 SummaryRow summarise(const std::string& name, ChainsView x);

@@ -46,7 +46,7 @@ class Compiler {
       if (together.size() > 1) {
         work.push_back(work_of(one_team_launch(together, shop), device_));
       } else {
-        together = {&parts.groups[i]};
+        together.assign(1, &parts.groups[i]);
         append_work(parts.groups[i], shop, work);
       }
       i += together.size();

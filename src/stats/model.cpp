@@ -222,8 +222,8 @@ Tensor Model::parameter(const std::string& name, const Constraint& constraint,
   const std::string where = "parameter " + name;
   expect_name(state(), where, name);
   Mark mark(state());
-  const ModelVariable& variable =
-      add_variable(state(), where, name, constraint, axes_of(state(), where, extents));
+  const auto axes = axes_of(state(), where, extents);
+  const ModelVariable& variable = add_variable(state(), where, name, constraint, axes);
   expect_tensor(state(), where, "constraint", variable.value);
   add_jacobian(state(), variable);
   mark.keep();
