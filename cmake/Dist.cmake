@@ -15,6 +15,7 @@
 #
 # Which files stand beside the command, and why, is told in tools/dist.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+set(ADIT_UNITY OFF)  # a source an object: the linker leaves out what the command does not use, and libzip with it
 set(CMAKE_SKIP_RPATH ON)  # folders of the machine that builds are no place to look on another
 set(dist ${CMAKE_CURRENT_LIST_DIR}/dist)
 link_libraries(-static-libstdc++ -static-libgcc -Wl,--gc-sections -Wl,--as-needed)
