@@ -97,14 +97,16 @@ void elementwise(const Bench& bench) {
       },
       [](const Tensors& x) { return sigmoid(x[0] * x[1] + x[2]) * tanh(x[3]) - exp(-x[0] * x[0]); });
   // Longer than a kernel may be: passes over memory against the compiler's time.
-  for (const int count : {1, 5, 20, 40})
-    bench.function(
-        fmt::format("sines_{}_f32_64M", count), [] { return Tensors{normal({1 << 26})}; },
-        [count](const Tensors& x) {
-          Tensor y = x[0];
-          for (int i = 0; i < count; ++i) y = sin(y) + y * 0.1f;
-          return y;
-        });
+  for (const int size : {1, 16, 64})
+    for (const int count : {1, 5, 20, 40})
+      bench.function(
+          fmt::format("sines_{}_f32_{}M", count, size),
+          [=] { return Tensors{normal({int64_t{size} << 20})}; },
+          [count](const Tensors& x) {
+            Tensor y = x[0];
+            for (int i = 0; i < count; ++i) y = sin(y) + y * 0.1f;
+            return y;
+          });
 }
 
 void reductions(const Bench& bench) {

@@ -134,7 +134,8 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
   summary_->add_option_function<std::string>(
       "--sig-figs",
       [&](const std::string& typed) { choices.significant = whole_number("[summary] --sig-figs", typed); },
-      "Significant figures, 1 to 17 (default 2)");
+      "Significant figures, 1 to 17 (default 2); means and quantiles have more where it takes more to tell "
+      "them apart");
   summary_->footer(example("summary output_1.csv output_2.csv --sig-figs 3"));
   summary_->callback(
       [&] { action = [&] { return summary(choices.json, choices.files, choices.significant); }; });

@@ -6,6 +6,7 @@
 #include <adit/text.hpp>
 
 namespace adit::cli {
+
 std::string table(std::vector<std::vector<std::string>> rows) {
   std::vector<size_t> widths;
   for (auto& row : rows)

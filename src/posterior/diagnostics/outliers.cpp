@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <mutex>
 
+#include <adit/text.hpp>
+
 #include "posterior/diagnostics/chains.hpp"
 #include "posterior/diagnostics/checks.hpp"
 #include "posterior/diagnostics/format.hpp"
@@ -118,8 +120,9 @@ std::string describe(const Draws& draws, int64_t chain, const Outlier& outlier) 
   if (outlier.stuck) text += " never moved";
   if (!outlier.variable) return text;
   return text + fmt::format("{} has {} around {} instead of {}{}", outlier.stuck ? " and" : "",
-                            element_label(draws, *outlier.variable, outlier.element), show(outlier.here, 3),
-                            show(outlier.elsewhere, 3), compare_densities(draws, chain));
+                            printable(element_label(draws, *outlier.variable, outlier.element)),
+                            show(outlier.here, 3), show(outlier.elsewhere, 3),
+                            compare_densities(draws, chain));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "posterior/element_labels.hpp"
 #include "posterior/report/frame.hpp"
 #include "posterior/report/plots.hpp"
 #include "posterior/report/text.hpp"
@@ -155,9 +156,10 @@ std::string interval_plot(const Material& material, const Check& check) {
   std::vector<std::string> names;
   std::vector<std::vector<double>> values;
   Range range = Range::none();
+  const ElementLabels labels(draws, *check.replicated);
   for (int64_t i = 0; i < shown; ++i) {
     const int64_t element = check.kept[static_cast<size_t>(i)];
-    names.push_back(shorten(element_label(draws, *check.replicated, element), 22));
+    names.push_back(shorten(labels.of(element), 22));
     std::vector<double> column;
     for (const int64_t place : evenly(draws.chains * draws.draws, 2000))
       if (const double value =
