@@ -1,30 +1,10 @@
 // The sampler's kernels compute a model's log density and gradient as the tensor engine does, for every shape
 // that a density takes: places by data, products, factorisations, long and short axes; a chain in a lane and
 // on a team.
-#include <cmath>
-#include <gtest/gtest.h>
-#include <random>
-
-#include <adit/adit.hpp>
-
-#include "devices.hpp"
+#include "density_cases.hpp"
 
 namespace adit::test {
 namespace {
-
-std::vector<double> normals(int64_t count, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal_numbers;
-  std::vector<double> values(static_cast<size_t>(count));
-  for (double& v : values) v = normal_numbers(random);
-  return values;
-}
-
-std::vector<int64_t> places(int64_t count, int64_t below) {
-  std::vector<int64_t> values(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) values[static_cast<size_t>(i)] = (i * 7 + i * i / 3) % below;
-  return values;
-}
 
 Model groups(int64_t count, int64_t observations) {
   Model m("groups");
@@ -132,63 +112,38 @@ Model walk() {
   return m;
 }
 
-struct Case {
-  const char* name;
-  Model (*make)();
-};
-const Case cases[] = {{"few_groups", [] { return groups(3, 60); }},
-                      {"many_groups", [] { return groups(50, 120); }},
-                      {"few_places", [] { return groups(3, 5); }},
-                      {"grid", grid},
-                      {"rows_of_groups", rows_of_groups},
-                      {"nested_groups", nested_groups},
-                      {"narrow_regression", [] { return regression(90, 7); }},
-                      {"wide_regression", [] { return regression(40, 60); }},
-                      {"correlated", correlated},
-                      {"covariance", covariance},
-                      {"classes", classes},
-                      {"two_modes", two_modes},
-                      {"walk", walk},
-                      {"logistic", [] { return logistic(133, 25); }},
-                      {"wider_regression", [] { return regression(71, 43); }},
-                      {"columns", [] { return columns(90, 15); }}};
-
-double worst(const Tensor& got, const Tensor& want) {
-  const auto a = as_type(got, DType::f64).to_vector<double>(), b = want.to_vector<double>();
-  double most = a.size() == b.size() ? 0 : INFINITY;
-  for (size_t i = 0; i < a.size() && i < b.size(); ++i) {
-    const double error = std::fabs(a[i] - b[i]) / (1 + std::fabs(b[i]));
-    most = std::isfinite(error) ? std::max(most, error) : INFINITY;
-  }
-  return most;
-}
+const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
+                             {"many_groups", [] { return groups(50, 120); }},
+                             {"few_places", [] { return groups(3, 5); }},
+                             {"grid", grid},
+                             {"rows_of_groups", rows_of_groups},
+                             {"nested_groups", nested_groups},
+                             {"narrow_regression", [] { return regression(90, 7); }},
+                             {"wide_regression", [] { return regression(40, 60); }},
+                             {"correlated", correlated},
+                             {"covariance", covariance},
+                             {"classes", classes},
+                             {"two_modes", two_modes},
+                             {"walk", walk},
+                             {"logistic", [] { return logistic(133, 25); }},
+                             {"wider_regression", [] { return regression(71, 43); }},
+                             {"columns", [] { return columns(90, 15); }}};
 
 class Density : public testing::TestWithParam<std::string> {};
 
-void compare(const Case& one, const std::string& id, Placement placement, DType type, double tolerance) {
-  const Model model = one.make();
-  const int64_t size = model.size();
-  std::vector<double> start = normals(size, 9);
-  for (double& v : start) v *= 0.4;
-  const auto home = Device::open(id);
-  const Tensor q = as_type(tensor(std::span<const double>(start), {size}, home), type);
-  const Tensor p = as_type(tensor(std::span<const double>(start), {size}, home), type);
-  const LeapfrogKernel kernel(model, {.type = type, .device = id, .placement = placement});
-  const LeapfrogChain chain = kernel(q, p, 0.01, 1);
-  const Tensor point = to_device(as_type(reshape(chain.positions, {size}), DType::f64), Device::open("cpu"));
-  const auto [value, gradients] = value_and_grad([&](Tensor u) { return model.log_density(u); })(point);
-  EXPECT_LT(worst(reshape(chain.log_densities, {}), value), tolerance) << one.name;
-  EXPECT_LT(worst(reshape(chain.gradients, {size}), gradients[0]), tolerance) << one.name;
+void compare(const DensityCase& one, const std::string& id, Placement placement, DType type,
+             double tolerance) {
+  compare_density(one.make(), one.name, id, placement, type, tolerance);
 }
 
 TEST_P(Density, InALane) {
-  for (const Case& one : cases) compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
+  for (const DensityCase& one : cases) compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
 }
 TEST_P(Density, OnATeam) {
-  for (const Case& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
+  for (const DensityCase& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
-  for (const Case& one : {cases[0], cases[1], cases[5], cases[6], cases[11], cases[13]})
+  for (const DensityCase& one : {cases[0], cases[1], cases[5], cases[6], cases[11], cases[13]})
     for (const Placement placement : {Placement::lane, Placement::team})
       compare(one, GetParam(), placement, DType::f32, 2e-4);
 }

@@ -212,6 +212,19 @@ TEST_P(TreeOn, LanesInStep) {
   }
 }
 
+// The density between dispatches, by the engine of tensors: the same trees.
+TEST_P(TreeOn, AcrossTheDevice) {
+  if (!on().limits().float64) GTEST_SKIP() << "no f64";
+  const bool slow = on().info().kind == DeviceKind::software;
+  SampleOptions options = options_for(slow ? 4 : 24, slow ? 10 : 80);
+  options.placement = Placement::device;
+  check(eight_schools(), options, GetParam());
+  if (slow) return;
+  EXPECT_GT(check(funnel(), options, GetParam()).divergent, 10);
+  options.metric = Metric::dense;
+  check(correlated(), options, GetParam());
+}
+
 // Ten thousand in double precision on every device that has it. Software devices compile slowly: they take
 // one kernel.
 TEST_P(TreeOn, DoublePrecision) {

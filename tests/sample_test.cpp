@@ -46,6 +46,31 @@ TEST_P(SampleOnDevice, a_stopped_run_goes_on) {
   expect_same(whole, sample(small_model(), options, forced));
   fs::remove(path);
 }
+// The density between dispatches: slices, a stop in the middle of a tree and pooled adaptation change
+// nothing.
+TEST_P(SampleOnDevice, across_the_device) {
+  SampleOptions options = few();
+  options.device = GetParam();
+  options.placement = Placement::device;
+  options.warmup = 40;
+  options.draws = 20;
+  if (GetParam() != "cpu") options.chains = 2, options.warmup = 25, options.draws = 5;
+  const fs::path path = fs::temp_directory_path() / ("adit-across-" + std::to_string(::getpid()));
+  for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
+    options.adapt = adapt;
+    const Draws whole = sample(small_model(), options);
+    expect_same(whole, sample(small_model(), options, Forced{.budget = 7, .ring = 5}));
+    options.checkpoint = path.string();
+    const Forced forced{.budget = 3};
+    EXPECT_FALSE(sample(small_model(), stopping(options, options.warmup + 2), forced).finished);
+    options.resume = true;
+    expect_same(whole, sample(small_model(), options, forced));
+    options.resume = false;
+    options.checkpoint.clear();
+    fs::remove(path);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, SampleOnDevice, testing::ValuesIn(test::device_ids()), test::test_name);
 
 TEST_F(SampleTest, draws_tell_what_they_are) {
@@ -136,8 +161,11 @@ TEST_F(SampleTest, many_data_sets_are_runs_of_their_own) {
       {"error", tensor<double>({{0.5, 1, 2}, {1, 1, 1}, {2, 0.1, 3}})}};
   SampleOptions options = few();
   options.posterior_predictive = true;
-  for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
+  for (const auto& [adapt, placement] : {std::pair{Adapt::chain, Placement::automatic},
+                                         {Adapt::pooled, Placement::automatic},
+                                         {Adapt::chain, Placement::device}}) {
     options.adapt = adapt;
+    options.placement = placement;
     options.chains = 3;
     const std::vector<Draws> many = sample_many(small_model(), stacked, options);
     ASSERT_EQ(many.size(), 3u);

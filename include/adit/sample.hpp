@@ -16,7 +16,10 @@ enum class Metric : uint8_t { diagonal, dense, unit };
 enum class Adapt : uint8_t { chain, pooled };
 enum class Precision : uint8_t { automatic, f32, f64 };  // automatic: f32 on a GPU, f64 on a CPU
 // How chains lie on the device. automatic: from the model and the device.
-enum class Placement : uint8_t { automatic, lane, team };
+// lane, team: whole chains in one kernel, each in a lane or on the lanes of a team. device: the density of
+// all chains is computed between dispatches by the engine of tensors, on all of the device: for large data,
+// and for every operation that there is.
+enum class Placement : uint8_t { automatic, lane, team, device };
 
 struct Progress {
   int64_t iteration = 0, iterations = 0;  // of the slowest chain; warm-up and draws

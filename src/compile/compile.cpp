@@ -133,8 +133,10 @@ class Compiler {
       if (groups[step].size() == 1 && groups[step][0]->form == Group::Form::loop)
         reuse_operands(plan, *groups[step][0], parts, step);
     executable.arena_bytes_ = plan.arrange();
-    for (const auto& [node, offset] : plan.offsets())
+    for (const auto& [key, offset] : plan.offsets()) {
+      const auto* node = static_cast<const Node*>(key);
       arena_[node] = {Location::In::arena, 0, offset, padded(bytes_of(*node))};
+    }
     return plan;
   }
 

@@ -70,14 +70,7 @@ class Binder {
       : model_(model), density_(density), segments_(segments) {}
 
   void add(const DataSet& set) {
-    stats::ModelState model = model_;
-    for (auto& data : model.data)
-      if (const auto at = set.find(data.name); at != set.end())
-        data.value = as_type(at->second, data.value.dtype());
-    Tensors sources{density_.constant};
-    for (const DensityLeaf& leaf : density_.leaves) sources.push_back(leaf.source);
-    const Tensors tensors = stats::at_point(model, sources, {});
-    eval(tensors);
+    const Tensors tensors = leaf_values(model_, density_, set);
     if (reals.empty()) constant = tensors[0].item<double>();
     std::map<const Node*, Values> values;
     for (size_t i = 0; i < density_.leaves.size(); ++i)
@@ -119,6 +112,18 @@ Buffer uploaded(Device& device, const std::vector<T>& values) {
 }
 
 }  // namespace
+
+Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set) {
+  stats::ModelState own = model;
+  for (auto& data : own.data)
+    if (const auto at = set.find(data.name); at != set.end())
+      data.value = as_type(at->second, data.value.dtype());
+  Tensors sources{density.constant};
+  for (const DensityLeaf& leaf : density.leaves) sources.push_back(leaf.source);
+  const Tensors tensors = stats::at_point(own, sources, {});
+  eval(tensors);
+  return tensors;
+}
 
 BoundData bind_data(const stats::ModelState& model, const Density& density, const Segments& segments,
                     const std::vector<DataSet>& sets, Device& device) {

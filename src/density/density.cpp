@@ -10,6 +10,7 @@
 #include "graph/retype.hpp"
 #include "graph/row.hpp"
 #include "lower/simplify.hpp"
+#include "lower/tidy_control.hpp"
 
 namespace adit::sampling {
 
@@ -77,13 +78,13 @@ Density make_density(const stats::ModelState& model, DType type) {
   std::vector<Tensor> inputs, totals;
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
   for (const auto& term : model.terms) totals.push_back(term.total);
-  const Terms terms = split_terms(sum_of(totals), inputs);
+  const Terms terms = split_terms(lower::spread_maps(Tensors{sum_of(totals)})[0], inputs);
 
   Tensors roots{sum_of(terms.varying)};
-  Tensors gradients = graph::pull_back(roots, {graph::constant(DType::f64, 1)}, inputs);
+  Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
   for (size_t i = 0; i < gradients.size(); ++i)
     roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
-  roots = lower::simplify(roots);
+  roots = lower::simplify(lower::tidy_control(roots));
 
   const Hoist hoist(roots, inputs);
   roots = graph::substitute(roots, hoist.from, hoist.to);

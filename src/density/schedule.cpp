@@ -6,9 +6,11 @@
 #include <set>
 #include <tuple>
 
+#include "density/control_plan.hpp"
 #include "density/split.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "lower/memory_plan.hpp"
 #include "lower/reduction.hpp"
 
 namespace adit::sampling {
@@ -35,15 +37,10 @@ int64_t count_of(const Node& node) { return element_count(node.shape); }
 
 class Scheduler {
  public:
-  Scheduler(const Density& density, bool by_team, bool on_cpu)
-      : density_(density), by_team_(by_team), on_cpu_(on_cpu) {
-    std::vector<Tensor> inputs, roots{density.value};
-    for (const auto& variable : density.variables) {
-      inputs.push_back(variable.node);
-      roots.push_back(variable.gradient);
-    }
-    varying_ = dependents_of(roots, inputs);
-    for (const Tensor& x : graph::reachable(roots, true)) {
+  explicit Scheduler(const Region& region)
+      : region_(region), by_team_(region.by_team), on_cpu_(region.on_cpu) {
+    varying_ = dependents_of(region.results, region.inputs);
+    for (const Tensor& x : graph::reachable(region.results, true)) {
       const Node& node = graph::node_of(x);
       if (!varying_.contains(&node) || node.operands.empty()) continue;
       nodes_.push_back(&node);
@@ -60,26 +57,18 @@ class Scheduler {
     schedule.on_cpu = on_cpu_;
     std::map<std::tuple<int, bool, int64_t>, Pass> passes;
     for (const Item& item : items_) {
-      // A factorisation is a pass of its own.
-      const int64_t key =
-          item.kind == ItemKind::factor ? -static_cast<int64_t>(item.node->number) : item.count;
+      const int64_t key = is_alone(item) ? -static_cast<int64_t>(item.node->number) : item.count;
       Pass& pass = passes[{item.level, item.is_wide, key}];
       pass.count = item.count;
       if (item.is_wide) pass.totals_a_loop = few_totals;
       pass.items.push_back(item);
       if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
+      if (item.kind == ItemKind::control) continue;
       schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
     }
     for (auto& [key, pass] : passes) schedule.passes.push_back(std::move(pass));
-    for (const Item& item : items_)
-      if (item.kind == ItemKind::store || item.kind == ItemKind::scatter || item.kind == ItemKind::factor) {
-        schedule.stored[item.node] = schedule.scratch;
-        schedule.scratch += count_of(*item.node);
-      } else if (item.kind == ItemKind::sorted) {
-        schedule.sorted[item.node] = schedule.scratch;
-        schedule.scratch += item.count;
-      }
     schedule.work += static_cast<int64_t>(nodes_.size());
+    place_memory(schedule);
     return schedule;
   }
 
@@ -87,24 +76,28 @@ class Scheduler {
   // --- What is an item ---
   void classify() {
     for (const Node* node : nodes_) {
-      const Kind kind = graph::row_of(node->op).kind;
-      if (kind == Kind::control || node->op == Op::indexed_put)
-        throw Error(
-            ErrorKind::unsupported,
-            fmt::format("[sample] {}: expected operations that a sampler's kernel has, got one that it "
-                        "does not have yet",
-                        graph::name_of(node->op)));
+      if (region_.in_place.contains(node)) continue;
       if (reduces(*node))
         classify_reduction(*node);
-      else if (node->op == Op::indexed_add)
+      else if (node->op == Op::indexed_add || node->op == Op::indexed_put)
         classify_updates(*node);
       else if (node->op == Op::cholesky || node->op == Op::triangular_solve)
         classify_factor(*node);
+      else if (node->op == Op::item)
+        known_.insert(node);
+      else if (graph::row_of(node->op).kind == Kind::control)
+        classify_control(*node);
+      else if (graph::row_of(node->op).kind == Kind::kernel || is_complex(node->type))
+        throw Error(
+            ErrorKind::unsupported,
+            fmt::format("[sample] {}: expected operations on real numbers that a sampler's kernel has, "
+                        "got one that it does not have",
+                        graph::name_of(node->op)));
     }
-    for (size_t i = 0; i < density_.variables.size(); ++i) {
-      const auto& variable = density_.variables[i];
-      if (variable.size > small) add_output(graph::node_of(variable.gradient), i);
-    }
+    for (size_t i = 0; i < region_.results.size(); ++i)
+      if (region_.results[i].size() > small &&
+          !region_.in_place.contains(&graph::node_of(region_.results[i])))
+        add_output(graph::node_of(region_.results[i]), i);
   }
 
   void classify_reduction(const Node& node) {
@@ -123,7 +116,7 @@ class Scheduler {
   void keep_operands(const Node& node) {
     for (const Tensor& operand : node.operands)
       if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
-          operand.dtype() == density_.type && cost_of(graph::node_of(operand)) > 1) {
+          operand.dtype() == region_.type && cost_of(graph::node_of(operand)) > 1) {
         keep(graph::node_of(operand));
         costs_.clear();
       }
@@ -131,7 +124,10 @@ class Scheduler {
 
   void classify_updates(const Node& node) {
     const int64_t updates = node.operands[2].size();
-    if (!by_team_)
+    if (are_few_updates(node)) return;  // written out where they are read
+    if (node.op == Op::indexed_put || (by_team_ && varying_.contains(&graph::node_of(node.operands[1]))))
+      add({ItemKind::place, &node, 1});
+    else if (!by_team_)
       add({ItemKind::scatter, &node, updates});
     else if (count_of(node) <= few_targets && node.operands[2].rank() == node.operands[1].rank() - 1)
       add({ItemKind::totals, &node, updates});
@@ -164,7 +160,23 @@ class Scheduler {
     add({ItemKind::factor, &node, 1});
   }
 
-  void add_output(const Node& node, size_t variable) {
+  // What the functions read again and again is computed before. A team's lanes all go through the loop, and
+  // would each compute what the loop reads once.
+  void classify_control(const Node& node) {
+    const auto& about = *node.as<std::shared_ptr<const graph::ControlAttributes>>();
+    const auto first = static_cast<size_t>(about.carries + (by_team_ ? 0 : about.sequences));
+    for (size_t i = node.op == Op::cond ? 1 : first; i < node.operands.size(); ++i) {
+      const Tensor& operand = node.operands[i];
+      if (is_sorted(graph::node_of(operand))) keep_sums(graph::node_of(operand));
+      if (operand.size() <= small || operand.dtype() != region_.type) continue;
+      const bool costs = cost_of(graph::node_of(operand)) > 2;
+      costs_.clear();
+      if (costs && !known_.contains(&graph::node_of(operand))) keep(graph::node_of(operand));
+    }
+    add({ItemKind::control, &node, 1});
+  }
+
+  void add_output(const Node& node, size_t result) {
     // What is stored for the gradient alone is computed into it.
     const auto it = std::find_if(items_.begin(), items_.end(), [&](const Item& item) {
       return item.node == &node && item.kind == ItemKind::store && users_[&node].empty();
@@ -173,7 +185,7 @@ class Scheduler {
       known_.erase(&node);
       items_.erase(it);
     }
-    items_.push_back({ItemKind::output, &node, count_of(node), variable});
+    items_.push_back({ItemKind::output, &node, count_of(node), result});
   }
 
   void keep(const Node& node) {
@@ -186,6 +198,11 @@ class Scheduler {
     if (item.kind == ItemKind::sorted) sorted_[item.node] = 0;
   }
 
+  // A pass of its own.
+  static bool is_alone(const Item& item) {
+    return item.kind == ItemKind::factor || item.kind == ItemKind::place || item.kind == ItemKind::control;
+  }
+
   // --- Levels ---
   // Whether element i is made of the operands' elements i.
   static bool is_elementwise(const Node& node) {
@@ -194,7 +211,8 @@ class Scheduler {
 
   // The items that an item needs, through what is computed where it is read. What is kept and read at the
   // item's own step alone is none of them: both may be in one pass.
-  std::vector<size_t> needs(const Item& item) const {
+  // `all`: it is, where both are in passes of their own.
+  std::vector<size_t> needs(const Item& item, bool all = false) const {
     std::set<size_t> found;
     std::set<std::pair<const Node*, bool>> seen;
     std::vector<std::pair<const Node*, bool>> open;  // and whether it is read at the item's step
@@ -213,7 +231,7 @@ class Scheduler {
       const auto [node, at_step] = open.back();
       open.pop_back();
       const auto at = index_.find(node);
-      if (at != index_.end() && !(at_step && items_[at->second].is_kept))
+      if (at != index_.end() && (all || !(at_step && items_[at->second].is_kept)))
         found.insert(at->second);
       else
         follow(*node, at_step && is_elementwise(*node));
@@ -229,6 +247,8 @@ class Scheduler {
       if (items_[i].kind != ItemKind::output) index_[items_[i].node] = i;  // sums after what they are made of
       if (items_[i].kind == ItemKind::sorted) sorted_[items_[i].node] = i;
     }
+    for (const Node* node : nodes_)
+      if (node->op == Op::item) index_[node] = index_.at(&graph::node_of(node->operands[0]));
     find_reaching();
     std::vector<std::vector<size_t>> needed(items_.size());
     int last = 0;
@@ -246,10 +266,10 @@ class Scheduler {
       return std::tuple(level, item.is_wide, item.count);
     };
     for (const Item& item : items_)
-      if (item.kind != ItemKind::factor) ++passes[pass_of(item, item.level)];
+      if (!is_alone(item)) ++passes[pass_of(item, item.level)];
     for (size_t i = items_.size(); i-- > 0;) {
       Item& item = items_[i];
-      for (int level = latest[i]; level > item.level && item.kind != ItemKind::factor; --level)
+      for (int level = latest[i]; level > item.level && !is_alone(item); --level)
         if (const auto at = passes.find(pass_of(item, level)); at != passes.end() && at->second > 0) {
           --passes[pass_of(item, item.level)];
           ++at->second;
@@ -329,7 +349,7 @@ class Scheduler {
   bool keep_costly() {
     std::map<std::tuple<int, bool, int64_t>, std::vector<const Item*>> passes;
     for (const Item& item : items_)
-      if (item.kind != ItemKind::factor) passes[{item.level, item.is_wide, item.count}].push_back(&item);
+      if (!is_alone(item)) passes[{item.level, item.is_wide, item.count}].push_back(&item);
     std::unordered_map<const Node*, double> reads;
     for (const auto& [key, items] : passes) count_reads(items, reads);
     bool changed = false, kept_one = false;
@@ -337,7 +357,7 @@ class Scheduler {
     for (const Node* node : nodes_) {
       const auto at = reads.find(node);
       const int64_t count = count_of(*node);
-      if (at == reads.end() || count <= small || node->type != density_.type) continue;
+      if (at == reads.end() || count <= small || node->type != region_.type) continue;
       const double times = at->second / static_cast<double>(count);
       if (times < 1.5) continue;
       if (is_sorted(*node)) {
@@ -357,7 +377,84 @@ class Scheduler {
     return changed;
   }
 
-  const Density& density_;
+  // --- Memory ---
+  // A tensor has its place from the pass that writes it to the last one that reads it.
+  void place_memory(Schedule& schedule) {
+    std::map<std::pair<const Node*, ItemKind>, size_t> pass_of;
+    for (size_t p = 0; p < schedule.passes.size(); ++p)
+      for (const Item& item : schedule.passes[p].items) pass_of[{item.node, item.kind}] = p;
+    std::vector<size_t> pass, last;
+    for (const Item& item : items_) pass.push_back(pass_of.at({item.node, item.kind}));
+    last = pass;
+    for (size_t i = 0; i < items_.size(); ++i)
+      for (const size_t other : needs(items_[i], true)) last[other] = std::max(last[other], pass[i]);
+    for (const size_t i : read_at_the_end()) last[i] = schedule.passes.size();
+
+    lower::MemoryPlan plan;
+    std::vector<int64_t*> places;
+    const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until) {
+      if (count == 0) return;
+      plan.use(place, static_cast<uint64_t>(count), from);
+      plan.use(place, static_cast<uint64_t>(count), until);
+      places.push_back(place);
+    };
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.kind == ItemKind::sorted)
+        want(&schedule.sorted[item.node], item.count, pass[i], last[i]);
+      else if (item.kind == ItemKind::control)
+        for (const auto& [place, count, lasts] : memory_of(controlled(schedule, *item.node), *item.node))
+          want(place, count, pass[i], lasts ? last[i] : pass[i]);
+      else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
+        want(&schedule.stored[item.node], count_of(*item.node), pass[i], last[i]);
+    }
+    schedule.scratch = static_cast<int64_t>(plan.arrange());
+    for (int64_t* const place : places) *place = static_cast<int64_t>(plan.offsets().at(place));
+    find_results(schedule);
+  }
+
+  // Items that the short results of the region, which are read after all passes, are made of.
+  std::vector<size_t> read_at_the_end() const {
+    std::vector<size_t> found;
+    for (const Tensor& result : region_.results) {
+      const Node& node = graph::node_of(result);
+      if (result.size() > small || !reaches_.contains(&node)) continue;
+      if (const auto at = index_.find(&node); at != index_.end())
+        found.push_back(at->second);
+      else
+        for (const size_t item : needs({.kind = ItemKind::store, .node = &node, .count = -1}, true))
+          found.push_back(item);
+    }
+    return found;
+  }
+
+  Control& controlled(Schedule& schedule, const Node& node) {
+    const auto control = plan_control(node, region_);
+    schedule.controls[&node] = control;
+    const int64_t rounds = node.op == Op::scan ? control_of(node).length : node.op == Op::cond ? 1 : small;
+    for (const Schedule& function : control->functions) {
+      schedule.work += rounds * function.work;
+      schedule.serial += rounds * (node.op == Op::cond ? function.serial : function.work);
+    }
+    return *control;
+  }
+
+  // Results of control flow that lie in memory.
+  void find_results(Schedule& schedule) {
+    for (const Node* node : nodes_) {
+      if (node->op != Op::item) continue;
+      const Node& source = graph::node_of(node->operands[0]);
+      Control& control = *schedule.controls.at(&source);
+      const auto number = static_cast<size_t>(node->as<graph::Which>().number);
+      control.items.emplace_back(node, number);
+      const size_t first = source.op == Op::while_vjp ? static_cast<size_t>(control_of(source).carries) : 0;
+      int64_t place = control.results[number];
+      if (place < 0 && first + number < control.states.size()) place = control.states[first + number];
+      if (place >= 0) schedule.stored[node] = place;
+    }
+  }
+
+  const Region& region_;
   const bool by_team_, on_cpu_;
   std::unordered_set<const Node*> varying_;
   std::vector<const Node*> nodes_;  // that depend on a variable, operands first
@@ -373,8 +470,20 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
-  return Scheduler(density, by_team, on_cpu).make();
+bool are_few_updates(const Node& node) {
+  const int64_t updates = node.operands[2].size();
+  return count_of(node) <= small && updates <= small / 4 && count_of(node) * updates <= few_operations;
 }
+
+Region region_of(const Density& density, bool by_team, bool on_cpu) {
+  Region region{{}, {density.value}, density.type, by_team, on_cpu};
+  for (const auto& variable : density.variables) {
+    region.inputs.push_back(variable.node);
+    region.results.push_back(variable.gradient);
+  }
+  return region;
+}
+
+Schedule make_schedule(const Region& region) { return Scheduler(region).make(); }
 
 }  // namespace adit::sampling

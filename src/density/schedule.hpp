@@ -8,9 +8,14 @@
 //   over the observations serves the value and the gradient.
 // - On a CPU a reduction to more results than registers hold is a pass of its own: loops of few totals over
 //   what was stored before.
+//
+// A region is a graph that is computed at once: the density, or a function inside of control flow. Loops and
+// choices are passes of their own, and hold the schedules of their functions.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "density/density.hpp"
@@ -26,17 +31,19 @@ inline constexpr int64_t few_totals = 6;
 enum class ItemKind : uint8_t {
   totals,   // a reduction of few results over many elements
   store,    // the elements of a tensor, into the chain's memory
-  output,   // the elements of a long variable's gradient
+  output,   // the elements of a long result of the region
   scatter,  // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
   sorted,   // updates, into the chain's memory, those of a target side by side (a team): readers sum
-  factor    // a factorisation or a triangular system in the chain's memory
+  factor,   // a factorisation or a triangular system in the chain's memory
+  place,    // updates at places that no list tells, or that replace: one after the other, by one lane
+  control   // a loop or a choice
 };
 
 struct Item {
   ItemKind kind{};
   const Node* node = nullptr;
-  int64_t count = 0;    // steps of its loop
-  size_t variable = 0;  // output: whose gradient
+  int64_t count = 0;  // steps of its loop
+  size_t result = 0;  // output: which of the region
   int level = 0;
   bool is_wide = false;  // more totals than few_totals, on a CPU: in loops of few
   bool is_kept = false;  // stored for later passes alone: others of its own pass compute it
@@ -48,24 +55,58 @@ struct Pass {
   std::vector<Item> items;
 };
 
+struct Control;
+
 struct Schedule {
   bool by_team = false, on_cpu = false;
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
+  std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
   std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
   int64_t scratch = 0;                              // numbers of the chain's memory
   // Reductions and updates of this kind are fixed after their pass.
   std::unordered_map<const Node*, ItemKind> kinds;
-  int64_t work = 0;  // elements that are computed, roughly: how long a gradient takes
+  int64_t work = 0;    // elements that are computed, roughly: how long a gradient takes
+  int64_t serial = 0;  // those of them that come one after the other, in loops
 };
 
+// Where control flow keeps what it carries, in the chain's memory; -1: in registers, up to `small` numbers.
+struct Control {
+  std::vector<Schedule> functions;
+  int64_t scratch = 0;                             // of the functions
+  std::vector<int64_t> states, next;               // of what rounds carry: in this round, and in the next
+  std::vector<std::vector<const Node*>> in_place;  // updates that make the next from this one, newest first
+  std::vector<int64_t> results;                    // of the node: stacked outputs, long ones of choices
+  std::vector<std::pair<const Node*, size_t>> items;  // the nodes that pick results, and which
+  int64_t history = -1;                               // while_vjp: the states before each round
+  int64_t history_size = 0;                           // numbers of one of them
+};
+
+// What a schedule is made for. Results of more than `small` elements are output items.
+struct Region {
+  std::vector<Tensor> inputs;  // placeholders whose values are not known beforehand
+  std::vector<Tensor> results;
+  DType type{};
+  bool by_team = false, on_cpu = false;
+  std::unordered_set<const Node*> in_place{};  // results that the caller writes, and what leads to them
+};
+Region region_of(const Density& density, bool by_team, bool on_cpu);
+
 // Throws `unsupported` where the graph has an operation that kernels of the sampler do not have.
-Schedule make_schedule(const Density& density, bool by_team, bool on_cpu);
+Schedule make_schedule(const Region& region);
+inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
+  return make_schedule(region_of(density, by_team, on_cpu));
+}
+
+// Rounds that a while loop makes in a kernel at most: one that goes on has no density there.
+inline constexpr int64_t most_rounds = 1024;
 
 // Loops that `totals` take, `most` or fewer in each.
 inline int64_t loops_of(int64_t totals, int64_t most) { return (totals + most - 1) / most; }
 // Elements that one result is made of, of a reduction or a product.
 int64_t length_of(const Node& node);
 bool reduces(const Node& node);
+// Updates that each element of their result looks through.
+bool are_few_updates(const Node& node);
 
 }  // namespace adit::sampling

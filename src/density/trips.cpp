@@ -1,5 +1,9 @@
 #include "density/trips.hpp"
 
+#include <fmt/format.h>
+
+#include <adit/error.hpp>
+
 #include "graph/op.hpp"
 
 namespace adit::sampling {
@@ -38,6 +42,16 @@ int64_t trips_of(const kernel::Program& program, uint32_t number, int64_t depth,
 
 int64_t loop_trips(const kernel::Program& program, int64_t depth) {
   return trips_of(program, 0, depth, true);
+}
+
+void check_trips(int64_t loop_trips, const Device& device) {
+  const uint64_t most = device.limits().max_loop_trips;
+  if (most == 0 || static_cast<uint64_t>(loop_trips) <= most) return;
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("[sample] device: expected one whose kernels may loop {} times for one gradient, got "
+                  "{}, which ends loops after {}",
+                  loop_trips, device.info().id, most));
 }
 
 }  // namespace adit::sampling

@@ -4,7 +4,6 @@
 
 #include "density/contraction.hpp"
 #include "density/factor.hpp"
-#include "density/split.hpp"
 #include "graph/op.hpp"
 #include "graph/places.hpp"
 #include "kernel/fold.hpp"
@@ -19,14 +18,14 @@ using kernel::Reduction;
 
 DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedule& schedule)
     : chain_(chain), density_(density), schedule_(schedule) {
-  std::vector<Tensor> inputs, roots{density.value};
-  for (const auto& variable : density.variables) {
-    offsets_[&graph::node_of(variable.node)] = variable.offset;
-    inputs.push_back(variable.node);
-    roots.push_back(variable.gradient);
-  }
-  varying_ = dependents_of(roots, inputs);
+  for (const auto& variable : density.variables) offsets_[&graph::node_of(variable.node)] = variable.offset;
   for (const auto& leaf : density.leaves) leaves_.insert(&graph::node_of(leaf.node));
+}
+
+int64_t most_in_registers(const Density& density, int64_t most) {
+  for (const auto& variable : density.variables)
+    if (variable.size > small) return std::min(most, small);
+  return most;
 }
 
 void DensityWriter::declare(Value set) {
@@ -66,10 +65,10 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   totals_.clear();
   ready_.clear();
   memo_.assign(1, {});
-  for (const Pass& pass : schedule_.passes) {
-    write_pass(pass);
-    for (const Item& item : pass.items) ready_.insert(item.node);
-  }
+  std::vector<Vector> to(1);
+  for (const auto& variable : density_.variables)
+    to.push_back(variable.size > small ? g.from(variable.offset) : Vector());
+  const Place outside = enter(schedule_, 0, std::move(to));
   const Value value = read(graph::node_of(density_.value), place({}, chain_.index(0))).re;
   // All are computed before one is written: they read q, and g may be read as q is.
   std::vector<std::pair<int64_t, Value>> elements;
@@ -90,7 +89,42 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
     set_by_lanes(elements);
   else
     chain_.once(set);
+  leave(schedule_, outside);
   return value;
+}
+
+DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base, std::vector<Vector> to) {
+  Place outer{base_, std::move(to_)};
+  base_ = base;
+  to_ = std::move(to);
+  for (const auto& [node, at] : schedule.stored) stored_[node] = base + at;
+  for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
+  kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
+  for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
+  for (const Pass& pass : schedule.passes) {
+    write_pass(pass);
+    for (const Item& item : pass.items) ready_.insert(item.node);
+  }
+  return outer;
+}
+
+void DensityWriter::leave(const Schedule& schedule, Place outer) {
+  for (const auto& [node, at] : schedule.stored) {
+    stored_.erase(node);
+    ready_.erase(node);
+  }
+  for (const auto& [node, at] : schedule.sorted) sorted_.erase(node);
+  for (const auto& [node, kind] : schedule.kinds) {
+    kinds_.erase(node);
+    totals_.erase(node);
+    ready_.erase(node);
+  }
+  for (const auto& [node, control] : schedule.controls) {
+    controls_.erase(node);
+    for (const auto& [item, number] : control->items) totals_.erase(item);
+  }
+  base_ = outer.base;
+  to_ = std::move(outer.to);
 }
 
 // Each by the lane that counts it in loops over all variables, so that those need not wait for another one.
@@ -133,18 +167,20 @@ void DensityWriter::prepare(const Pass& pass) {
       for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
       continue;
     }
-    if (!in_memory && !totals_.contains(&node) && !schedule_.sorted.contains(&node)) follow(node);
+    if (!in_memory && !totals_.contains(&node) && !sorted_.contains(&node)) follow(node);
   }
 }
 
 void DensityWriter::write_pass(const Pass& pass) {
   Builder& k = builder();
   if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::place) return write_places(*pass.items[0].node);
   prepare(pass);
+  if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
   std::vector<Total> totals;
   for (const Item& item : pass.items) {
     if (item.kind == ItemKind::scatter) {
-      const Vector target = scratch_.from(schedule_.stored.at(item.node));
+      const Vector target = scratch_.from(stored_.at(item.node));
       k.for_(chain_.index(element_count(item.node->shape)),
              [&](Value i) { target.set(i, chain_.number(0)); });
     }
@@ -215,24 +251,23 @@ void DensityWriter::store_elements(const Item& item, Value i) {
   const Node& node = *item.node;
   switch (item.kind) {
     case ItemKind::output: {
-      const bool is_kept = schedule_.stored.contains(&node);
+      const bool is_known = stored_.contains(&node) || node.operands.empty();
       const Index at = place(node.shape, i);
-      const Value value = is_kept ? read(node, at).re : evaluate(node, at).re;
-      g_.set(chain_.index(density_.variables[item.variable].offset) + i, value);
+      to_[item.result].set(i, memory_number(is_known ? read(node, at).re : evaluate(node, at).re));
       return;
     }
     case ItemKind::store:
-      scratch_.from(schedule_.stored.at(&node)).set(i, evaluate(node, place(node.shape, i)).re);
+      scratch_.from(stored_.at(&node)).set(i, evaluate(node, place(node.shape, i)).re);
       return;
     case ItemKind::sorted:
-      scratch_.from(schedule_.sorted.at(&node))
+      scratch_.from(sorted_.at(&node))
           .set(sorted_place(node, i),
                read(graph::node_of(node.operands[2]), place(node.operands[2].shape(), i)).re);
       return;
     case ItemKind::scatter: {
       const Index update = place(node.operands[2].shape(), i);
       const Value value = read(graph::node_of(node.operands[2]), update).re, target = target_of(node, update);
-      const Vector to = scratch_.from(schedule_.stored.at(&node));
+      const Vector to = scratch_.from(stored_.at(&node));
       to.set(target, to.get(target) + value);
       return;
     }
@@ -241,7 +276,7 @@ void DensityWriter::store_elements(const Item& item, Value i) {
 }
 
 void DensityWriter::write_factor(const Node& node) {
-  const Vector to = scratch_.from(schedule_.stored.at(&node));
+  const Vector to = scratch_.from(stored_.at(&node));
   const auto operand = [&](size_t which) {
     return [&, which](Value i) {
       const Tensor& x = node.operands[which];
@@ -285,15 +320,18 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
     return value;
   }
   if (is_stored(node)) {
-    Value value = scratch_.from(schedule_.stored.at(&node)).get(linear);
-    if (schedule_.kinds.at(&node) == ItemKind::scatter && !lower::starts_from_zero(node))
+    Value value = scratch_.from(stored_.at(&node)).get(linear);
+    const auto kind = kinds_.find(&node);
+    if (kind != kinds_.end() && kind->second == ItemKind::scatter && !lower::starts_from_zero(node))
       value = value + read(graph::node_of(node.operands[0]), at).re;
-    return {value, {}, false};
+    return {number_of(node, value), {}, false};
   }
+  if (const auto binding = bindings_.find(&node); binding != bindings_.end())
+    return parameter(node, binding->second, at, linear);
   if (is_variable(node)) return variable(node, linear);
   // An element of a small tensor that is not known yet while the kernel is written: one of them all.
   const int64_t count = element_count(node.shape);
-  if (count > 1 && count <= small && varying_.contains(&node) && !kernel::constant_bits_of(linear) &&
+  if (count > 1 && count <= small && !node.operands.empty() && !kernel::constant_bits_of(linear) &&
       node.op != Op::broadcast && node.op != Op::reshape) {
     std::vector<Value> elements;
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
@@ -332,7 +370,8 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
   }
   if (row.view) return row.view(*this, node, at);
   if (reduces(node)) return reduction(node, at);
-  if (node.op == Op::indexed_add) return updates(node, at);
+  if (node.op == Op::indexed_add || node.op == Op::indexed_put)
+    return are_few_updates(node) ? few_updates(node, at) : updates(node, at);
   throw Error(ErrorKind::unsupported,
               "[sample] " + std::string(row.name) + ": expected operations that a sampler's kernel has");
 }
@@ -400,6 +439,38 @@ Value DensityWriter::target_of(const Node& node, const Index& update) {
   return target;
 }
 
+// An element of a short result, which looks at all of the few updates.
+Scalar DensityWriter::few_updates(const Node& node, const Index& at) {
+  const Tensor& source = node.operands[2];
+  Value value = read(graph::node_of(node.operands[0]), at).re;
+  const Value mine = element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
+  for (int64_t i = 0; i < source.size(); ++i) {
+    const Index update = place(source.shape(), chain_.index(i));
+    const Value given = read(graph::node_of(source), update).re;
+    value =
+        select(target_of(node, update) == mine, node.op == Op::indexed_add ? value + given : given, value);
+  }
+  return {value, {}, false};
+}
+
+// One after the other, by one lane: of several at a place the last one counts.
+void DensityWriter::write_places(const Node& node) {
+  const Vector to = scratch_.from(stored_.at(&node));
+  each(element_count(node.shape), [&](Value i) {
+    to.set(i, memory_number(read(graph::node_of(node.operands[0]), place(node.shape, i)).re));
+  });
+  const Tensor& source = node.operands[2];
+  chain_.once([&] {
+    builder().for_(chain_.index(source.size()), [&](Value i) {
+      const Scope scope(*this);
+      const Index update = place(source.shape(), i);
+      const Value value = memory_number(read(graph::node_of(source), update).re);
+      const Value target = target_of(node, update);
+      to.set(target, node.op == Op::indexed_add ? to.get(target) + value : value);
+    });
+  });
+}
+
 // Where a sorted update lies: those of a target side by side.
 Value DensityWriter::sorted_place(const Node& node, Value update) {
   const Tensor& indices = node.operands[1];
@@ -437,7 +508,7 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
   const Variable sum = k.variable(chain_.number(0));
   Shape lead;
   for (int axis = 0; axis < leading; ++axis) lead.push_back(indices.shape()[axis]);
-  const auto sorted = schedule_.sorted.find(&node);
+  const auto sorted = sorted_.find(&node);
   Value inside = chain_.index(0);  // the place in an update
   int64_t width = 1;
   for (int axis = 0, next = 0; axis < node.shape.size(); ++axis) {
@@ -447,7 +518,7 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
   }
   k.for_(begin, end, chain_.index(1), [&](Value e) {
     const Scope scope(*this);
-    if (sorted != schedule_.sorted.end()) {
+    if (sorted != sorted_.end()) {
       sum = sum.get() + scratch_.from(sorted->second).get(e * width + inside);
       return;
     }

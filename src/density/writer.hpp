@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "density/chain.hpp"
+#include "density/control_plan.hpp"
 #include "density/schedule.hpp"
 #include "graph/row.hpp"
 
@@ -33,6 +35,18 @@ struct Segments {
   int64_t reals_count = 0, places_count = 0;
 };
 
+// A parameter of a function inside of control flow, while the function is written.
+struct Binding {
+  std::vector<Value> elements;   // in registers; or
+  std::optional<Vector> memory;  // in the chain's memory; or
+  const Node* outer = nullptr;   // the elements of a node outside of the function:
+  Value slice;                   // of this slice along axis 0, or all
+};
+
+// Positions up to this size may lie in registers, of at most `most`: the gradient of a long variable is
+// written in a loop, at places that a kernel's registers do not have.
+int64_t most_in_registers(const Density& density, int64_t most);
+
 class DensityWriter final : public graph::Reader {
  public:
   DensityWriter(Chain& chain, const Density& density, const Schedule& schedule);
@@ -56,9 +70,54 @@ class DensityWriter final : public graph::Reader {
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   Scalar reduction(const Node& node, const Index& at);
   Scalar updates(const Node& node, const Index& at);
+  Scalar few_updates(const Node& node, const Index& at);
   Scalar load_leaf(const Node& node, const Index& at);
   Scalar literal(const Node& node);
   Value segment(Segment::Kind kind, const Node& leaf, const Node* updates, int64_t count, Value place);
+
+  // --- control.cpp: loops and choices
+  // What rounds carry: in registers, or in the chain's memory.
+  struct State {
+    int64_t count = 0;
+    std::vector<Variable> cells;
+    std::optional<Vector> memory, next;                  // of this round, and where the next round's is made
+    const std::vector<const Node*>* in_place = nullptr;  // updates that make the next from this one
+    std::vector<Value> values() const;
+  };
+  using States = std::vector<State>;
+  using Elements = std::vector<std::vector<Value>>;  // of results, empty where they lie in memory
+  struct Change {                                    // of one number of a state that is changed where it lies
+    Value target, value;
+    bool adds = false;
+  };
+  void write_control(const Node& node);
+  States write_scan(const Node& node, const Control& control);
+  States write_cond(const Node& node, const Control& control);
+  States write_while(const Node& node, const Control& control);
+  void go_back(const Node& node, const Control& control, const States& carries, Value rounds);
+  State open_state(const Tensor& initial, const Control& control, size_t which);
+  void call(const graph::Subgraph& function, const Control& control, size_t which, std::vector<Vector> to,
+            const std::function<void(const Elements&)>& use);
+  void bind(const graph::Subgraph& function, size_t first, const States& states);
+  void bind_captured(const graph::Subgraph& function, size_t count, const Node& node);
+  void advance(const States& states, const Elements& next);
+  void keep_history(const States& states, const Vector& to);
+  void spoil(const States& states, Value condition);
+  std::vector<Change> changes_of(const std::vector<const Node*>& updates);
+  Scalar parameter(const Node& node, const Binding& binding, const Index& at, Value linear);
+  std::vector<Value> elements_of(const Tensor& x);
+  Value memory_number(Value value);                 // as the chain's memory holds it
+  Value number_of(const Node& node, Value stored);  // and back
+  Vector memory(int64_t place) const { return scratch_.from(base_ + place); }
+  void each(int64_t count, const std::function<void(Value)>& body);
+
+  // Passes of a region; its long results go to `to`. What it computes is known until `leave`.
+  struct Place {
+    int64_t base = 0;
+    std::vector<Vector> to;
+  };
+  Place enter(const Schedule& schedule, int64_t base, std::vector<Vector> to);
+  void leave(const Schedule& schedule, Place outer);
 
   void read_ahead();
   void set_by_lanes(const std::vector<std::pair<int64_t, Value>>& elements);
@@ -71,6 +130,7 @@ class DensityWriter final : public graph::Reader {
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
   void write_factor(const Node& node);
+  void write_places(const Node& node);
   std::vector<Value> contributions(const Total& total, Value i);
   void store_elements(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
@@ -78,9 +138,7 @@ class DensityWriter final : public graph::Reader {
 
   Index place(const Shape& shape, Value linear) { return Index(builder(), shape, linear); }
   bool is_variable(const Node& node) const { return offsets_.contains(&node); }
-  bool is_stored(const Node& node) const {
-    return schedule_.stored.contains(&node) && ready_.contains(&node);
-  }
+  bool is_stored(const Node& node) const { return stored_.contains(&node) && ready_.contains(&node); }
 
   class Scope {
    public:
@@ -96,7 +154,6 @@ class DensityWriter final : public graph::Reader {
   Chain& chain_;
   const Density& density_;
   const Schedule& schedule_;
-  std::unordered_set<const Node*> varying_;
   std::unordered_map<const Node*, int64_t> offsets_;  // of the variables
   std::unordered_set<const Node*> leaves_;
   Segments segments_;
@@ -105,6 +162,13 @@ class DensityWriter final : public graph::Reader {
   std::unordered_map<const Node*, std::vector<Value>> ahead_;  // leaves that are read already
   // While a density is written
   Vector q_, g_, scratch_;
+  // Of the region that is written and those around it.
+  std::unordered_map<const Node*, int64_t> stored_, sorted_;
+  std::unordered_map<const Node*, ItemKind> kinds_;
+  std::unordered_map<const Node*, const Control*> controls_;
+  std::unordered_map<const Node*, Binding> bindings_;
+  int64_t base_ = 0;        // of the region's memory
+  std::vector<Vector> to_;  // where its long results go
   std::unordered_map<const Node*, std::vector<Value>> totals_;
   std::unordered_set<const Node*> ready_;  // items of passes that are written
   std::vector<std::map<std::pair<const Node*, kernel::Id>, Scalar>> memo_;

@@ -50,7 +50,8 @@ class NoteTaker {
     notes_.inputs = made_.inputs.size();
     for (size_t i = 0; i < made_.work.size(); ++i) step(i);
     for (const MemoryPlan::Life& life : made_.plan.lives())
-      notes_.arena.push_back({label(*life.node), life.offset, life.bytes, life.first, life.last});
+      notes_.arena.push_back(
+          {label(*static_cast<const Node*>(life.key)), life.offset, life.bytes, life.first, life.last});
     std::stable_sort(notes_.arena.begin(), notes_.arena.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     return std::move(notes_);

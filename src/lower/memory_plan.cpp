@@ -5,14 +5,14 @@
 
 namespace adit::lower {
 
-void MemoryPlan::use(const graph::Node* node, uint64_t bytes, size_t step) {
-  const auto [it, fresh] = index_.try_emplace(node, lives_.size());
-  if (fresh) lives_.push_back({node, bytes, step, step, 0, lives_.size(), step});
+void MemoryPlan::use(const void* key, uint64_t bytes, size_t step) {
+  const auto [it, fresh] = index_.try_emplace(key, lives_.size());
+  if (fresh) lives_.push_back({key, bytes, step, step, 0, lives_.size(), step});
   lives_[it->second].last = lives_[it->second].until = step;
 }
 
-void MemoryPlan::take_over(const graph::Node* node, const graph::Node* dying, size_t step) {
-  const auto mine = index_.find(node), other = index_.find(dying);
+void MemoryPlan::take_over(const void* key, const void* dying, size_t step) {
+  const auto mine = index_.find(key), other = index_.find(dying);
   if (mine == index_.end() || other == index_.end()) return;
   Life& life = lives_[mine->second];
   Life& owner = lives_[lives_[other->second].owner];
@@ -80,7 +80,7 @@ uint64_t MemoryPlan::arrange() {
   }
   for (Life& life : lives_) {
     life.offset = lives_[life.owner].offset;
-    offsets_[life.node] = life.offset;
+    offsets_[life.key] = life.offset;
   }
   return top;
 }

@@ -1,11 +1,12 @@
-// Places in one arena for tensors that live only while an executable runs.
+// Places in one arena for tensors that live only while an executable or a density is computed. A tensor is
+// known by a key, which may be its node.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
-
-#include "graph/node.hpp"
 
 namespace adit::lower {
 
@@ -18,16 +19,16 @@ inline uint64_t padded(uint64_t bytes) {
 
 class MemoryPlan {
  public:
-  void use(const graph::Node* node, uint64_t bytes, size_t step);
-  // After all uses are known: `node`, first used in `step`, takes over the memory of `dying`, last used
+  void use(const void* key, uint64_t bytes, size_t step);
+  // After all uses are known: `key`, first used in `step`, takes over the memory of `dying`, last used
   // there, where the sizes agree. The work of that step reads an element before it writes the same one.
-  void take_over(const graph::Node* node, const graph::Node* dying, size_t step);
+  void take_over(const void* key, const void* dying, size_t step);
   // Largest first, each at the lowest offset that is free while it lives; returns the arena's size.
   uint64_t arrange();
-  const std::unordered_map<const graph::Node*, uint64_t>& offsets() const { return offsets_; }
+  const std::unordered_map<const void*, uint64_t>& offsets() const { return offsets_; }
 
   struct Life {
-    const graph::Node* node = nullptr;
+    const void* key = nullptr;
     uint64_t bytes = 0;
     size_t first = 0, last = 0;  // steps
     uint64_t offset = 0;
@@ -38,8 +39,8 @@ class MemoryPlan {
 
  private:
   std::vector<Life> lives_;
-  std::unordered_map<const graph::Node*, size_t> index_;
-  std::unordered_map<const graph::Node*, uint64_t> offsets_;
+  std::unordered_map<const void*, size_t> index_;
+  std::unordered_map<const void*, uint64_t> offsets_;
 };
 
 }  // namespace adit::lower

@@ -43,9 +43,15 @@ void Machine::declare() {
   t0_ = given("t0");
   radius_ = given("radius");
   random_.emplace(chain_, seed_low_, seed_high_, first_chain_ + team_);
+  if (!density_) {
+    asked_ = k_.buffer("asked", chain_.real(), Access::write);
+    values_ = k_.buffer("values", chain_.real(), Access::read);
+    gradients_ = k_.buffer("gradients", chain_.real(), Access::read);
+    return;
+  }
   Value set;
   if (options_.sets > 1) set = team_ / chains_a_set_;
-  density_.declare(set);
+  density_->declare(set);
 }
 
 void Machine::find_chain() {
@@ -184,12 +190,15 @@ void Machine::write() {
   declare();
   open_state();
   rounds_.emplace(k_.variable(by_hand() ? select(exists_, index(0), budget_) : index(0)));
-  k_.while_(
-      [&] {
-        const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
-        return rounds().get() != budget_ && !waits && !is_phase(Phase::failed);
-      },
-      [&] { options_.in_step ? round_in_step() : round(); });
+  const auto goes_on = [&] {
+    const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
+    return !waits && !is_phase(Phase::failed);
+  };
+  if (density_)
+    k_.while_([&] { return rounds().get() != budget_ && goes_on(); },
+              [&] { options_.in_step ? round_in_step() : round(); });
+  else
+    round_around_density(goes_on);
   word(word_rounds) = word(word_rounds).get() + rounds().get();
   if (by_hand())
     k_.if_(exists_, [&] { save_state(); });
@@ -206,9 +215,32 @@ void Machine::round_in_step() {
       [&] { rounds() = done + 1; });
 }
 
+// From the density that was asked for to the next one.
+void Machine::round_around_density(const std::function<Value()>& goes_on) {
+  k_.if_(word(word_asks).get() != index(0), [&] {
+    rounds() = index(1);
+    word(word_asks) = index(0);
+    chain_.each(n_, [&](Value i) { g_.set(i, gradients_[team_ * n_ + i]); });
+    toss(word(word_leaps).get() + 1);
+    arrive(values_[team_]);
+    end_round(add_leaf() && is_phase(Phase::tree));
+  });
+  k_.if_(goes_on(), [&] {
+    begin_round();
+    move();
+    chain_.each(n_, [&](Value i) { asked_[team_ * n_ + i] = q_.get(i); });
+    word(word_asks) = index(1);
+  });
+}
+
 // Evaluations of the density, with what leads to the first and what follows from the last: all leaves of a
 // subtree, or one of them where other chains, which may be elsewhere, go along.
 void Machine::round() {
+  begin_round();
+  end_round(leaves());
+}
+
+void Machine::begin_round() {
   k_.if_(!is_phase(Phase::tree) || word(word_leaf).get() == index(0), [&] {
     k_.if_(is_phase(Phase::start_point), [&] { begin_start(); });
     k_.if_(is_phase(Phase::search) || is_phase(Phase::transition), [&] {
@@ -218,7 +250,9 @@ void Machine::round() {
     });
     k_.if_(is_phase(Phase::tree), [&] { begin_subtree(); });
   });
-  const Value goes = leaves();
+}
+
+void Machine::end_round(Value goes) {
   k_.if_(!goes, [&] {
     k_.if_(
         is_phase(Phase::tree), [&] { end_leaves(); },
@@ -248,11 +282,22 @@ Value Machine::leaves() {
 
 // A leapfrog step; a start point is a step of length 0.
 void Machine::leap() {
+  move();
+  // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at
+  // a time, made elsewhere, cost more.)
+  toss(word(word_leaps).get() + 1);
+  arrive(density_->write(q_, g_, at(layout_.scratch)));
+}
+
+Value Machine::signed_step() {
   const Value length = select(is_phase(Phase::start_point), number(0), real(real_step).get());
-  const bool dense = layout_.dense();
-  const Value step = select(is_phase(Phase::tree) && word(word_direction).get() == index(0), -length, length);
-  const Value half = step * 0.5;
-  if (dense) {
+  return select(is_phase(Phase::tree) && word(word_direction).get() == index(0), -length, length);
+}
+
+// Half a step of the momentum and one of the position; from there the density is asked for.
+void Machine::move() {
+  const Value step = signed_step(), half = step * 0.5;
+  if (layout_.dense()) {
     chain_.each(n_, [&](Value i) { p_.set(i, fma(half, g_.get(i), p_.get(i))); });
     chain_.sync();
     const Vector metric = at(layout_.inverse_metric);
@@ -269,10 +314,12 @@ void Machine::leap() {
     });
   }
   chain_.sync();
-  // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at
-  // a time, made elsewhere, cost more.)
-  toss(word(word_leaps).get() + 1);
-  const Value lp = density_.write(q_, g_, at(layout_.scratch));
+}
+
+// The other half of the momentum's step, by the gradient there.
+void Machine::arrive(Value lp) {
+  const Value half = signed_step() * 0.5;
+  const bool dense = layout_.dense();
   now_lp() = lp;
   const auto arrived = [&](Value i) { return fma(half, g_.get(i), p_.get(i)); };
   Value energy;
@@ -346,10 +393,10 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
   const kernel::Loose loose(k, options.fuses);
-  Chain chain(k, options.by_team, real, options.written_out, options.in_vectors,
+  Chain chain(k, options.by_team, real, most_in_registers(density, options.written_out), options.in_vectors,
               options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
-  Machine machine(k, chain, writer, result.layout, options);
+  Machine machine(k, chain, options.outside ? nullptr : &writer, result.layout, options);
   machine.write();
   result.segments = writer.segments();
   result.program = k.finish();

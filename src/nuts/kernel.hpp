@@ -3,7 +3,8 @@
 // A chain is a state machine. Each round of its loop evaluates the density once, at a point that its phase
 // asks for: a start point, a trial of the search for a step size, or the next leaf of the tree. Chains that
 // share a subgroup (or a vector) therefore wait for each other at the gradient alone. The state lies in
-// memory; a dispatch does a bounded number of rounds.
+// memory; a dispatch does a bounded number of rounds. Where the density is computed outside, a dispatch is
+// one round from what follows a density to what leads to the next.
 #pragma once
 
 #include <adit/kernel/program.hpp>
@@ -23,7 +24,8 @@ enum class Home : uint8_t {
 
 struct KernelOptions {
   bool by_team = false;
-  uint32_t lanes = 32;  // of a team; or chains that share a workgroup
+  bool outside = false;  // the density is computed outside of the kernel, for all chains, between dispatches
+  uint32_t lanes = 32;   // of a team; or chains that share a workgroup
   Home home = Home::buffer;
   bool by_hand = false;      // a team's loops over components are shared out by hand: a GPU
   bool fuses = true;         // a multiply-add is rounded once
@@ -44,7 +46,9 @@ struct NutsKernel {
 // Parameters of the program, in order.
 //   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
 //   in vectors: the chains by place; then the numbers of the dispatch as Machine declares them and
-//   Run::arguments lists them; reals, places.
+//   Run::arguments lists them; reals, places. Where the density is computed outside: points [chains, size]
+//   that the kernel writes, and the values [chains] and gradients [chains, size] there that it reads,
+//   instead.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
 

@@ -38,6 +38,7 @@ enum Word : uint32_t {
   word_rounds,     // the same, with those in which the chain waited
   word_divergences,
   word_warmup_divergences,
+  word_asks,  // 1: a density computed outside of the kernel is on its way
   word_count = 20
 };
 

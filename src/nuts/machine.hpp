@@ -13,7 +13,8 @@ namespace adit::sampling {
 
 class Machine {
  public:
-  Machine(Builder& k, Chain& chain, DensityWriter& density, const Layout& layout,
+  // Without a density it is computed outside.
+  Machine(Builder& k, Chain& chain, DensityWriter* density, const Layout& layout,
           const KernelOptions& options)
       : k_(k), chain_(chain), density_(density), layout_(layout), options_(options), n_(layout.size) {}
   void write();
@@ -35,10 +36,16 @@ class Machine {
   bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
   void round_in_step();
+  void round_around_density(const std::function<Value()>& goes_on);
+  void begin_round();
+  void end_round(Value goes);
   Value leaves();
   void begin_start();
   void end_start();
   void leap();
+  Value signed_step();
+  void move();
+  void arrive(Value lp);
 
   // --- tree.cpp: transitions
   void begin_transition();
@@ -100,13 +107,14 @@ class Machine {
 
   Builder& k_;
   Chain& chain_;
-  DensityWriter& density_;
+  DensityWriter* const density_;
   const Layout layout_;
   const KernelOptions options_;
   const int64_t n_;
 
   // Parameters
   Array state_, words_, rows_, places_;
+  Array asked_, values_, gradients_;  // of a density that is computed outside
   Value seed_low_, seed_high_, first_chain_, chains_a_set_, warmup_, limit_, budget_, beat_, ring_, thin_,
       save_from_, max_depth_, init_buffer_, term_buffer_, window_, adapt_, delta_, gamma_, kappa_, t0_,
       radius_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "density/digest.hpp"
 #include "support/hash.hpp"
 #include "support/json.hpp"
 
@@ -23,10 +24,10 @@ class Digest {
   uint64_t hash_ = 0;
 };
 
-std::string digest_of(Device& device, const BoundData& data) {
+std::string digest_of(Device& device, const Run& run) {
   Digest digest;
-  digest.add(std::vector{data.constant});
-  for (const Buffer& buffer : {data.reals, data.places}) {
+  digest.add(std::vector{run.constant()});
+  for (const Buffer& buffer : run.data()) {
     std::vector<std::byte> bytes(buffer.bytes());
     device.read(buffer, bytes.data(), bytes.size());
     digest.add(bytes);
@@ -117,7 +118,8 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
   header.options = settings_of(options, run, device).dump();
   header.layout = Json{{"model", model.name},
                        {"variables", variables_of(model)},
-                       {"data", digest_of(device, run.data())},
+                       {"data", digest_of(device, run)},
+                       {"density", digest_of(run.density())},
                        {"kernel", kernel::content_hash(run.kernel().program)}}
                       .dump();
   header.dimensions = static_cast<uint64_t>(model.size);

@@ -7,6 +7,7 @@
 #include <adit/sample.hpp>
 
 #include "density/bind.hpp"
+#include "density/trips.hpp"
 #include "graph/row.hpp"
 #include "graph/trace.hpp"
 #include "lower/memory_plan.hpp"
@@ -121,6 +122,8 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   State& state = *state_;
   if (!is_real(options.type))
     fail(where, "type", fmt::format("expected f32 or f64, got {}", name_of(options.type)));
+  if (options.placement == Placement::device)
+    fail(where, "placement", "expected lane or team, got device: this is a kernel");
   check_metric(model, options.inverse_metric);
   state.type = options.type;
   state.size = model.size;
@@ -137,6 +140,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   const LeapfrogProgram made = make_leapfrog_program(density, schedule, dense, shape);
   state.work = made.work;
   const uint64_t trips = state.device->limits().max_loop_trips;
+  check_trips(made.loop_trips, *state.device);
   state.most_steps = int64_t{1} << 31;
   if (trips > 0)
     state.most_steps = std::max<int64_t>(1, static_cast<int64_t>(trips) * 9 / 10 / made.loop_trips - 1);

@@ -10,6 +10,7 @@
 
 #include <adit/ops.hpp>
 
+#include "density/trips.hpp"
 #include "sample/failure.hpp"
 #include "sample/shape.hpp"
 
@@ -37,7 +38,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       data_sets_(sets),
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
-  const Schedule schedule = make_schedule(*density_, choice.by_team, choice.on_cpu);
+  const Schedule schedule =
+      choice.outside ? Schedule() : make_schedule(*density_, choice.by_team, choice.on_cpu);
   const KernelOptions shape =
       kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_, forced_);
   teams_ = teams_of(shape, chains_);
@@ -47,9 +49,13 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   in_vectors_ = shape.in_vectors;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
+  check_trips(kernel_->loop_trips, *device_);
   compiled_ = device_->compile(kernel_->program);
-  data_ = bind_data(model, *density_, kernel_->segments, sets, *device_);
-  if (!std::isfinite(data_.constant)) throw_bad_constant(model);
+  if (choice.outside)
+    outside_ = std::make_unique<BatchedDensity>(model, *density_, sets, options.chains, device_);
+  else
+    data_ = bind_data(model, *density_, kernel_->segments, sets, *device_);
+  if (!std::isfinite(constant())) throw_bad_constant(model);
   allocate();
   initialise();
   set_budget(0, 1);
@@ -156,6 +162,10 @@ std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds) const {
   for (const double number :
        {options_.adapt_delta, options_.gamma, options_.kappa, options_.t0, options_.init_radius})
     list.push_back(real(number));
+  if (outside_) {
+    list.insert(list.end(), {outside_->points(), outside_->values(), outside_->gradients()});
+    return list;
+  }
   list.emplace_back(data_.reals);
   list.emplace_back(data_.places);
   if (sets_ > 1) {
@@ -255,9 +265,20 @@ void Run::slice(int64_t limit, double share) {
   if (!forced_.budget && !device_->limits().max_loop_trips)
     dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / turns(share), 0x1p24));
   if (in_vectors_) place(limit, dispatch);
-  device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
+  if (outside_)
+    rounds_outside(limit, dispatch.rounds);
+  else
+    device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
   look();
   check_failures();
+}
+
+// The kernel and the density by turns; nobody waits in between.
+void Run::rounds_outside(int64_t limit, uint32_t rounds) {
+  for (uint32_t round = 0; round < rounds; ++round) {
+    device_->run(*compiled_, teams_, arguments(limit, 1));
+    outside_->evaluate();
+  }
 }
 
 // Where the chains are.

@@ -11,6 +11,7 @@
 
 #include "density/bind.hpp"
 #include "nuts/kernel.hpp"
+#include "sample/batched_density.hpp"
 #include "sample/chain_numbers.hpp"
 #include "sample/packing.hpp"
 #include "sample/shape.hpp"
@@ -27,7 +28,10 @@ class Run {
   int64_t chains() const { return chains_; }
   const NutsKernel& kernel() const { return *kernel_; }
   const Density& density() const { return *density_; }
-  const BoundData& data() const { return data_; }
+  double constant() const { return outside_ ? outside_->constant() : data_.constant; }
+  std::vector<Buffer> data() const {
+    return outside_ ? outside_->leaves() : std::vector{data_.reals, data_.places};
+  }
 
   // One dispatch, on the way to `limit` (iterations). Where chains adapt together, the last one to reach the
   // end of a window joins their estimates. Throws where a chain failed.
@@ -73,6 +77,8 @@ class Run {
   void initialise();
   void plan_windows();
   void slice(int64_t limit, double share);
+  void rounds_outside(int64_t limit, uint32_t rounds);
+  void ask_again();
   void look();
   void check_failures();
   std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
@@ -112,6 +118,7 @@ class Run {
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
   bool sampling_ = false;    // some dispatch began after warm-up
   BoundData data_;
+  std::unique_ptr<BatchedDensity> outside_;  // where the density is computed outside of the kernel
   Buffer state_, words_, rows_, places_;
   int64_t ring_ = 1, save_from_ = 0;
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;

@@ -192,8 +192,22 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   device_->write(state_, all.data(), all.size());
   device_->write(words_, &bytes[16 + kept * chains], words);
   std::memcpy(seen_.data(), &bytes[16 + kept * chains], words);
+  if (outside_) ask_again();
   look();
   return taken;
+}
+
+// Densities that were on their way when the state was saved: at the chains' current positions.
+void Run::ask_again() {
+  const size_t element = size_of(choice_.type), stride = static_cast<size_t>(kernel_->layout.count) * element;
+  const size_t width = static_cast<size_t>(model_.size) * element;
+  Bytes states(state_.bytes()), points(static_cast<size_t>(chains_) * width);
+  device_->read(state_, states.data(), states.size());
+  for (size_t c = 0; c < static_cast<size_t>(chains_); ++c)
+    std::memcpy(&points[c * width],
+                &states[c * stride + static_cast<size_t>(kernel_->layout.current) * element], width);
+  device_->write(outside_->points(), points.data(), points.size());
+  outside_->evaluate();
 }
 
 // `rows`: those from `taken` on of each chain, up to where it is.

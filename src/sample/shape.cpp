@@ -49,6 +49,37 @@ bool adds_at_places(const Schedule& schedule) {
   return false;
 }
 
+// The tree around the density is small: lanes of a GPU share it where a position is long.
+void choose_outside(Choice& choice, const stats::ModelState& model) {
+  choice.outside = true;
+  choice.by_team = !choice.on_cpu && model.size > KernelOptions().written_out;
+}
+
+// The schedule of a chain in a lane; none where kernels lack an operation.
+std::optional<Schedule> known_schedule(const stats::ModelState& model, const Choice& choice) {
+  try {
+    return make_schedule(make_density(model, choice.type), false, choice.on_cpu);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    return std::nullopt;
+  }
+}
+
+void choose_by_work(Choice& choice, const stats::ModelState& model, const SampleOptions& options,
+                    const Device& device) {
+  const std::optional<Schedule> schedule = known_schedule(model, choice);
+  const bool is_idle = options.chains * 2 <= static_cast<int64_t>(device.limits().processors);
+  if (!schedule || (!choice.on_cpu && is_idle && schedule->work > device_work))
+    return choose_outside(choice, model);
+  // Loops that go on from step to step are no shorter on a team.
+  const int64_t shared = schedule->work - schedule->serial;
+  if (choice.on_cpu)
+    choice.by_team = shared > heavy_work && shared > schedule->serial && !adds_at_places(*schedule);
+  else
+    choice.by_team =
+        (shared > light_work && shared > schedule->serial) || model.size > KernelOptions().written_out;
+}
+
 }  // namespace
 
 // A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
@@ -68,11 +99,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
   switch (options.placement) {
     case Placement::lane: choice.by_team = false; break;
     case Placement::team: choice.by_team = true; break;
-    case Placement::automatic: {
-      const Schedule schedule = make_schedule(make_density(model, choice.type), false, choice.on_cpu);
-      const bool is_long = schedule.work > light_work || model.size > KernelOptions().written_out;
-      choice.by_team = gpu ? is_long : schedule.work > heavy_work && !adds_at_places(schedule);
-    }
+    case Placement::device: choose_outside(choice, model); break;
+    case Placement::automatic: choose_by_work(choice, model, options, device);
   }
   return choice;
 }
@@ -144,9 +172,16 @@ KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& option
                            const Forced& forced) {
   KernelOptions shape;
   shape.by_team = choice.by_team;
+  shape.outside = choice.outside;
   shape.fuses = device.limits().fused_fma;
   shape.sets = sets;
   const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
+  if (choice.outside) {  // a dispatch is one round: what it does not touch stays where it is
+    shape.lanes = is_gpu(device) ? std::min(32u, device.limits().max_lanes) : 1;
+    if (forced.lanes) shape.lanes = forced.lanes;
+    shape.written_out = 2;
+    return shape;
+  }
   if (choice.by_team)
     shape_team(shape, layout, schedule, chains, choice.type, device, forced);
   else if (is_gpu(device))

@@ -9,6 +9,7 @@ namespace adit::sampling {
 struct Choice {
   DType type = DType::f64;
   bool by_team = false, on_cpu = false;
+  bool outside = false;  // the density is computed by the engine of tensors
 };
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 

@@ -11,6 +11,12 @@ inline constexpr int64_t light_work = 256;
 // From which a CPU's vectors are better filled with observations than with chains. A guess, not measured.
 inline constexpr int64_t heavy_work = 1024;
 
+// --- Chains across the device
+// Elements of a gradient from which a GPU whose processors are not all busy with a chain each computes it
+// with all of them: one processor reads some 70 GB a second, and the rounds between kernels take some 60 us.
+// From figures of an H200's data sheet; not measured.
+inline constexpr int64_t device_work = 1 << 20;
+
 // --- Teams of a GPU
 // A team's state lies in shared memory where it fits beside this for sums over lanes, and teams are few or
 // states small enough that several fit on a processor. Guesses, not measured one by one.

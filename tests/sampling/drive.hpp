@@ -70,7 +70,7 @@ inline Outcome run_model(const Model& model, SampleOptions options, const std::s
     const int64_t numbers = layout.dense() ? layout.size * layout.size : layout.size;
     outcome.inverse_metrics.push_back(run.state_of(c, layout.inverse_metric, numbers));
   }
-  outcome.constant = run.data().constant;
+  outcome.constant = run.constant();
   outcome.divergences = run.divergences();
   outcome.warmup_divergences = run.warmup_divergences();
   return outcome;

@@ -48,6 +48,7 @@ Operands indexed_put_vjp(const Tensor& result, const Operands& operands, const T
   const Axes& axes = node_of(result).as<AxisList>().axes;
   const int64_t count = indices.shape()[0];
   const Tensor to_x = indexed_put(g, indices, zeros_like(updates), axes);
+  if (count == 1) return {to_x, {}, gather(g, indices, axes)};
 
   Shape places;
   for (const int64_t axis : axes) places.push_back(x.shape()[static_cast<int>(axis)]);

@@ -1,0 +1,348 @@
+#include "lower/tidy_control.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "graph/control.hpp"
+#include "graph/op.hpp"
+#include "graph/row.hpp"
+#include "lower/simplify.hpp"
+
+namespace adit::lower {
+
+using graph::ControlAttributes;
+using graph::Node;
+using graph::Op;
+using graph::Subgraph;
+
+namespace {
+
+using Flags = std::vector<bool>;
+
+bool is_control(const Tensor& x) {
+  const Node& node = graph::node_of(x);
+  return graph::row_of(node.op).kind == graph::Kind::control && node.op != Op::item && !node.computed;
+}
+
+template <class T>
+std::vector<T> chosen(const std::vector<T>& list, const Flags& flags) {
+  std::vector<T> found;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (flags[i]) found.push_back(list[i]);
+  return found;
+}
+
+// Which parameters some results of a function depend on.
+Flags reached(const Subgraph& function, const Flags& results) {
+  std::unordered_set<const Node*> found;
+  for (const Tensor& x : graph::reachable(chosen(function.results, results), true))
+    found.insert(&graph::node_of(x));
+  Flags flags;
+  for (const Tensor& x : function.parameters) flags.push_back(found.contains(&graph::node_of(x)));
+  return flags;
+}
+
+// What of a control node is needed: its operands, and the results of its functions.
+struct Need {
+  Flags operands;
+  std::vector<Flags> results;  // of each function
+  bool all() const {
+    const auto full = [](const Flags& flags) {
+      return std::all_of(flags.begin(), flags.end(), std::identity());
+    };
+    return full(operands) && std::all_of(results.begin(), results.end(), full);
+  }
+};
+
+// Parameters of a function are the node's operands from `first` on.
+void mark(Flags& operands, size_t first, const Flags& parameters) {
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i]) operands[first + i] = true;
+}
+
+// What is carried is needed where a later round needs it.
+Need need_of(const Node& node, const ControlAttributes& about, const Flags& used) {
+  const auto n = static_cast<size_t>(about.carries), m = static_cast<size_t>(about.sequences);
+  Need need{Flags(node.operands.size(), false), {}};
+  for (const auto& function : about.functions) need.results.emplace_back(function->results.size(), false);
+  const auto settle = [&](const auto& round) {
+    for (Flags before; before != need.operands;) {
+      before = need.operands;
+      round();
+    }
+  };
+  switch (node.op) {
+    case Op::cond:
+      need.operands[0] = true;
+      for (size_t f = 0; f < 2; ++f) {
+        need.results[f] = used;
+        mark(need.operands, 1, reached(*about.functions[f], used));
+      }
+      break;
+    case Op::scan:
+      need.results[0] = used;
+      settle([&] {
+        for (size_t i = 0; i < n; ++i) need.results[0][i] = need.results[0][i] || need.operands[i];
+        mark(need.operands, 0, reached(*about.functions[0], need.results[0]));
+      });
+      for (size_t i = 0; i < n; ++i) need.operands[i] = need.results[0][i];
+      break;
+    default: {  // while_loop, while_vjp: parameters are (state, captured); backward's (state, carry,
+                // captured)
+      const bool is_back = node.op == Op::while_vjp;
+      const size_t carries = is_back ? m : 0;
+      const auto mark_round = [&](size_t f) {
+        Flags parameters = reached(*about.functions[f], need.results[f]);
+        parameters.insert(parameters.begin() + static_cast<int64_t>(n), carries, false);
+        mark(need.operands, 0, parameters);
+      };
+      need.results[0] = {true};
+      if (!is_back)
+        for (size_t i = 0; i < n; ++i) need.operands[i] = used[i];
+      settle([&] {
+        if (is_back) {
+          for (size_t i = 0; i < m; ++i) need.results[2][i] = used[i] || need.operands[n + i];
+          mark(need.operands, 0, reached(*about.functions[2], need.results[2]));
+          for (size_t i = 0; i < m; ++i) need.operands[n + i] = need.operands[n + i] || used[i];
+        }
+        mark_round(0);
+        for (size_t i = 0; i < n; ++i) need.results[1][i] = need.operands[i];
+        mark_round(1);
+      });
+    }
+  }
+  return need;
+}
+
+// Operands that the parameters of a function stand for.
+Flags parameters_of(const Node& node, const ControlAttributes& about, size_t function,
+                    const Flags& operands) {
+  Flags flags = operands;
+  if (node.op == Op::cond) flags.erase(flags.begin());
+  if (node.op == Op::while_vjp && function < 2)
+    flags.erase(flags.begin() + about.carries, flags.begin() + about.carries + about.sequences);
+  return flags;
+}
+
+int count_of(const Flags& flags, int first, int count) {
+  return static_cast<int>(std::count(flags.begin() + first, flags.begin() + first + count, true));
+}
+
+// The node with what is needed alone, and its results in place of the old ones (empty: nobody needs it).
+Tensors rebuilt(const Node& node, const ControlAttributes& about, const Need& need, const Flags& results) {
+  auto changed = std::make_shared<ControlAttributes>(about);
+  for (size_t f = 0; f < about.functions.size(); ++f) {
+    auto function = std::make_shared<Subgraph>();
+    function->parameters =
+        chosen(about.functions[f]->parameters, parameters_of(node, about, f, need.operands));
+    function->results = chosen(about.functions[f]->results, need.results[f]);
+    changed->functions[f] = std::move(function);
+  }
+  if (node.op != Op::cond) {
+    changed->carries = count_of(need.operands, 0, about.carries);
+    changed->sequences = count_of(need.operands, about.carries, about.sequences);
+  }
+  changed->types = chosen(about.types, results);
+  changed->shapes = chosen(about.shapes, results);
+  const std::shared_ptr<const ControlAttributes> shared = std::move(changed);
+  const Tensor fresh = graph::make_node(node.op, shared->types[0], shared->shapes[0],
+                                        chosen(node.operands, need.operands), shared);
+  Tensors items(results.size());
+  int next = 0;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]) continue;
+    items[i] = graph::make_node(Op::item, about.types[i], about.shapes[i], {fresh}, graph::Which{next});
+    ++next;
+  }
+  return items;
+}
+
+// Carries that every round hands on as they are: their results are the initial values, and functions capture
+// those.
+Tensors with_captured_carries(const Node& node, const ControlAttributes& about) {
+  if (node.op != Op::scan) return {};
+  const auto n = static_cast<size_t>(about.carries);
+  const Subgraph& step = *about.functions[0];
+  Flags moves(n);
+  for (size_t i = 0; i < n; ++i)
+    moves[i] = &graph::node_of(step.results[i]) != &graph::node_of(step.parameters[i]);
+  if (std::all_of(moves.begin(), moves.end(), std::identity())) return {};
+  if (std::none_of(moves.begin(), moves.end(), std::identity()) && step.results.size() == n)
+    return graph::part(node.operands, 0, n);
+  auto changed = std::make_shared<ControlAttributes>(about);
+  auto function = std::make_shared<Subgraph>();
+  Tensors operands;
+  changed->types.clear();
+  changed->shapes.clear();
+  for (const bool first : {true, false}) {  // those that move come first, the others last
+    for (size_t i = 0; i < n; ++i)
+      if (moves[i] == first) {
+        operands.push_back(node.operands[i]);
+        function->parameters.push_back(step.parameters[i]);
+      }
+    for (size_t i = n; first && i < node.operands.size(); ++i) {
+      operands.push_back(node.operands[i]);
+      function->parameters.push_back(step.parameters[i]);
+    }
+  }
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (i < n && !moves[i]) continue;
+    function->results.push_back(step.results[i]);
+    changed->types.push_back(about.types[i]);
+    changed->shapes.push_back(about.shapes[i]);
+  }
+  changed->carries = count_of(moves, 0, about.carries);
+  changed->functions[0] = std::move(function);
+  const std::shared_ptr<const ControlAttributes> shared = std::move(changed);
+  const Tensor fresh =
+      graph::make_node(node.op, shared->types[0], shared->shapes[0], std::move(operands), shared);
+  Tensors items;
+  int next = 0;
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (i < n && !moves[i]) {
+      items.push_back(node.operands[i]);
+      continue;
+    }
+    items.push_back(graph::make_node(Op::item, about.types[i], about.shapes[i], {fresh}, graph::Which{next}));
+    ++next;
+  }
+  return items;
+}
+
+// sum = carry + what is added at places, as an update of the carry: it need not make a tensor of zeros.
+Tensor as_update(const Tensor& sum, const Tensor& carry) {
+  std::vector<Tensor> open{sum}, updates;
+  bool has_carry = false;
+  while (!open.empty()) {
+    const Tensor x = open.back();
+    const Node& node = graph::node_of(x);
+    open.pop_back();
+    if (&node == &graph::node_of(carry) && !has_carry) {
+      has_carry = true;
+    } else if (node.op == Op::add) {
+      open.push_back(node.operands[1]);
+      open.push_back(node.operands[0]);
+    } else if (node.op == Op::indexed_add) {
+      const graph::Literal* zero = graph::constant_value(node.operands[0]);
+      if (!zero || zero->real != 0) return sum;
+      updates.push_back(x);
+    } else {
+      return sum;
+    }
+  }
+  if (!has_carry || updates.empty()) return sum;
+  Tensor total = carry;
+  for (const Tensor& update : updates) {
+    const Node& node = graph::node_of(update);
+    total = graph::make_node(Op::indexed_add, node.type, node.shape,
+                             {total, node.operands[1], node.operands[2]}, node.attributes);
+  }
+  return total;
+}
+
+// Functions of a control node, tidied inside; null where they are tidy already.
+std::shared_ptr<const ControlAttributes> with_tidy_functions(const Node& node) {
+  const auto& about = *node.as<std::shared_ptr<const ControlAttributes>>();
+  auto changed = std::make_shared<ControlAttributes>(about);
+  for (auto& function : changed->functions) {
+    auto tidied = std::make_shared<Subgraph>(*function);
+    tidied->results = simplify(tidy_control(function->results));
+    if (node.op == Op::scan)
+      for (size_t i = 0; i < static_cast<size_t>(about.carries); ++i)
+        tidied->results[i] = as_update(tidied->results[i], tidied->parameters[i]);
+    function = std::move(tidied);
+  }
+  return changed;
+}
+
+// Replaces the results of one control node by other tensors.
+std::vector<Tensor> replace(std::span<const Tensor> roots, const Tensor& control, const Tensors& results) {
+  Tensors from, to;
+  for (const Tensor& x : graph::reachable(roots, false)) {
+    const Node& node = graph::node_of(x);
+    if (node.op != Op::item || &graph::node_of(node.operands[0]) != &graph::node_of(control)) continue;
+    from.push_back(x);
+    to.push_back(results[static_cast<size_t>(node.as<graph::Which>().number)]);
+  }
+  return graph::substitute(roots, from, to);
+}
+
+Flags used_results(std::span<const Tensor> roots, const Tensor& control) {
+  Flags used(graph::about(control).types.size(), false);
+  for (const Tensor& x : graph::reachable(roots, false)) {
+    const Node& node = graph::node_of(x);
+    if (node.op == Op::item && &graph::node_of(node.operands[0]) == &graph::node_of(control))
+      used[static_cast<size_t>(node.as<graph::Which>().number)] = true;
+  }
+  return used;
+}
+
+// One change, or false where there is nothing to change. Newest first: who reads may need less then.
+bool tidy_one(std::vector<Tensor>& roots, std::unordered_set<const Node*>& tidy) {
+  std::vector<Tensor> nodes = graph::reachable(roots, false);
+  for (auto x = nodes.rbegin(); x != nodes.rend(); ++x) {
+    if (!is_control(*x) || tidy.contains(&graph::node_of(*x))) continue;
+    const Node& node = graph::node_of(*x);
+    const Flags used = used_results(roots, *x);
+    const auto about = with_tidy_functions(node);
+    const Tensor again = graph::make_node(node.op, node.type, node.shape, node.operands, about);
+    Tensors results = with_captured_carries(graph::node_of(again), *about);
+    if (results.empty()) {
+      const Need need = need_of(node, *about, used);
+      // Results that are made but that nobody reads: carries that others need.
+      Flags made = used;
+      for (size_t i = 0; i < made.size(); ++i) {
+        if (node.op == Op::scan) made[i] = need.results[0][i];
+        if (node.op == Op::while_loop) made[i] = need.results[1][i];
+        if (node.op == Op::while_vjp) made[i] = need.results[2][i];
+      }
+      results = rebuilt(graph::node_of(again), *about, need, made);
+      for (const Tensor& result : results)
+        if (result) tidy.insert(&graph::node_of(graph::node_of(result).operands[0]));
+    }
+    roots = replace(roots, *x, results);
+    return true;
+  }
+  return false;
+}
+
+bool has_control(const Subgraph& function) {
+  const std::vector<Tensor> nodes = graph::reachable(function.results, false);
+  return std::any_of(nodes.begin(), nodes.end(), is_control);
+}
+
+}  // namespace
+
+std::vector<Tensor> tidy_control(std::span<const Tensor> roots) {
+  std::vector<Tensor> now(roots.begin(), roots.end());
+  std::unordered_set<const Node*> tidy;
+  while (tidy_one(now, tidy)) {
+  }
+  return now;
+}
+
+std::vector<Tensor> spread_maps(std::span<const Tensor> roots) {
+  std::vector<Tensor> now(roots.begin(), roots.end());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Tensor& x : graph::reachable(now, false)) {
+      if (!is_control(x) || graph::node_of(x).op != Op::scan) continue;
+      const ControlAttributes& about = graph::about(x);
+      const Subgraph& step = *about.functions[0];
+      if (about.carries > 0 || has_control(step)) continue;
+      graph::Lanes lanes;
+      for (size_t i = 0; i < graph::node_of(x).operands.size(); ++i)
+        lanes.push_back({graph::node_of(x).operands[i], i < static_cast<size_t>(about.sequences)});
+      Tensors results;
+      for (const graph::Lane& lane : graph::batch_graph(step.results, step.parameters, lanes, about.length))
+        results.push_back(graph::with_batch(lane, about.length));
+      now = replace(now, x, results);
+      changed = true;
+      break;
+    }
+  }
+  return now;
+}
+
+}  // namespace adit::lower

@@ -1,0 +1,213 @@
+// Loops, choices and updates at places inside of densities, forward and reverse, beside the tensor engine.
+#include "density_cases.hpp"
+
+namespace adit::test {
+namespace {
+
+// A carry and slices of data; the gradient goes through every step.
+Model autoregression(int64_t length) {
+  Model m("autoregression");
+  const Tensor a = m.sample("a", normal(0, 0.5)), s = m.sample("s", exponential(1));
+  const Tensor y = m.data("y", tensor(normals(length, 3)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor mean = a * carry[0] + 0.1 * tanh(carry[1]);
+        const Tensor error = (slices[0] - mean) / s;
+        return {{slices[0], mean}, {-0.5 * square(error) - log(s)}};
+      },
+      {full({}, 0.0, DType::f64), a}, {y});
+  m.add_log_density("likelihood", sum(all.outputs[0]));
+  return m;
+}
+
+Model garch(int64_t length) {
+  Model m("garch");
+  const Tensor mu = m.sample("mu", normal(0, 1)), a0 = m.sample("a0", exponential(1));
+  const Tensor a1 = m.sample("a1", beta(2, 2)), b1 = m.sample("b1", beta(2, 2));
+  const Tensor y = m.data("y", tensor(normals(length, 4)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor variance = a0 + a1 * square(carry[1] - mu) + b1 * carry[0];
+        return {{variance, slices[0]}, {variance}};
+      },
+      {a0 + 1.0, mu}, {y});
+  m.observe("y", normal(mu, sqrt(all.outputs[0])), y);
+  return m;
+}
+
+// The forward algorithm, in logarithms: a vector is carried, a matrix is captured.
+Model hidden_markov(int64_t states, int64_t length) {
+  Model m("hidden_markov");
+  const Tensor rows = m.sample("rows", dirichlet(full({states, states}, 1.5, DType::f64)));
+  const Tensor means = m.sample("means", normal(0, 2), {states});
+  const Tensor y = m.data("y", tensor(normals(length, 5)));
+  const Tensor moves = log(rows);
+  const auto seen = [&](const Tensor& value) { return -0.5 * square(value - means); };
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor reached = logsumexp(reshape(carry[0], {states, 1}) + moves, {0});
+        return {{reached + seen(slices[0])}, {}};
+      },
+      {seen(full({}, 0.3, DType::f64))}, {y});
+  m.add_log_density("forward", logsumexp(all.carry[0]));
+  return m;
+}
+
+// States longer than registers hold; variables are the slices.
+Model wide_state() {
+  Model m("wide_state");
+  const Tensor z = m.sample("z", normal(0, 1), {3, 40});
+  const Tensor r = m.sample("r", beta(2, 2));
+  const Tensor w = m.data("w", tensor(normals(40 * 40, 6), {40, 40}));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor next = r * tanh(carry[0] + 0.1 * dot(w, carry[0])) + slices[0];
+        return {{next, carry[1] + sum(square(next))}, {next * r}};
+      },
+      {zeros({40}, DType::f64), full({}, 0.0, DType::f64)}, {z}, -1, true);
+  m.observe("y", normal(all.outputs[0], 1.1), tensor(normals(120, 7), {3, 40}));
+  m.add_log_density("size", -0.01 * all.carry[1]);
+  return m;
+}
+
+// Reads at a place that the loop tells, and writes at one: both ways change a long carry where it lies.
+Model written_places(int64_t length) {
+  Model m("written_places");
+  const Tensor z = m.sample("z", normal(0, 1), {length});
+  const Tensor r = m.sample("r", beta(3, 2));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor t = slices[0];
+        const Tensor before = take(carry[0], maximum(t - 1, full({}, int64_t{0}, DType::i64)));
+        const Tensor value = reshape(r * before + sin(take(z, t)), {1});
+        return {{indexed_put(carry[0], reshape(t, {1, 1}), value)}, {}};
+      },
+      {zeros({length}, DType::f64)}, {iota({length}, DType::i64)});
+  m.observe("y", normal(all.carry[0], 0.9), tensor(normals(length, 8)));
+  return m;
+}
+
+Model chosen() {
+  Model m("chosen");
+  const Tensor a = m.sample("a", normal(0, 1)), b = m.sample("b", normal(0, 1), {40});
+  const Tensors long_one = cond(
+      greater(a, full({}, 0.0, DType::f64)),
+      [&](const Tensors&) -> Tensors {
+        return {b * exp(a), square(a)};
+      },
+      [&](const Tensors&) -> Tensors {
+        return {tanh(b) - a, 2.0 * a * sum(b)};
+      },
+      {});
+  m.observe("y", normal(long_one[0], 1.2), tensor(normals(40, 9)));
+  m.add_log_density("more", -square(long_one[1]));
+  return m;
+}
+
+// Choices inside of a loop, and a counter beside the numbers.
+Model switching() {
+  Model m("switching");
+  const Tensor a = m.sample("a", normal(0, 1)), b = m.sample("b", normal(0, 1));
+  const Tensor y = m.data("y", tensor(normals(60, 11)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor even =
+            equal(remainder(carry[1], full({}, int64_t{2}, DType::i64)), full({}, int64_t{0}, DType::i64));
+        const Tensor level = cond(
+            even, [&](const Tensors&) -> Tensors { return {a * carry[0] + 0.3}; },
+            [&](const Tensors&) -> Tensors { return {tanh(b) * carry[0] - slices[0]}; }, {})[0];
+        return {{level, carry[1] + full({}, int64_t{1}, DType::i64)}, {square(level - slices[0])}};
+      },
+      {a, full({}, int64_t{0}, DType::i64)}, {y});
+  m.add_log_density("fit", -0.1 * sum(all.outputs[0]));
+  return m;
+}
+
+// x = exp(-a x) by Newton's steps until they are short.
+Model solved() {
+  Model m("solved");
+  const Tensor a = m.sample("a", exponential(1)), b = m.sample("b", normal(0, 1), {3});
+  const Tensors last =
+      while_loop([&](const Tensors& s) { return greater(abs(s[1]), full({}, 1e-12, DType::f64)); },
+                 [&](const Tensors& s) -> Tensors {
+                   const Tensor e = exp(-a * s[0]);
+                   const Tensor change = (s[0] - e) / (1.0 + a * e);
+                   return {s[0] - change, change, s[2] * 0.5 + b};
+                 },
+                 {full({}, 0.5, DType::f64), full({}, 1.0, DType::f64), b});
+  m.observe("y", normal(last[0], 0.1), full({}, 0.6, DType::f64));
+  m.add_log_density("b_too", -sum(square(last[2])));
+  return m;
+}
+
+// Loops inside of loops.
+Model nested_loops() {
+  Model m("nested_loops");
+  const Tensor a = m.sample("a", normal(0, 1)), x = m.sample("x", normal(0, 1), {5, 7});
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Step inner = scan(
+            [&](const Tensors& c, const Tensors& s) -> Step {
+              return {{tanh(c[0] * a + s[0])}, {c[0] * s[0]}};
+            },
+            {carry[0]}, {slices[0]});
+        return {{inner.carry[0] + 0.1 * carry[0]}, {sum(inner.outputs[0])}};
+      },
+      {a}, {x});
+  m.add_log_density("fit", -sum(square(all.outputs[0])) + all.carry[0]);
+  return m;
+}
+
+Model mapped() {  // no carry: one function for each group
+  Model m("mapped");
+  const Tensor b = m.sample("b", normal(0, 1), {45, 3}), s = m.sample("s", exponential(1));
+  const Tensor fitted = map([&](const Tensor& row) { return sum(square(row) * s) + product(tanh(row)); }, b);
+  m.observe("y", normal(fitted, 1.5), tensor(normals(45, 12)));
+  return m;
+}
+
+Model put_outside() {  // updates at places that replace, with repeated places
+  Model m("put_outside");
+  const Tensor b = m.sample("b", normal(0, 1), {50}), c = m.sample("c", normal(0, 1), {20});
+  const Tensor changed = indexed_put(b, tensor(places(20, 50), {20, 1}), c * 2.0);
+  const Tensor few =
+      indexed_put(slice(b, {0}, {4}), tensor(std::vector<int64_t>{2, 2}, {2, 1}), slice(c, {3}, {2}));
+  m.observe("y", normal(changed, 1.5), tensor(normals(50, 12)));
+  m.add_log_density("few", -sum(square(few)));
+  return m;
+}
+
+const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); }},
+                             {"one_step", [] { return autoregression(1); }},
+                             {"garch", [] { return garch(70); }},
+                             {"hidden_markov", [] { return hidden_markov(4, 60); }},
+                             {"wide_state", wide_state},
+                             {"written_places", [] { return written_places(40); }},
+                             {"few_written_places", [] { return written_places(5); }},
+                             {"chosen", chosen},
+                             {"switching", switching},
+                             {"solved", solved},
+                             {"nested_loops", nested_loops},
+                             {"mapped", mapped},
+                             {"put_outside", put_outside}};
+
+class DensityControl : public testing::TestWithParam<std::string> {};
+
+TEST_P(DensityControl, InALane) {
+  for (const DensityCase& one : cases)
+    compare_density(one.make(), one.name, GetParam(), Placement::lane, DType::f64, 1e-10);
+}
+TEST_P(DensityControl, OnATeam) {
+  for (const DensityCase& one : cases)
+    compare_density(one.make(), one.name, GetParam(), Placement::team, DType::f64, 1e-10);
+}
+TEST_P(DensityControl, InSinglePrecision) {
+  for (const DensityCase& one : {cases[0], cases[3], cases[5], cases[8], cases[10]})
+    for (const Placement placement : {Placement::lane, Placement::team})
+      compare_density(one.make(), one.name, GetParam(), placement, DType::f32, 5e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DensityControl, testing::ValuesIn(device_ids()), test_name);
+
+}  // namespace
+}  // namespace adit::test
