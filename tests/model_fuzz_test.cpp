@@ -1,0 +1,132 @@
+// Random models: value and gradient of the sampler's kernels beside the tensor engine, and short runs in
+// every layout beside each other. ADIT_MODEL_FUZZ: how many models, from seed ADIT_MODEL_FUZZ_SEED on.
+#include "density_cases.hpp"
+#include "sampling/drive.hpp"
+#include "sampling/random_model.hpp"
+
+namespace adit::test {
+namespace {
+
+int64_t from_environment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+constexpr int64_t shares = 10;  // tests that run side by side
+
+class ModelFuzz : public testing::TestWithParam<int64_t> {};
+
+void each_seed(int64_t usual, const std::function<void(uint64_t)>& body) {
+  const int64_t all = from_environment("ADIT_MODEL_FUZZ", usual * shares);
+  const int64_t first = from_environment("ADIT_MODEL_FUZZ_SEED", 1);
+  for (int64_t i = ModelFuzz::GetParam(); i < all; i += shares) {
+    if (testing::Test::HasFatalFailure()) return;
+    SCOPED_TRACE("seed " + std::to_string(first + i));
+    body(static_cast<uint64_t>(first + i));
+  }
+}
+
+TEST_P(ModelFuzz, DensitiesOnTheCpu) {
+  each_seed(50, [](uint64_t seed) {
+    for (const Placement placement : {Placement::lane, Placement::team}) {
+      const Model model = RandomModel(seed).make();
+      compare_density(model, placement == Placement::lane ? "lane" : "team", "cpu", placement, DType::f64,
+                      1e-9, seed);
+    }
+  });
+}
+
+// A software device compiles slowly: few.
+TEST_P(ModelFuzz, DensitiesOnGpus) {
+  for (const std::string& id : device_ids()) {
+    if (id == "cpu" || !device(id).limits().float64) continue;
+    each_seed(device(id).info().kind == DeviceKind::software ? 1 : 50, [&](uint64_t seed) {
+      for (const Placement placement : {Placement::lane, Placement::team}) {
+        const Model model = RandomModel(seed).make();
+        try {
+          compare_density(model, placement == Placement::lane ? "lane" : "team", id, placement, DType::f64,
+                          1e-9, seed);
+        } catch (const Error& error) {  // loops that are too long for the device
+          EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+        }
+      }
+    });
+  }
+}
+
+struct Layout {
+  std::string name;
+  Placement placement;
+  sampling::Forced forced;
+};
+
+std::vector<Layout> layouts_of(const Device& on) {
+  using sampling::Home;
+  std::vector<Layout> layouts{{"device", Placement::device, {}},
+                              {"lane in an array", Placement::lane, {.lanes = 1, .home = Home::array}},
+                              {"lane in the buffer", Placement::lane, {.lanes = 1, .home = Home::buffer}},
+                              {"vector in an array", Placement::lane, {.lanes = 4, .home = Home::array}},
+                              {"vector in the buffer", Placement::lane, {.lanes = 4, .home = Home::buffer}},
+                              {"team in the buffer", Placement::team, {.lanes = 32, .home = Home::buffer}}};
+  if (on.info().kind == DeviceKind::cpu) return layouts;
+  layouts.push_back(
+      {"lanes in shared memory", Placement::lane, {.lanes = 4, .home = Home::shared, .slots = 0}});
+  layouts.push_back({"team split", Placement::team, {.lanes = 32, .home = Home::split}});
+  layouts.push_back({"team in shared memory", Placement::team, {.lanes = 32, .home = Home::shared}});
+  return layouts;
+}
+
+// Three short transitions of four chains. Trajectories are short enough that the order of sums does not part
+// them.
+void compare_layouts(uint64_t seed, const std::string& id) {
+  SampleOptions options;
+  options.chains = 4;
+  options.warmup = 0;
+  options.draws = 3;
+  options.max_depth = 2;
+  options.step_size = 1e-3;
+  options.init_radius = 0.3;
+  options.seed = seed;
+  options.precision = Precision::f64;
+  std::optional<Outcome> first;
+  for (const Layout& layout : layouts_of(device(id))) {
+    SCOPED_TRACE(layout.name);
+    const Model model = RandomModel(seed).make();
+    options.placement = layout.placement;
+    Outcome outcome;
+    try {
+      outcome = run_model(model, options, id, {{}}, {}, layout.forced);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+      continue;
+    }
+    if (!first) {
+      first = outcome;
+      continue;
+    }
+    ASSERT_EQ(outcome.values.size(), first->values.size());
+    double most = 0;
+    for (size_t i = 0; i < outcome.values.size(); ++i)
+      most =
+          std::max(most, std::abs(outcome.values[i] - first->values[i]) / (1 + std::abs(first->values[i])));
+    EXPECT_LT(most, 1e-6);
+  }
+}
+
+TEST_P(ModelFuzz, LayoutsOnTheCpu) {
+  each_seed(4, [](uint64_t seed) { compare_layouts(seed, "cpu"); });
+}
+TEST_P(ModelFuzz, LayoutsOnGpus) {
+  for (const std::string& id : device_ids()) {
+    const auto& on = device(id);
+    if (id == "cpu" || !on.limits().float64) continue;
+    if (on.info().kind == DeviceKind::software && GetParam() > 0 && !std::getenv("ADIT_MODEL_FUZZ")) continue;
+    each_seed(on.info().kind == DeviceKind::software ? 1 : 10,
+              [&](uint64_t seed) { compare_layouts(seed, id); });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shares, ModelFuzz, testing::Range(int64_t{0}, shares));
+
+}  // namespace
+}  // namespace adit::test
