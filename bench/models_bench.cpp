@@ -1,7 +1,7 @@
 // Speed of the sampler on the models that people write (bench/models).
 //
 //   models_bench [--model NAME]... [--chains N] [--warmup N] [--draws N] [--seed N] [--device ID]
-//                [--precision f64|f32|auto] [--placement auto|lane|team] [--json]
+//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--json]
 //   models_bench --list              the names
 //   models_bench --data FOLDER       writes NAME.json, which the twins read: models_rstan.R,
 //   models_numpyro.py models_bench --check FOLDER      writes NAME.check.json: log densities and gradients at
@@ -51,7 +51,8 @@ Placement placement_of(const std::string& word) {
   if (word == "auto") return Placement::automatic;
   if (word == "lane") return Placement::lane;
   if (word == "team") return Placement::team;
-  throw std::runtime_error(fmt::format("--placement: expected auto, lane or team, got {}", word));
+  if (word == "device") return Placement::device;
+  throw std::runtime_error(fmt::format("--placement: expected auto, lane, team or device, got {}", word));
 }
 
 Wish parse(int count, char** words) {

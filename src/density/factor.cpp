@@ -8,89 +8,181 @@ using graph::Node;
 
 namespace {
 
-void each_row(Chain& chain, int64_t n, const std::function<void(Value)>& body) {
+// start - sum of f(i) for begin <= i < end
+Value minus_sum(Chain& chain, Value start, Value begin, Value end, const std::function<Value(Value)>& f) {
   Builder& k = chain.builder();
-  if (chain.by_team())
-    k.each(chain.index(n), body);
-  else
-    k.for_(chain.index(n), body);
+  const Variable rest = k.variable(start), other = k.variable(start.like(0));
+  // Two sums side by side: one would wait for itself.
+  const Value even = begin + ((end - begin) & ~end.like(1));
+  k.for_(begin, even, begin.like(2), [&](Value i) {
+    rest = rest.get() - f(i);
+    other = other.get() - f(i + 1);
+  });
+  k.for_(even, end, begin.like(1), [&](Value i) { rest = rest.get() - f(i); });
+  return rest.get() + other.get();
 }
 
-// start - sum of f(i) for i < count
-Value minus_sum(Chain& chain, Value start, Value count, const std::function<Value(Value)>& f) {
+// One lane, row by row: L_ij = (x_ij - sum_c L_ic L_jc) / L_jj.
+void cholesky_alone(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
+                    const InScope& scope) {
   Builder& k = chain.builder();
-  const Variable rest = k.variable(start);
-  k.for_(count, [&](Value i) { rest = rest.get() - f(i); });
-  return rest.get();
+  const auto entry = [&](Value row, Value column) { return to.get(first + row * n + column); };
+  k.for_(chain.index(n), [&](Value i) {
+    k.for_(i, [&](Value j) {
+      scope([&] {
+        const Value rest = minus_sum(chain, x(first + i * n + j), chain.index(0), j,
+                                     [&](Value c) { return entry(i, c) * entry(j, c); });
+        to.set(first + i * n + j, rest / entry(j, j));
+      });
+    });
+    scope([&] {
+      const Value rest = minus_sum(chain, x(first + i * n + i), chain.index(0), i, [&](Value c) {
+        const Value l = entry(i, c);
+        return l * l;
+      });
+      to.set(first + i * n + i, kernel::sqrt(rest));
+    });
+    k.for_(i + 1, chain.index(n), chain.index(1),
+           [&](Value j) { to.set(first + i * n + j, chain.number(0)); });
+  });
+}
+
+// Column by column, the lanes over its rows. The columns lie in `turned` one after the other, so that lanes
+// read side by side; at the end they are turned into rows.
+void cholesky_together(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
+                       const Vector& turned, const InScope& scope) {
+  Builder& k = chain.builder();
+  k.for_(chain.index(n), [&](Value j) {
+    k.each(chain.index(n) - j, [&](Value below) {
+      scope([&] {
+        const Value i = j + below;
+        const Value rest = minus_sum(chain, x(first + i * n + j), chain.index(0), j,
+                                     [&](Value c) { return turned.get(c * n + i) * turned.get(c * n + j); });
+        turned.set(j * n + i, rest);
+      });
+    });
+    const Value pivot = kernel::sqrt(turned.get(j * n + j));
+    k.each(chain.index(n) - j, [&](Value below) {
+      const Value at = j * n + j + below;
+      turned.set(at, select(below == chain.index(0), pivot, turned.get(at) / pivot));
+    });
+  });
+  k.each(chain.index(n * n), [&](Value e) {
+    const Value i = e / n, j = e % n;
+    const Value value = turned.get(j * n + i);
+    to.set(first + e, select(i >= j, value, value.like(0)));
+  });
+}
+
+struct Triangle {
+  int64_t matrices = 0, n = 0, columns = 0;
+  bool left_side = true, transposed = false, forward = true;
+};
+
+// One right-hand side, by one lane: substitution.
+void solve_alone(Chain& chain, const Triangle& about, Value side, const ReadElement& a, const ReadElement& b,
+                 const Vector& to, const InScope& scope) {
+  Builder& k = chain.builder();
+  const int64_t n = about.n, columns = about.columns;
+  const bool is_one = about.matrices == 1;
+  const Value matrix = is_one ? side.like(0) : side / columns, column = is_one ? side : side % columns;
+  const Value first = matrix * (n * n);
+  const auto place = [&](Value row) {
+    return matrix * (n * columns) + (about.left_side ? row * columns + column : column * n + row);
+  };
+  const auto entry = [&](Value row, Value col) {
+    return a(about.transposed ? first + col * n + row : first + row * n + col);
+  };
+  k.for_(chain.index(n), [&](Value step) {
+    scope([&] {
+      const Value row = about.forward ? step : (n - 1) - step;
+      const Value rest = minus_sum(chain, b(place(row)), chain.index(0), step, [&](Value other) {
+        Value product;
+        scope([&] {
+          const Value col = about.forward ? other : (n - 1) - other;
+          product = entry(row, col) * to.get(place(col));
+        });
+        return product;
+      });
+      to.set(place(row), rest / entry(row, row));
+    });
+  });
+}
+
+// Few right-hand sides, by all lanes: what is solved is taken out of all that comes after it.
+void solve_together(Chain& chain, const Triangle& about, Value matrix, const ReadElement& a,
+                    const ReadElement& b, const Vector& to, const InScope& scope) {
+  Builder& k = chain.builder();
+  const int64_t n = about.n, columns = about.columns;
+  const Value first = matrix * (n * n), begin = matrix * (n * columns);
+  const auto place = [&](Value row, Value column) {
+    return begin + (about.left_side ? row * columns + column : column * n + row);
+  };
+  const auto entry = [&](Value row, Value col) {
+    return a(about.transposed ? first + col * n + row : first + row * n + col);
+  };
+  k.each(chain.index(n * columns), [&](Value i) { scope([&] { to.set(begin + i, b(begin + i)); }); });
+  k.for_(chain.index(n), [&](Value step) {
+    const Value row = about.forward ? step : (n - 1) - step;
+    k.for_(chain.index(columns), [&](Value column) {
+      scope([&] {
+        const Value found = to.get(place(row, column)) / entry(row, row);
+        k.each(chain.index(n) - step, [&](Value after) {
+          scope([&] {
+            const Value other = about.forward ? row + after : row - after;
+            const Value rest = to.get(place(other, column)) - entry(other, row) * found;
+            to.set(place(other, column), select(after == chain.index(0), found, rest));
+          });
+        });
+      });
+    });
+  });
 }
 
 }  // namespace
 
-// Column by column: L_jj = sqrt(x_jj - sum_k L_jk^2), L_ij = (x_ij - sum_k L_ik L_jk) / L_jj. The diagonal
-// entry is computed by every row for itself, so that a column needs one barrier.
-void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,
-                    const InScope& scope) {
-  Builder& k = chain.builder();
+bool wants_turned(const Node& node) {
   const int64_t n = node.shape[node.shape.size() - 1];
-  const int64_t matrices = element_count(node.shape) / std::max<int64_t>(1, n * n);
-  k.for_(chain.index(matrices), [&](Value matrix) {
-    const Value first = matrix * (n * n);
-    k.for_(chain.index(n), [&](Value j) {
-      each_row(chain, n, [&](Value i) {
-        scope([&] {
-          const auto entry = [&](Value row, Value column) { return to.get(first + row * n + column); };
-          const Value pivot = kernel::sqrt(minus_sum(chain, x(first + j * n + j), j, [&](Value c) {
-            const Value l = entry(j, c);
-            return l * l;
-          }));
-          const Value below =
-              minus_sum(chain, x(first + i * n + j), j, [&](Value c) { return entry(i, c) * entry(j, c); }) /
-              pivot;
-          const Value result = select(i == j, pivot, select(i > j, below, below.like(0)));
-          to.set(first + i * n + j, result);
-        });
-      });
-    });
-  });
+  return element_count(node.shape) < n * n * n;  // fewer matrices than rows: lanes share out each
 }
 
-// Substitution: one right-hand side a lane.
-void write_triangular(Chain& chain, const Node& node, const ReadElement& a, const ReadElement& b,
-                      const Vector& to, const InScope& scope) {
+void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,
+                    const Vector& turned, const InScope& scope) {
   Builder& k = chain.builder();
-  const auto& about = node.as<graph::TriangularAttributes>();
-  const Shape& matrix_shape = node.operands[0].shape();
-  const int64_t n = matrix_shape[matrix_shape.size() - 1];
+  const int64_t n = node.shape[node.shape.size() - 1];
+  const Value matrices = chain.index(element_count(node.shape) / std::max<int64_t>(1, n * n));
+  const auto alone = [&](Value matrix) { cholesky_alone(chain, n, matrix * (n * n), x, to, scope); };
+  if (!chain.by_team())
+    k.for_(matrices, alone);
+  else if (!wants_turned(node))
+    k.each(matrices, alone);
+  else
+    k.for_(matrices,
+           [&](Value matrix) { cholesky_together(chain, n, matrix * (n * n), x, to, turned, scope); });
+}
+
+void write_triangular(Chain& chain, const Node& node, const ReadElement& a, const ReadElement& b,
+                      const Vector& to, bool on_cpu, const InScope& scope) {
+  Builder& k = chain.builder();
+  const auto& given = node.as<graph::TriangularAttributes>();
+  const Shape& shape = node.operands[0].shape();
+  const int64_t n = shape[shape.size() - 1];
   const int64_t matrices = node.operands[0].size() / std::max<int64_t>(1, n * n);
   const int64_t columns = element_count(node.shape) / std::max<int64_t>(1, matrices * n);
   // x a = b is a^T x^T = b^T.
-  const bool transposed = about.transpose == about.left_side;
-  const bool forward = about.lower != transposed;
-  each_row(chain, matrices * columns, [&](Value side) {
-    scope([&] {
-      const Value matrix = side / columns, column = side % columns, first = matrix * (n * n);
-      const auto place = [&](Value row) {
-        const Value inside = about.left_side ? row * columns + column : column * n + row;
-        return matrix * (n * columns) + inside;
-      };
-      const auto entry = [&](Value row, Value col) {
-        return a(transposed ? first + col * n + row : first + row * n + col);
-      };
-      k.for_(chain.index(n), [&](Value step) {
-        scope([&] {
-          const Value row = forward ? step : (n - 1) - step;
-          const Variable rest = k.variable(b(place(row)));
-          k.for_(step, [&](Value other) {
-            scope([&] {
-              const Value col = forward ? other : (n - 1) - other;
-              rest = rest.get() - entry(row, col) * to.get(place(col));
-            });
-          });
-          to.set(place(row), rest.get() / entry(row, row));
-        });
-      });
-    });
-  });
+  const bool transposed = given.transpose == given.left_side;
+  const Triangle about{matrices, n, columns, given.left_side, transposed, given.lower != transposed};
+  const auto alone = [&](Value side) { solve_alone(chain, about, side, a, b, to, scope); };
+  constexpr int64_t few_sides = 8;  // fewer right-hand sides than keep the lanes of a vector busy
+  // Right-hand sides that are rows: the lanes of a CPU count the elements of each, which lie side by side.
+  const bool across = on_cpu && !given.left_side && n >= few_sides;
+  if (!chain.by_team())
+    k.for_(chain.index(matrices * columns), alone);
+  else if ((matrices * columns >= few_sides && !across) || n < few_sides)
+    k.each(chain.index(matrices * columns), alone);
+  else
+    k.for_(chain.index(matrices),
+           [&](Value matrix) { solve_together(chain, about, matrix, a, b, to, scope); });
 }
 
 }  // namespace adit::sampling

@@ -11,9 +11,11 @@ namespace adit::sampling {
 using ReadElement = std::function<Value(Value)>;                    // by row-major number
 using InScope = std::function<void(const std::function<void()>&)>;  // what is read inside stays inside
 
+// `turned`: memory for one matrix of the node, where a team wants it.
+bool wants_turned(const graph::Node& node);
 void write_cholesky(Chain& chain, const graph::Node& node, const ReadElement& x, const Vector& to,
-                    const InScope& scope);
+                    const Vector& turned, const InScope& scope);
 void write_triangular(Chain& chain, const graph::Node& node, const ReadElement& a, const ReadElement& b,
-                      const Vector& to, const InScope& scope);
+                      const Vector& to, bool on_cpu, const InScope& scope);
 
 }  // namespace adit::sampling

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "density/control_plan.hpp"
+#include "density/factor.hpp"
 #include "density/split.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
@@ -29,11 +30,20 @@ namespace {
 
 constexpr int64_t few_operations = 64;  // of a reduction that is written out
 constexpr int64_t few_targets = 16;     // of updates that a team adds by masks
+constexpr int64_t masked_targets = 4;   // the same on a CPU, whose other way is cheaper
+constexpr int64_t long_segment = 16;    // updates of a target that a CPU's lanes share out
 constexpr double worth_keeping = 8;     // cost from which a value is kept rather than computed again
 constexpr double worth_sorting = 1.5;   // cost of an update that is more than a load
 constexpr double often = 4;             // reads of an element from which a team keeps what costs half as much
 
 int64_t count_of(const Node& node) { return element_count(node.shape); }
+
+// Multiplications of a factorisation or of a triangular system.
+int64_t factor_work(const Node& node) {
+  const Shape& shape = node.operands[0].shape();
+  const int64_t n = shape[shape.size() - 1];
+  return count_of(node) * n / (node.op == Op::cholesky ? 6 : 2);
+}
 
 class Scheduler {
  public:
@@ -64,6 +74,10 @@ class Scheduler {
       pass.items.push_back(item);
       if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
       if (item.kind == ItemKind::control) continue;
+      if (item.kind == ItemKind::factor) schedule.work += factor_work(*item.node);
+      if (item.kind == ItemKind::by_rows || item.kind == ItemKind::by_columns)
+        schedule.work += count_of(*item.node) * length_of(*item.node);
+      if (item.kind == ItemKind::segments) schedule.work += item.node->operands[2].size();
       schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
     }
     for (auto& [key, pass] : passes) schedule.passes.push_back(std::move(pass));
@@ -102,7 +116,9 @@ class Scheduler {
 
   void classify_reduction(const Node& node) {
     const int64_t m = count_of(node), n = length_of(node);
-    if (m * n <= few_operations || (n <= small && m > small)) return;  // written out where it is read
+    if (m * n <= few_operations) return;  // written out where it is read
+    if (const auto kind = product_by_lines(node)) return add_product(node, *kind);
+    if (n <= small && m > small) return;  // so is this
     const bool any_order = node.op == Op::dot || lower::combines_in_any_order(node);
     const bool are_totals = m <= small && n > small && any_order, is_wide = on_cpu_ && m > few_totals;
     if (are_totals && is_wide) keep_operands(node);
@@ -111,6 +127,35 @@ class Scheduler {
     else
       add({ItemKind::store, &node, m});
   }
+
+  // A CPU reads a matrix line by line, as it lies: across lines it would wait for memory at every step.
+  std::optional<ItemKind> product_by_lines(const Node& node) const {
+    if (!by_team_ || !on_cpu_ || node.op != Op::dot || node.type != region_.type) return std::nullopt;
+    const auto& about = node.as<graph::DotAttributes>();
+    const int64_t m = count_of(node), n = length_of(node);
+    for (const int side : {0, 1}) {
+      const Tensor& matrix = node.operands[static_cast<size_t>(side)];
+      const Axes& contracted = side == 0 ? about.contract_a : about.contract_b;
+      const bool lies =
+          !varying_.contains(&graph::node_of(matrix)) || known_.contains(&graph::node_of(matrix));
+      if (!lies || matrix.rank() != 2 || matrix.size() != m * n || contracted.size() != 1) continue;
+      if (node.operands[static_cast<size_t>(1 - side)].size() != n) continue;
+      if (contracted[0] == 1 && n >= 2 * shortest_row) return ItemKind::by_rows;
+      if (contracted[0] == 0 && m >= 2 * shortest_row) return ItemKind::by_columns;
+    }
+    return std::nullopt;
+  }
+  void add_product(const Node& node, ItemKind kind) {
+    for (const Tensor& operand : node.operands) {
+      const Node& vector = graph::node_of(operand);
+      if (!varying_.contains(&vector) || known_.contains(&vector) || operand.size() <= small) continue;
+      if (is_variable_like(vector)) continue;
+      keep(vector);
+      costs_.clear();
+    }
+    add({kind, &node, 1});
+  }
+  static bool is_variable_like(const Node& node) { return node.operands.empty(); }
 
   // What all of the loops of a wide item read is computed before them.
   void keep_operands(const Node& node) {
@@ -129,10 +174,28 @@ class Scheduler {
       add({ItemKind::place, &node, 1});
     else if (!by_team_)
       add({ItemKind::scatter, &node, updates});
+    else if (on_cpu_)
+      classify_segments(node);
     else if (count_of(node) <= few_targets && node.operands[2].rank() == node.operands[1].rank() - 1)
       add({ItemKind::totals, &node, updates});
     else if (is_worth_sorting(node))
       add({ItemKind::sorted, &node, updates});
+    else
+      add({ItemKind::store, &node, count_of(node)});
+  }
+
+  // A CPU gathers well and scatters badly: updates are stored as they come, and read by the lists of their
+  // targets. Where those are long, lanes share out each; else each lane has targets of its own.
+  void classify_segments(const Node& node) {
+    const int64_t updates = node.operands[2].size();
+    const bool is_flat = node.operands[2].rank() == node.operands[1].rank() - 1;
+    if (count_of(node) <= masked_targets && is_flat) return add({ItemKind::totals, &node, updates});
+    const Node& source = graph::node_of(node.operands[2]);
+    const bool costs = updates > small && source.type == region_.type && cost_of(source) >= worth_sorting;
+    costs_.clear();
+    if (costs && !known_.contains(&source)) keep(source);
+    if (updates >= long_segment * count_of(node))
+      add({ItemKind::segments, &node, 1});
     else
       add({ItemKind::store, &node, count_of(node)});
   }
@@ -200,7 +263,9 @@ class Scheduler {
 
   // A pass of its own.
   static bool is_alone(const Item& item) {
-    return item.kind == ItemKind::factor || item.kind == ItemKind::place || item.kind == ItemKind::control;
+    return item.kind == ItemKind::factor || item.kind == ItemKind::place || item.kind == ItemKind::control ||
+           item.kind == ItemKind::segments || item.kind == ItemKind::by_rows ||
+           item.kind == ItemKind::by_columns;
   }
 
   // --- Levels ---
@@ -407,6 +472,10 @@ class Scheduler {
           want(place, count, pass[i], lasts ? last[i] : pass[i]);
       else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
         want(&schedule.stored[item.node], count_of(*item.node), pass[i], last[i]);
+      if (by_team_ && item.node->op == Op::cholesky && wants_turned(*item.node)) {
+        const int64_t n = item.node->shape[item.node->shape.size() - 1];
+        want(&schedule.turned[item.node], n * n, pass[i], pass[i]);
+      }
     }
     schedule.scratch = static_cast<int64_t>(plan.arrange());
     for (int64_t* const place : places) *place = static_cast<int64_t>(plan.offsets().at(place));

@@ -29,14 +29,17 @@ inline constexpr int64_t small = 32;
 inline constexpr int64_t few_totals = 6;
 
 enum class ItemKind : uint8_t {
-  totals,   // a reduction of few results over many elements
-  store,    // the elements of a tensor, into the chain's memory
-  output,   // the elements of a long result of the region
-  scatter,  // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
-  sorted,   // updates, into the chain's memory, those of a target side by side (a team): readers sum
-  factor,   // a factorisation or a triangular system in the chain's memory
-  place,    // updates at places that no list tells, or that replace: one after the other, by one lane
-  control   // a loop or a choice
+  totals,      // a reduction of few results over many elements
+  store,       // the elements of a tensor, into the chain's memory
+  output,      // the elements of a long result of the region
+  scatter,     // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
+  sorted,      // updates, into the chain's memory, those of a target side by side (a GPU's team): readers sum
+  segments,    // sums of updates, one target after the other, each by all lanes (a CPU's team)
+  by_rows,     // a matrix times a vector, rows of the matrix one after the other (a CPU's team)
+  by_columns,  // the same with the matrix transposed: each row is added to all results
+  factor,      // a factorisation or a triangular system in the chain's memory
+  place,       // updates at places that no list tells, or that replace: one after the other, by one lane
+  control      // a loop or a choice
 };
 
 struct Item {
@@ -63,6 +66,7 @@ struct Schedule {
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
   std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
   std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
+  std::unordered_map<const Node*, int64_t> turned;  // and for a matrix that a factorisation works in
   int64_t scratch = 0;                              // numbers of the chain's memory
   // Reductions and updates of this kind are fixed after their pass.
   std::unordered_map<const Node*, ItemKind> kinds;
@@ -97,6 +101,12 @@ Schedule make_schedule(const Region& region);
 inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
   return make_schedule(region_of(density, by_team, on_cpu));
 }
+
+// One line a pass and an item.
+std::string to_text(const Schedule& schedule);
+
+// Elements of a last axis from which a CPU's lanes count it rather than all of a pass.
+inline constexpr int64_t shortest_row = 16;
 
 // Rounds that a while loop makes in a kernel at most: one that goes on has no density there.
 inline constexpr int64_t most_rounds = 1024;

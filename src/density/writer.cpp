@@ -99,6 +99,7 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
   to_ = std::move(to);
   for (const auto& [node, at] : schedule.stored) stored_[node] = base + at;
   for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
+  for (const auto& [node, at] : schedule.turned) turned_[node] = base + at;
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
   for (const Pass& pass : schedule.passes) {
@@ -114,6 +115,7 @@ void DensityWriter::leave(const Schedule& schedule, Place outer) {
     ready_.erase(node);
   }
   for (const auto& [node, at] : schedule.sorted) sorted_.erase(node);
+  for (const auto& [node, at] : schedule.turned) turned_.erase(node);
   for (const auto& [node, kind] : schedule.kinds) {
     kinds_.erase(node);
     totals_.erase(node);
@@ -176,6 +178,9 @@ void DensityWriter::write_pass(const Pass& pass) {
   if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::place) return write_places(*pass.items[0].node);
   prepare(pass);
+  if (pass.items[0].kind == ItemKind::segments) return write_segments(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::by_rows) return write_product_by_rows(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::by_columns) return write_product_by_columns(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
   std::vector<Total> totals;
   for (const Item& item : pass.items) {
@@ -220,7 +225,9 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
   };
   std::vector<Value> results;
   const Value count = chain_.index(pass.count);
-  if (reductions.empty()) {
+  if (const int64_t length = row_length(pass); length > 0) {
+    results = write_rows(pass.count / length, length, reductions, types, body);
+  } else if (reductions.empty()) {
     if (chain_.by_team())
       k.each(count, body);
     else
@@ -235,6 +242,41 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
     totals_[total.node].push_back(finished_total(*total.node, {next, next + width}));
     next += width;
   }
+}
+
+// The last axis of what a pass computes, where a CPU's lanes count it: they then read side by side, and no
+// place is divided into coordinates. 0: they count all of the pass.
+int64_t DensityWriter::row_length(const Pass& pass) const {
+  if (!chain_.by_team() || !schedule_.on_cpu) return 0;
+  for (const Item& item : pass.items) {
+    const Shape& shape = item.kind == ItemKind::totals || item.kind == ItemKind::sorted
+                             ? item.node->operands[item.kind == ItemKind::totals ? 0 : 2].shape()
+                             : item.node->shape;
+    if (shape.size() < 2 || element_count(shape) != pass.count) continue;
+    const int64_t length = shape[shape.size() - 1];
+    if (length >= shortest_row && length < pass.count) return length;
+  }
+  return 0;
+}
+
+std::vector<Value> DensityWriter::write_rows(int64_t rows, int64_t length,
+                                             const std::vector<Reduction>& reductions,
+                                             const std::vector<Type>& types,
+                                             const std::function<std::vector<Value>(Value)>& body) {
+  Builder& k = builder();
+  std::vector<Variable> totals;
+  for (size_t i = 0; i < reductions.size(); ++i)
+    totals.push_back(k.variable(k.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
+  k.for_(chain_.index(rows), [&](Value row) {
+    const auto in_row = [&](Value column) { return body(k.joined(row, length, column)); };
+    if (reductions.empty()) return k.each(chain_.index(length), in_row);
+    const std::vector<Value> parts = k.reduce(chain_.index(length), reductions, in_row);
+    for (size_t i = 0; i < parts.size(); ++i)
+      totals[i] = lower::combine(reductions[i], totals[i].get(), parts[i]);
+  });
+  std::vector<Value> results;
+  for (const Variable& total : totals) results.push_back(total.get());
+  return results;
 }
 
 std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
@@ -284,13 +326,15 @@ void DensityWriter::write_factor(const Node& node) {
     };
   };
   memo_.emplace_back();
+  const auto turned = turned_.find(&node);
   if (node.op == Op::cholesky)
-    write_cholesky(chain_, node, operand(0), to, [&](const auto& body) {
-      const Scope scope(*this);
-      body();
-    });
+    write_cholesky(chain_, node, operand(0), to,
+                   turned == turned_.end() ? Vector() : scratch_.from(turned->second), [&](const auto& body) {
+                     const Scope scope(*this);
+                     body();
+                   });
   else
-    write_triangular(chain_, node, operand(0), operand(1), to, [&](const auto& body) {
+    write_triangular(chain_, node, operand(0), operand(1), to, schedule_.on_cpu, [&](const auto& body) {
       const Scope scope(*this);
       body();
     });
@@ -409,128 +453,6 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
     return element_contributions(*this, node, at, r);
   });
   return {finished_total(node, totals), {}, false};
-}
-
-// --- Updates: the gradient of reading at places
-// -------------------------------------------------------------
-
-// The row-major number, in the result, of where an update goes.
-Value DensityWriter::target_of(const Node& node, const Index& update) {
-  const Tensor& indices = node.operands[1];
-  const Axes& axes = node.as<graph::AxisList>().axes;
-  const int leading = indices.rank() - 1;
-  std::vector<Value> where;
-  for (int axis = 0; axis < leading; ++axis) where.push_back(update.coordinate(axis));
-  where.push_back(chain_.index(0));
-  const Dims strides = strides_of(node.shape);
-  Value target = chain_.index(0);
-  int rest = leading, column = 0;
-  for (int axis = 0; axis < node.shape.size(); ++axis) {
-    Value coordinate;
-    if (axes.contains(axis)) {
-      where.back() = chain_.index(column++);
-      coordinate = graph::clamped(read(graph::node_of(indices), update.at(indices.shape(), where)).re,
-                                  node.shape[axis] - 1, Type::u32);
-    } else {
-      coordinate = update.coordinate(rest++);
-    }
-    target = target + coordinate * strides[axis];
-  }
-  return target;
-}
-
-// An element of a short result, which looks at all of the few updates.
-Scalar DensityWriter::few_updates(const Node& node, const Index& at) {
-  const Tensor& source = node.operands[2];
-  Value value = read(graph::node_of(node.operands[0]), at).re;
-  const Value mine = element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
-  for (int64_t i = 0; i < source.size(); ++i) {
-    const Index update = place(source.shape(), chain_.index(i));
-    const Value given = read(graph::node_of(source), update).re;
-    value =
-        select(target_of(node, update) == mine, node.op == Op::indexed_add ? value + given : given, value);
-  }
-  return {value, {}, false};
-}
-
-// One after the other, by one lane: of several at a place the last one counts.
-void DensityWriter::write_places(const Node& node) {
-  const Vector to = scratch_.from(stored_.at(&node));
-  each(element_count(node.shape), [&](Value i) {
-    to.set(i, memory_number(read(graph::node_of(node.operands[0]), place(node.shape, i)).re));
-  });
-  const Tensor& source = node.operands[2];
-  chain_.once([&] {
-    builder().for_(chain_.index(source.size()), [&](Value i) {
-      const Scope scope(*this);
-      const Index update = place(source.shape(), i);
-      const Value value = memory_number(read(graph::node_of(source), update).re);
-      const Value target = target_of(node, update);
-      to.set(target, node.op == Op::indexed_add ? to.get(target) + value : value);
-    });
-  });
-}
-
-// Where a sorted update lies: those of a target side by side.
-Value DensityWriter::sorted_place(const Node& node, Value update) {
-  const Tensor& indices = node.operands[1];
-  const int64_t count = indices.size() / indices.shape()[indices.rank() - 1];
-  const int64_t width = node.operands[2].size() / count;  // numbers of one update
-  const Value which = width == 1 ? update : update / width;
-  const Value rank =
-      convert(segment(Segment::Kind::ranks, graph::node_of(indices), &node, count, which), Type::u32);
-  return width == 1 ? rank : rank * width + update % width;
-}
-
-// One element of the result: the sum of its updates, which lists made beforehand tell.
-Scalar DensityWriter::updates(const Node& node, const Index& at) {
-  const Tensor &indices = node.operands[1], &source = node.operands[2];
-  const Axes& axes = node.as<graph::AxisList>().axes;
-  const int leading = indices.rank() - 1;
-  int64_t targets = 1;
-  Value target = chain_.index(0);
-  std::vector<Value> rest;
-  for (int axis = 0; axis < node.shape.size(); ++axis) {
-    if (!axes.contains(axis)) {
-      rest.push_back(at.coordinate(axis));
-      continue;
-    }
-    target = target * node.shape[axis] + at.coordinate(axis);
-    targets *= node.shape[axis];
-  }
-  const int64_t updates_count = indices.size() / indices.shape()[leading];
-  const auto entry = [&](Segment::Kind kind, int64_t count, Value i) {
-    return convert(segment(kind, graph::node_of(indices), &node, count, i), Type::u32);
-  };
-  const Value begin = entry(Segment::Kind::starts, targets + 1, target),
-              end = entry(Segment::Kind::starts, targets + 1, target + 1);
-  Builder& k = builder();
-  const Variable sum = k.variable(chain_.number(0));
-  Shape lead;
-  for (int axis = 0; axis < leading; ++axis) lead.push_back(indices.shape()[axis]);
-  const auto sorted = sorted_.find(&node);
-  Value inside = chain_.index(0);  // the place in an update
-  int64_t width = 1;
-  for (int axis = 0, next = 0; axis < node.shape.size(); ++axis) {
-    if (axes.contains(axis)) continue;
-    inside = inside * node.shape[axis] + rest[static_cast<size_t>(next++)];
-    width *= node.shape[axis];
-  }
-  k.for_(begin, end, chain_.index(1), [&](Value e) {
-    const Scope scope(*this);
-    if (sorted != sorted_.end()) {
-      sum = sum.get() + scratch_.from(sorted->second).get(e * width + inside);
-      return;
-    }
-    const Index which = place(lead, entry(Segment::Kind::order, updates_count, e));
-    std::vector<Value> coordinates;
-    for (int axis = 0; axis < leading; ++axis) coordinates.push_back(which.coordinate(axis));
-    coordinates.insert(coordinates.end(), rest.begin(), rest.end());
-    sum = sum.get() + read(graph::node_of(source), which.at(source.shape(), coordinates)).re;
-  });
-  Value total = sum.get();
-  if (!lower::starts_from_zero(node)) total = total + read(graph::node_of(node.operands[0]), at).re;
-  return {total, {}, false};
 }
 
 // --- Leaves ------------------------------------------------------------------------------------------------

@@ -69,6 +69,11 @@ class DensityWriter final : public graph::Reader {
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   Scalar reduction(const Node& node, const Index& at);
+  struct Run {  // of updates that go to one element
+    Value begin, end;
+    std::function<Value(Value)> update;  // by its place among all
+  };
+  Run run_of(const Node& node, const Index& at);
   Scalar updates(const Node& node, const Index& at);
   Scalar few_updates(const Node& node, const Index& at);
   Scalar load_leaf(const Node& node, const Index& at);
@@ -129,8 +134,16 @@ class DensityWriter final : public graph::Reader {
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
+  int64_t row_length(const Pass& pass) const;
+  std::vector<Value> write_rows(int64_t rows, int64_t length,
+                                const std::vector<kernel::Reduction>& reductions,
+                                const std::vector<Type>& types,
+                                const std::function<std::vector<Value>(Value)>& body);
+  void write_product_by_rows(const Node& node);
+  void write_product_by_columns(const Node& node);
   void write_factor(const Node& node);
   void write_places(const Node& node);
+  void write_segments(const Node& node);
   std::vector<Value> contributions(const Total& total, Value i);
   void store_elements(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
@@ -163,7 +176,7 @@ class DensityWriter final : public graph::Reader {
   // While a density is written
   Vector q_, g_, scratch_;
   // Of the region that is written and those around it.
-  std::unordered_map<const Node*, int64_t> stored_, sorted_;
+  std::unordered_map<const Node*, int64_t> stored_, sorted_, turned_;
   std::unordered_map<const Node*, ItemKind> kinds_;
   std::unordered_map<const Node*, const Control*> controls_;
   std::unordered_map<const Node*, Binding> bindings_;

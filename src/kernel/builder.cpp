@@ -260,6 +260,17 @@ Value Builder::subgroup_shuffle_xor(Value v, Value mask) {
   return emit(Op::subgroup_shuffle_xor, v.type(), {v.id(), mask.id()});
 }
 
+Value Builder::joined(Value row, int64_t length, Value column) {
+  const Value number = row * row.like(length) + column;
+  parts_[number.id()] = {length, row, column};
+  return number;
+}
+
+const Builder::Parts* Builder::parts_of(Value number) const {
+  const auto at = parts_.find(number.id());
+  return at == parts_.end() ? nullptr : &at->second;
+}
+
 Value Builder::pack(std::initializer_list<Value> scalars) {
   const auto width = static_cast<uint8_t>(scalars.size());
   const Value* v = scalars.begin();

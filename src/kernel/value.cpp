@@ -48,6 +48,14 @@ Value f32_to_bf16(Value a) {
   return bitcast(convert(select(is_nan(a), upper | 0x40, rounded), Type::u16), Type::bf16);
 }
 
+// How many lengths of a joined number a constant is; nothing where it is no multiple.
+std::optional<uint64_t> multiple_of(const Builder::Parts* parts, Value number) {
+  if (!parts) return std::nullopt;
+  const auto bits = constant_bits_of(number);
+  if (!bits || *bits == 0 || *bits % static_cast<uint64_t>(parts->length) != 0) return std::nullopt;
+  return *bits / static_cast<uint64_t>(parts->length);
+}
+
 }  // namespace
 
 Value operator+(Value a, Value b) {
@@ -62,8 +70,19 @@ Value operator*(Value a, Value b) {
   if (const auto loose = loose_product(a, b)) return *loose;
   return same(Op::mul, a, b);
 }
-Value operator/(Value a, Value b) { return same(Op::div, a, b); }
-Value operator%(Value a, Value b) { return same(Op::rem, a, b); }
+Value operator/(Value a, Value b) {
+  const auto* parts = a.builder().parts_of(a);
+  if (const auto whole = multiple_of(parts, b)) return parts->row / b.like(static_cast<int64_t>(*whole));
+  return same(Op::div, a, b);
+}
+Value operator%(Value a, Value b) {
+  const auto* parts = a.builder().parts_of(a);
+  if (const auto whole = multiple_of(parts, b))
+    return *whole == 1 ? parts->column
+                       : a.builder().joined(parts->row % b.like(static_cast<int64_t>(*whole)), parts->length,
+                                            parts->column);
+  return same(Op::rem, a, b);
+}
 Value operator-(Value a) {
   if (const auto loose = loose_negative(a)) return *loose;
   return same(Op::neg, a);

@@ -194,6 +194,15 @@ class Builder {
 
   Value pack(std::initializer_list<Value> scalars);
 
+  // row * length + column, with column < length, as one whole number whose quotient and remainder by `length`
+  // (or by a multiple of it) need no division: loops over rows of lanes stay loops over lanes side by side.
+  Value joined(Value row, int64_t length, Value column);
+  struct Parts {
+    int64_t length = 0;
+    Value row, column;
+  };
+  const Parts* parts_of(Value number) const;
+
   // Adds one instruction to the current block, checked as verify() checks it; equal pure instructions are
   // shared.
   Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
@@ -217,6 +226,7 @@ class Builder {
   std::vector<std::unordered_multimap<uint64_t, Id>>
       known_;  // pure instructions by hash, for each open block
   bool is_loose_ = false;
+  std::unordered_map<Id, Parts> parts_;  // of numbers that `joined` made
 };
 
 // While one lives, arithmetic on scalars of f32 and f64 is written for speed where only its last bits suffer:

@@ -1,0 +1,73 @@
+// A matrix times a vector on a CPU, line by line of the matrix as it lies in memory.
+#include "density/contraction.hpp"
+#include "density/writer.hpp"
+#include "graph/op.hpp"
+#include "lower/reduction.hpp"
+
+namespace adit::sampling {
+
+using kernel::Reduction;
+
+namespace {
+
+constexpr int64_t lines =
+    4;  // at a time: sums side by side wait less, and share what they read of the vector
+
+}  // namespace
+
+// Each result is the sum of one line.
+void DensityWriter::write_product_by_rows(const Node& node) {
+  Builder& k = builder();
+  const Vector to = scratch_.from(stored_.at(&node));
+  const int64_t count = element_count(node.shape), together = std::min(lines, count);
+  k.for_(chain_.index((count + together - 1) / together), [&](Value block) {
+    const Scope scope(*this);
+    // The last block is made of whole lines too, some of which are done already.
+    const Value first = min(block * together, chain_.index(count - together));
+    const std::vector<Reduction> adds(static_cast<size_t>(together), Reduction::add);
+    const auto totals = k.reduce(chain_.index(length_of(node)), adds, [&](Value r) {
+      const Scope inner(*this);
+      std::vector<Value> parts;
+      for (int64_t line = 0; line < together; ++line)
+        parts.push_back(element_contributions(*this, node, place(node.shape, first + line), r)[0]);
+      return parts;
+    });
+    k.once([&] {
+      for (int64_t line = 0; line < together; ++line) to.set(first + line, totals[static_cast<size_t>(line)]);
+    });
+  });
+}
+
+// Each line, times its element of the vector, is added to all results.
+void DensityWriter::write_product_by_columns(const Node& node) {
+  Builder& k = builder();
+  const Vector to = scratch_.from(stored_.at(&node));
+  const int64_t count = element_count(node.shape), length = length_of(node);
+  k.each(chain_.index(count), [&](Value j) { to.set(j, chain_.number(0)); });
+  const auto add_lines = [&](Value first, int64_t together) {
+    const Scope scope(*this);
+    // What does not depend on the result is read before its loop.
+    const Index any = place(node.shape, chain_.index(0));
+    for (int64_t line = 0; line < together; ++line)
+      for (const int side : {0, 1})
+        if (node.operands[static_cast<size_t>(side)].size() == length)
+          read(node.operands[static_cast<size_t>(side)], lower::dot_operand(node, side, any, first + line));
+    k.each(chain_.index(count), [&](Value j) {
+      const Scope inner(*this);
+      const Index at = place(node.shape, j);
+      Value sum = to.get(j);
+      for (int64_t line = 0; line < together; ++line) {
+        const Value r = first + line;
+        sum = fma(read(node.operands[0], lower::dot_operand(node, 0, at, r)).re,
+                  read(node.operands[1], lower::dot_operand(node, 1, at, r)).re, sum);
+      }
+      to.set(j, sum);
+    });
+  };
+  const int64_t whole = length / lines * lines;
+  k.for_(chain_.index(0), chain_.index(whole), chain_.index(lines),
+         [&](Value first) { add_lines(first, lines); });
+  for (int64_t rest = whole; rest < length; ++rest) add_lines(chain_.index(rest), 1);
+}
+
+}  // namespace adit::sampling
