@@ -9,6 +9,7 @@
 #include "graph/op.hpp"
 #include "graph/retype.hpp"
 #include "graph/row.hpp"
+#include "lower/join_sums.hpp"
 #include "lower/simplify.hpp"
 #include "lower/tidy_control.hpp"
 
@@ -84,7 +85,7 @@ Density make_density(const stats::ModelState& model, DType type) {
   Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
   for (size_t i = 0; i < gradients.size(); ++i)
     roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
-  roots = lower::simplify(lower::tidy_control(roots));
+  roots = lower::simplify(lower::join_sums(lower::simplify(lower::tidy_control(roots))));
 
   const Hoist hoist(roots, inputs);
   roots = graph::substitute(roots, hoist.from, hoist.to);

@@ -127,11 +127,11 @@ void solve_together(Chain& chain, const Triangle& about, Value matrix, const Rea
     k.for_(chain.index(columns), [&](Value column) {
       scope([&] {
         const Value found = to.get(place(row, column)) / entry(row, row);
-        k.each(chain.index(n) - step, [&](Value after) {
+        chain.once([&] { to.set(place(row, column), found); });
+        k.each((n - 1) - step, [&](Value e) {
           scope([&] {
-            const Value other = about.forward ? row + after : row - after;
-            const Value rest = to.get(place(other, column)) - entry(other, row) * found;
-            to.set(place(other, column), select(after == chain.index(0), found, rest));
+            const Value other = about.forward ? row + 1 + e : e;
+            to.set(place(other, column), to.get(place(other, column)) - entry(other, row) * found);
           });
         });
       });

@@ -31,7 +31,6 @@ namespace {
 constexpr int64_t few_operations = 64;  // of a reduction that is written out
 constexpr int64_t few_targets = 16;     // of updates that a team adds by masks
 constexpr int64_t masked_targets = 4;   // the same on a CPU, whose other way is cheaper
-constexpr int64_t long_segment = 16;    // updates of a target that a CPU's lanes share out
 constexpr double worth_keeping = 8;     // cost from which a value is kept rather than computed again
 constexpr double worth_sorting = 1.5;   // cost of an update that is more than a load
 constexpr double often = 4;             // reads of an element from which a team keeps what costs half as much
@@ -185,7 +184,7 @@ class Scheduler {
   }
 
   // A CPU gathers well and scatters badly: updates are stored as they come, and read by the lists of their
-  // targets. Where those are long, lanes share out each; else each lane has targets of its own.
+  // targets, one after the other. (Lanes with a target each, whose lists end apart, took twice as long.)
   void classify_segments(const Node& node) {
     const int64_t updates = node.operands[2].size();
     const bool is_flat = node.operands[2].rank() == node.operands[1].rank() - 1;
@@ -194,10 +193,7 @@ class Scheduler {
     const bool costs = updates > small && source.type == region_.type && cost_of(source) >= worth_sorting;
     costs_.clear();
     if (costs && !known_.contains(&source)) keep(source);
-    if (updates >= long_segment * count_of(node))
-      add({ItemKind::segments, &node, 1});
-    else
-      add({ItemKind::store, &node, count_of(node)});
+    add({ItemKind::segments, &node, 1});
   }
 
   // Updates that cost something are computed once, by lanes that count them; a small result would be summed

@@ -42,13 +42,6 @@ int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const 
   return room < 0 ? -1 : std::min(layout.slots(), room / layout.slot);
 }
 
-bool adds_at_places(const Schedule& schedule) {
-  for (const Pass& pass : schedule.passes)
-    for (const Item& item : pass.items)
-      if (item.kind == ItemKind::scatter) return true;
-  return false;
-}
-
 // The tree around the density is small: lanes of a GPU share it where a position is long.
 void choose_outside(Choice& choice, const stats::ModelState& model) {
   choice.outside = true;
@@ -74,7 +67,7 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
   // Loops that go on from step to step are no shorter on a team.
   const int64_t shared = schedule->work - schedule->serial;
   if (choice.on_cpu)
-    choice.by_team = shared > heavy_work && shared > schedule->serial && !adds_at_places(*schedule);
+    choice.by_team = shared > heavy_work && shared > schedule->serial;
   else
     choice.by_team =
         (shared > light_work && shared > schedule->serial) || model.size > KernelOptions().written_out;
@@ -83,7 +76,7 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
 }  // namespace
 
 // A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
-// lanes, or of the lanes of a CPU's vectors, unless it adds up at places, which those do one by one.
+// lanes, or of the lanes of a CPU's vectors.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
   Choice choice;
   const bool gpu = is_gpu(device);
