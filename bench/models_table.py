@@ -35,9 +35,8 @@ def cells_of(row):
         return ["-"] * 5
     if "refused" in row:
         return ["refused", "", "", "", ""]
-    warning = "".join(
-        [f", R-hat {row['r_hat']:.2f}" if row["r_hat"] > 1.05 else "", f", {row['divergences']} div." if row["divergences"] else ""]
-    )
+    warning = f", R-hat {row['r_hat']:.2f}" if row["r_hat"] > 1.05 else ""
+    warning += f", {row['divergences']} div." if row["divergences"] else ""
     return [
         number(row["first_draw_s"]),
         number(row["warmup_s"] + row["sampling_s"]),
@@ -45,6 +44,13 @@ def cells_of(row):
         number(row["ess"]) + warning,
         number(row["ess_per_s"]),
     ]
+
+
+def processors_of(row):
+    """How many processors the run had: fewer than the machine's where others used it too, or chains waited."""
+    if not row or "processor_s" not in row:
+        return "-"
+    return f"{row['processor_s'] / (row['warmup_s'] + row['sampling_s']):.1f}"
 
 
 def ratio(ours, theirs, key):
@@ -59,7 +65,7 @@ def main():
     engines = read(sys.argv[1:])
     ours = engines.pop("adit", {})
     columns = ["first s", "run s", "leapfrogs/s", "min ESS", "ESS/s"]
-    heads = ["model", "chains", "warm-up + draws"] + [f"adit {column}" for column in columns]
+    heads = ["model", "chains", "warm-up + draws"] + [f"adit {column}" for column in columns] + ["processors"]
     for engine in engines:
         heads += [f"{engine} {column}" for column in columns] + [f"leapfrogs, adit / {engine}", f"ESS/s, adit / {engine}"]
     print("| " + " | ".join(heads) + " |")
@@ -68,7 +74,8 @@ def main():
     for name in ours or next(iter(engines.values()), {}):
         row = ours.get(name)
         known = next((each for each in [row, *(peers.get(name) for peers in engines.values())] if each and "chains" in each), {})
-        cells = [name, str(known.get("chains", "")), f"{known.get('warmup', '')} + {known.get('draws', '')}"] + cells_of(row)
+        cells = [name, str(known.get("chains", "")), f"{known.get('warmup', '')} + {known.get('draws', '')}"]
+        cells += cells_of(row) + [processors_of(row)]
         for engine, peers in engines.items():
             pace, worth = ratio(row, peers.get(name), "leapfrogs_per_s"), ratio(row, peers.get(name), "ess_per_s")
             cells += cells_of(peers.get(name)) + [number(pace), number(worth)]
