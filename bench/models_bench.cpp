@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
+#include <ctime>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <string>
@@ -32,6 +32,8 @@ using namespace adit::bench;
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }  // of all threads
 
 struct Wish {
   std::vector<std::string> models;
@@ -117,28 +119,37 @@ void measure(const BenchModel& each, const Wish& wish) {
   const auto begin = Clock::now();
   const Model model = each.model(data);
   const double built = since(begin);
-  const Draws draws = sample(model, wish.options);
+  // Processor time of warm-up and draws: should_stop is first asked when all is compiled. On a machine that
+  // others use too it says more than the clock on the wall.
+  SampleOptions options = wish.options;
+  double before = -1, after = 0;
+  options.should_stop = [&] {
+    if (before < 0) before = processor_seconds();
+    return false;
+  };
+  options.on_progress = [&](const Progress&) { after = processor_seconds(); };
+  const Draws draws = sample(model, options);
   const Seconds& spent = draws.seconds;
   const Quality quality = quality_of(draws);
   const double first = built + spent.open + spent.compile, both = spent.warmup + spent.sampling;
   const double pace = static_cast<double>(draws.leapfrogs) / both;
-  if (wish.json)
-    fmt::print(
-        "{{\"engine\": \"adit\", \"model\": \"{}\", \"rows\": {}, \"size\": {}, \"factorises\": {}, "
-        "\"device\": "
-        "\"{}\", \"precision\": \"{}\", \"chains\": {}, \"warmup\": {}, \"draws\": {}, \"first_draw_s\": "
-        "{:.3f}, "
-        "\"warmup_s\": {:.4f}, \"sampling_s\": {:.4f}, \"leapfrogs\": {}, \"leapfrogs_per_s\": {:.1f}, "
-        "\"ess\": "
-        "{:.1f}, \"ess_per_s\": {:.3f}, \"ess_per_s_sampling\": {:.3f}, \"r_hat\": {:.4f}, \"divergences\": "
-        "{}}}\n",
-        each.name, each.rows, model.size(), each.has_factorisation, draws.device, draws.precision,
-        draws.chains, draws.warmup, draws.draws, first, spent.warmup, spent.sampling, draws.leapfrogs, pace,
-        quality.ess, quality.ess / both, quality.ess / spent.sampling, quality.r_hat, draws.divergences());
-  else
+  if (wish.json) {
+    fmt::print(R"({{"engine": "adit", "model": "{}", "rows": {}, "size": {}, "factorises": {}, )", each.name,
+               each.rows, model.size(), each.has_factorisation);
+    fmt::print(R"("device": "{}", "precision": "{}", "chains": {}, "warmup": {}, "draws": {}, )",
+               draws.device, draws.precision, draws.chains, draws.warmup, draws.draws);
+    fmt::print(R"("first_draw_s": {:.3f}, "warmup_s": {:.4f}, "sampling_s": {:.4f}, "processor_s": {:.3f}, )",
+               first, spent.warmup, spent.sampling, after - before);
+    fmt::print(R"("leapfrogs": {}, "leapfrogs_per_s": {:.1f}, "ess": {:.1f}, "ess_per_s": {:.3f}, )",
+               draws.leapfrogs, pace, quality.ess, quality.ess / both);
+    fmt::print(R"("ess_per_s_sampling": {:.3f}, "r_hat": {:.4f}, "divergences": {}}})",
+               quality.ess / spent.sampling, quality.r_hat, draws.divergences());
+    fmt::print("\n");
+  } else {
     fmt::print("{:<22} {:>7.2f} {:>8.2f} {:>8.2f} {:>11.0f} {:>8.0f} {:>9.1f} {:>9.1f} {:>6.3f} {:>5}\n",
                each.name, first, spent.warmup, spent.sampling, pace, quality.ess, quality.ess / both,
                quality.ess / spent.sampling, quality.r_hat, draws.divergences());
+  }
 }
 
 void print_refusal(const BenchModel& each, const std::string& reason, bool json) {

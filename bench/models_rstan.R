@@ -7,17 +7,18 @@
 #   Rscript bench/models_rstan.R FOLDER --check [NAME]...
 #
 # Chains run two at a time, a process each. Seconds are those that Stan tells of its chains
-# (get_elapsed_time), added up and divided by the two cores, which leaves out rstan's own time to start
-# processes and to collect draws. Leapfrogs are those of warm-up too. Seconds until the first draw are
-# those of the compiler, and left out (NA) where a compiled program lay beside the Stan file.
+# (get_elapsed_time; processor time in this version), added up and divided by the two cores, which leaves out
+# rstan's own time to start processes and to collect draws. Leapfrogs are those of warm-up too. Seconds until
+# the first draw are those of the compiler, and null where a compiled program lay in FOLDER.
 suppressPackageStartupMessages({
   library(rstan)
   library(jsonlite)
 })
 rstan_options(auto_write = TRUE)
-# Programs are compiled for this processor, as Adit's kernels are.
+# No instructions beyond those that rstan's own library was built with: Eigen would align memory by wider
+# registers, one would free what the other allocated, and chains crash.
 flags <- file.path(tempdir(), "Makevars")
-writeLines("CXX14FLAGS = -O3 -march=native -w", flags)
+writeLines("CXX14FLAGS = -O3 -mtune=native -w", flags)
 Sys.setenv(R_MAKEVARS_USER = flags)
 # Debian's rstan does not find Debian's Boost.
 if (!file.exists(rstan_options("boost_lib"))) rstan_options(boost_lib = "/usr/include")
@@ -150,7 +151,7 @@ check <- function(name) {
               if (max(density_off, off) < 1e-8) "" else "  WRONG"))
 }
 
-# Several models: a process each, since rstan 2.21 now and then crashes when it has loaded many programs.
+# Several models: a process each, so that a crash ends one model alone.
 if (length(names_of_models) > 1) {
   for (name in names_of_models)
     system2("Rscript", c(script, all_words[!all_words %in% names_of_models], name), stderr = FALSE)
