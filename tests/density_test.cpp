@@ -127,7 +127,9 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"walk", walk},
                              {"logistic", [] { return logistic(133, 25); }},
                              {"wider_regression", [] { return regression(71, 43); }},
-                             {"columns", [] { return columns(90, 15); }}};
+                             {"columns", [] { return columns(90, 15); }},
+                      {"tiled_logistic", [] { return logistic(530, 70); }},
+                      {"tiled_regression", [] { return regression(97, 200); }}};
 
 class Density : public testing::TestWithParam<std::string> {};
 

@@ -15,15 +15,15 @@ constexpr int64_t lines =
 
 }  // namespace
 
-// Each result is the sum of one line.
-void DensityWriter::write_product_by_rows(const Node& node) {
+// Each result is the sum of one line: those of the lines from `begin` on.
+void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
   Builder& k = builder();
   const Vector to = scratch_.from(stored_.at(&node));
-  const int64_t count = element_count(node.shape), together = std::min(lines, count);
-  k.for_(chain_.index((count + together - 1) / together), [&](Value block) {
+  const int64_t all = element_count(node.shape), together = std::min(lines, all);
+  k.for_((count + (together - 1)) / together, [&](Value block) {
     const Scope scope(*this);
     // The last block is made of whole lines too, some of which are done already.
-    const Value first = min(block * together, chain_.index(count - together));
+    const Value first = min(begin + block * together, chain_.index(all - together));
     const std::vector<Reduction> adds(static_cast<size_t>(together), Reduction::add);
     const auto totals = k.reduce(chain_.index(length_of(node)), adds, [&](Value r) {
       const Scope inner(*this);
@@ -38,12 +38,16 @@ void DensityWriter::write_product_by_rows(const Node& node) {
   });
 }
 
-// Each line, times its element of the vector, is added to all results.
-void DensityWriter::write_product_by_columns(const Node& node) {
+void DensityWriter::clear_columns(const Node& node) {
+  const Vector to = scratch_.from(stored_.at(&node));
+  builder().each(chain_.index(element_count(node.shape)), [&](Value j) { to.set(j, chain_.number(0)); });
+}
+
+// Each line from `begin` on, times its element of the vector, is added to all results.
+void DensityWriter::add_columns(const Node& node, Value begin, Value count) {
   Builder& k = builder();
   const Vector to = scratch_.from(stored_.at(&node));
-  const int64_t count = element_count(node.shape), length = length_of(node);
-  k.each(chain_.index(count), [&](Value j) { to.set(j, chain_.number(0)); });
+  const int64_t length = length_of(node);
   const auto add_lines = [&](Value first, int64_t together) {
     const Scope scope(*this);
     // What does not depend on the result is read before its loop.
@@ -52,7 +56,7 @@ void DensityWriter::write_product_by_columns(const Node& node) {
       for (const int side : {0, 1})
         if (node.operands[static_cast<size_t>(side)].size() == length)
           read(node.operands[static_cast<size_t>(side)], lower::dot_operand(node, side, any, first + line));
-    k.each(chain_.index(count), [&](Value j) {
+    k.each(chain_.index(element_count(node.shape)), [&](Value j) {
       const Scope inner(*this);
       const Index at = place(node.shape, j);
       Value sum = to.get(j);
@@ -64,10 +68,46 @@ void DensityWriter::write_product_by_columns(const Node& node) {
       to.set(j, sum);
     });
   };
-  const int64_t whole = length / lines * lines;
-  k.for_(chain_.index(0), chain_.index(whole), chain_.index(lines),
-         [&](Value first) { add_lines(first, lines); });
-  for (int64_t rest = whole; rest < length; ++rest) add_lines(chain_.index(rest), 1);
+  const Value whole = begin + count / lines * lines;
+  k.for_(begin, whole, chain_.index(lines), [&](Value first) { add_lines(first, lines); });
+  k.for_(whole, begin + count, chain_.index(1), [&](Value first) { add_lines(first, 1); });
+}
+
+void DensityWriter::write_product_by_rows(const Node& node) {
+  add_rows(node, chain_.index(0), chain_.index(element_count(node.shape)));
+}
+
+void DensityWriter::write_product_by_columns(const Node& node) {
+  clear_columns(node);
+  add_columns(node, chain_.index(0), chain_.index(length_of(node)));
+}
+
+// A product, what is made of its results one by one, and the product with the matrix transposed: over as many
+// rows at a time as a cache holds, so that the matrix comes from memory once.
+void DensityWriter::write_tiles(const Pass& product, const Pass& between, const Pass& back) {
+  Builder& k = builder();
+  const Node &first = *product.items[0].node, &last = *back.items[0].node;
+  prepare(product);
+  prepare(between);
+  prepare(back);
+  clear_columns(last);
+  const std::vector<Total> totals = totals_of(between);
+  const Loop loop = loop_of(between, totals);
+  const std::vector<Variable> cells = open_totals(loop);
+  const int64_t rows = between.count;
+  k.for_(chain_.index((rows + product.tile - 1) / product.tile), [&](Value tile) {
+    const Scope scope(*this);
+    const Value begin = tile * product.tile, count = min(chain_.index(product.tile), rows - begin);
+    add_rows(first, begin, count);
+    settle(product);
+    add_totals(loop, cells, count, [&](Value i) { return loop.body(begin + i); });
+    settle(between);
+    add_columns(last, begin, count);
+  });
+  settle(back);
+  std::vector<Value> results;
+  for (const Variable& cell : cells) results.push_back(cell.get());
+  finish(totals, results);
 }
 
 }  // namespace adit::sampling

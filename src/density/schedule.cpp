@@ -80,6 +80,7 @@ class Scheduler {
       schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
     }
     for (auto& [key, pass] : passes) schedule.passes.push_back(std::move(pass));
+    find_tiles(schedule);
     schedule.work += static_cast<int64_t>(nodes_.size());
     place_memory(schedule);
     return schedule;
@@ -438,6 +439,44 @@ class Scheduler {
     return changed;
   }
 
+  // --- Tiles ---
+  void find_tiles(Schedule& schedule) const {
+    for (size_t p = 0; p + 2 < schedule.passes.size(); ++p) {
+      Pass& first = schedule.passes[p];
+      const Pass &between = schedule.passes[p + 1], &last = schedule.passes[p + 2];
+      if (first.items[0].kind != ItemKind::by_rows || last.items[0].kind != ItemKind::by_columns) continue;
+      const Node &product = *first.items[0].node, &back = *last.items[0].node;
+      const int64_t rows = count_of(product);
+      if (rows != between.count || rows != length_of(back) || between.totals_a_loop > 0) continue;
+      if (is_alone(between.items[0]) || !is_read_in_step(product, between)) continue;
+      const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * length_of(product);
+      first.tile = std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
+    }
+  }
+
+  // Whether every step of a pass reads of `node` the element of that step alone.
+  bool is_read_in_step(const Node& node, const Pass& pass) const {
+    std::set<std::pair<const Node*, bool>> seen;  // and whether it is read at the step
+    std::vector<std::pair<const Node*, bool>> open;
+    const auto follow = [&](const Node& of, bool at_step) {
+      for (const Tensor& operand : of.operands) {
+        const std::pair next{&graph::node_of(operand), at_step && operand.size() == pass.count};
+        if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
+      }
+    };
+    for (const Item& item : pass.items)
+      follow(*item.node,
+             item.kind == ItemKind::totals ? count_of(*item.node) == 1 : is_elementwise(*item.node));
+    while (!open.empty()) {
+      const auto [read, at_step] = open.back();
+      open.pop_back();
+      if (read == &node && !at_step) return false;
+      const auto at = index_.find(read);
+      if (at == index_.end() || items_[at->second].is_kept) follow(*read, at_step && is_elementwise(*read));
+    }
+    return true;
+  }
+
   // --- Memory ---
   // A tensor has its place from the pass that writes it to the last one that reads it.
   void place_memory(Schedule& schedule) {
@@ -450,6 +489,14 @@ class Scheduler {
     for (size_t i = 0; i < items_.size(); ++i)
       for (const size_t other : needs(items_[i], true)) last[other] = std::max(last[other], pass[i]);
     for (const size_t i : read_at_the_end()) last[i] = schedule.passes.size();
+    // Passes that go together over tiles are one: all that they touch lives from the first to the last.
+    for (size_t p = 0; p < schedule.passes.size(); ++p) {
+      if (schedule.passes[p].tile == 0) continue;
+      for (size_t i = 0; i < items_.size(); ++i) {
+        if (pass[i] > p && pass[i] <= p + 2) pass[i] = p;
+        if (last[i] >= p && last[i] < p + 2) last[i] = p + 2;
+      }
+    }
 
     lower::MemoryPlan plan;
     std::vector<int64_t*> places;

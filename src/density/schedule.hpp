@@ -55,6 +55,9 @@ struct Item {
 struct Pass {
   int64_t count = 0;
   int64_t totals_a_loop = 0;  // 0: all of them in one loop
+  // A product by rows whose results the next pass reads one by one, and whose matrix the product by columns
+  // after that reads again: the three go together over so many rows at a time. 0: they do not.
+  int64_t tile = 0;
   std::vector<Item> items;
 };
 
@@ -107,6 +110,9 @@ std::string to_text(const Schedule& schedule);
 
 // Elements of a last axis from which a CPU's lanes count it rather than all of a pass.
 inline constexpr int64_t shortest_row = 16;
+
+// Bytes of a matrix that a CPU reads twice while they lie in its first cache, of 32 KiB or more.
+inline constexpr int64_t tile_bytes = 24576;
 
 // Rounds that a while loop makes in a kernel at most: one that goes on has no density there.
 inline constexpr int64_t most_rounds = 1024;

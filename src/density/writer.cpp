@@ -102,11 +102,22 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
   for (const auto& [node, at] : schedule.turned) turned_[node] = base + at;
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
-  for (const Pass& pass : schedule.passes) {
+  for (size_t p = 0; p < schedule.passes.size(); ++p) {
+    const Pass& pass = schedule.passes[p];
+    if (pass.tile > 0) {
+      write_tiles(pass, schedule.passes[p + 1], schedule.passes[p + 2]);
+      p += 2;
+      continue;
+    }
     write_pass(pass);
-    for (const Item& item : pass.items) ready_.insert(item.node);
+    settle(pass);
   }
   return outer;
+}
+
+// What the pass computed may be read.
+void DensityWriter::settle(const Pass& pass) {
+  for (const Item& item : pass.items) ready_.insert(item.node);
 }
 
 void DensityWriter::leave(const Schedule& schedule, Place outer) {
@@ -182,16 +193,12 @@ void DensityWriter::write_pass(const Pass& pass) {
   if (pass.items[0].kind == ItemKind::by_rows) return write_product_by_rows(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::by_columns) return write_product_by_columns(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
-  std::vector<Total> totals;
   for (const Item& item : pass.items) {
-    if (item.kind == ItemKind::scatter) {
-      const Vector target = scratch_.from(stored_.at(item.node));
-      k.for_(chain_.index(element_count(item.node->shape)),
-             [&](Value i) { target.set(i, chain_.number(0)); });
-    }
-    if (item.kind != ItemKind::totals) continue;
-    for (int64_t j = 0; j < element_count(item.node->shape); ++j) totals.push_back({item.node, j});
+    if (item.kind != ItemKind::scatter) continue;
+    const Vector target = scratch_.from(stored_.at(item.node));
+    k.for_(chain_.index(element_count(item.node->shape)), [&](Value i) { target.set(i, chain_.number(0)); });
   }
+  const std::vector<Total> totals = totals_of(pass);
   if (pass.totals_a_loop == 0) return write_loop(pass, totals);
   // Loops of about the same number.
   const int64_t count = std::ssize(totals), loops = loops_of(count, pass.totals_a_loop);
@@ -199,17 +206,43 @@ void DensityWriter::write_pass(const Pass& pass) {
     write_loop(pass, {totals.begin() + loop * count / loops, totals.begin() + (loop + 1) * count / loops});
 }
 
+std::vector<DensityWriter::Total> DensityWriter::totals_of(const Pass& pass) {
+  std::vector<Total> totals;
+  for (const Item& item : pass.items)
+    if (item.kind == ItemKind::totals)
+      for (int64_t j = 0; j < element_count(item.node->shape); ++j) totals.push_back({item.node, j});
+  return totals;
+}
+
 void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& totals) {
   Builder& k = builder();
-  std::vector<Reduction> reductions;
-  std::vector<Type> types;
+  const Loop loop = loop_of(pass, totals);
+  std::vector<Value> results;
+  const Value count = chain_.index(pass.count);
+  if (const int64_t length = row_length(pass); length > 0) {
+    results = write_rows(pass.count / length, length, loop);
+  } else if (loop.reductions.empty()) {
+    if (chain_.by_team())
+      k.each(count, loop.body);
+    else
+      k.for_(count, loop.body);
+  } else {
+    results = chain_.by_team() ? k.reduce(count, loop.reductions, loop.body)
+                               : lower::loop_totals(k, count, loop.reductions, loop.types, loop.body);
+  }
+  finish(totals, results);
+}
+
+// What a pass does in one step, and how the steps' numbers become totals.
+DensityWriter::Loop DensityWriter::loop_of(const Pass& pass, const std::vector<Total>& totals) {
+  Loop loop;
   for (const Total& total : totals) {
     const auto of_one = total_reductions(*total.node);
-    reductions.insert(reductions.end(), of_one.begin(), of_one.end());
+    loop.reductions.insert(loop.reductions.end(), of_one.begin(), of_one.end());
     const auto kinds = total_types(*total.node);
-    types.insert(types.end(), kinds.begin(), kinds.end());
+    loop.types.insert(loop.types.end(), kinds.begin(), kinds.end());
   }
-  const auto body = [&](Value i) {
+  loop.body = [this, &pass, &totals](Value i) {
     const Scope scope(*this);
     step_ = i;
     step_count_ = pass.count;
@@ -223,19 +256,10 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
     step_ = Value();
     return parts;
   };
-  std::vector<Value> results;
-  const Value count = chain_.index(pass.count);
-  if (const int64_t length = row_length(pass); length > 0) {
-    results = write_rows(pass.count / length, length, reductions, types, body);
-  } else if (reductions.empty()) {
-    if (chain_.by_team())
-      k.each(count, body);
-    else
-      k.for_(count, body);
-  } else {
-    results = chain_.by_team() ? k.reduce(count, reductions, body)
-                               : lower::loop_totals(k, count, reductions, types, body);
-  }
+  return loop;
+}
+
+void DensityWriter::finish(const std::vector<Total>& totals, const std::vector<Value>& results) {
   auto next = results.begin();
   for (const Total& total : totals) {
     const auto width = static_cast<long>(total_reductions(*total.node).size());
@@ -259,24 +283,34 @@ int64_t DensityWriter::row_length(const Pass& pass) const {
   return 0;
 }
 
-std::vector<Value> DensityWriter::write_rows(int64_t rows, int64_t length,
-                                             const std::vector<Reduction>& reductions,
-                                             const std::vector<Type>& types,
-                                             const std::function<std::vector<Value>(Value)>& body) {
+std::vector<Value> DensityWriter::write_rows(int64_t rows, int64_t length, const Loop& loop) {
   Builder& k = builder();
-  std::vector<Variable> totals;
-  for (size_t i = 0; i < reductions.size(); ++i)
-    totals.push_back(k.variable(k.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
+  const std::vector<Variable> totals = open_totals(loop);
   k.for_(chain_.index(rows), [&](Value row) {
-    const auto in_row = [&](Value column) { return body(k.joined(row, length, column)); };
-    if (reductions.empty()) return k.each(chain_.index(length), in_row);
-    const std::vector<Value> parts = k.reduce(chain_.index(length), reductions, in_row);
-    for (size_t i = 0; i < parts.size(); ++i)
-      totals[i] = lower::combine(reductions[i], totals[i].get(), parts[i]);
+    add_totals(loop, totals, chain_.index(length),
+               [&](Value column) { return loop.body(k.joined(row, length, column)); });
   });
   std::vector<Value> results;
   for (const Variable& total : totals) results.push_back(total.get());
   return results;
+}
+
+// Totals of several loops of a team.
+std::vector<Variable> DensityWriter::open_totals(const Loop& loop) {
+  Builder& k = builder();
+  std::vector<Variable> totals;
+  for (size_t i = 0; i < loop.types.size(); ++i)
+    totals.push_back(
+        k.variable(k.constant_bits(loop.types[i], kernel::identity_of(loop.reductions[i], loop.types[i]))));
+  return totals;
+}
+
+void DensityWriter::add_totals(const Loop& loop, const std::vector<Variable>& totals, Value count,
+                               const std::function<std::vector<Value>(Value)>& body) {
+  if (loop.reductions.empty()) return builder().each(count, body);
+  const std::vector<Value> parts = builder().reduce(count, loop.reductions, body);
+  for (size_t i = 0; i < parts.size(); ++i)
+    totals[i] = lower::combine(loop.reductions[i], totals[i].get(), parts[i]);
 }
 
 std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {

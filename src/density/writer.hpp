@@ -121,6 +121,7 @@ class DensityWriter final : public graph::Reader {
     int64_t base = 0;
     std::vector<Vector> to;
   };
+  void settle(const Pass& pass);
   Place enter(const Schedule& schedule, int64_t base, std::vector<Vector> to);
   void leave(const Schedule& schedule, Place outer);
 
@@ -135,10 +136,23 @@ class DensityWriter final : public graph::Reader {
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
   int64_t row_length(const Pass& pass) const;
-  std::vector<Value> write_rows(int64_t rows, int64_t length,
-                                const std::vector<kernel::Reduction>& reductions,
-                                const std::vector<Type>& types,
-                                const std::function<std::vector<Value>(Value)>& body);
+  struct Loop {
+    std::vector<kernel::Reduction> reductions;
+    std::vector<Type> types;
+    std::function<std::vector<Value>(Value)> body;
+  };
+  static std::vector<Total> totals_of(const Pass& pass);
+  Loop loop_of(const Pass& pass, const std::vector<Total>& totals);
+  void finish(const std::vector<Total>& totals, const std::vector<Value>& results);
+  std::vector<Value> write_rows(int64_t rows, int64_t length, const Loop& loop);
+  std::vector<Variable> open_totals(const Loop& loop);
+  void add_totals(const Loop& loop, const std::vector<Variable>& totals, Value count,
+                  const std::function<std::vector<Value>(Value)>& body);
+  // --- product.cpp
+  void add_rows(const Node& node, Value begin, Value count);
+  void clear_columns(const Node& node);
+  void add_columns(const Node& node, Value begin, Value count);
+  void write_tiles(const Pass& product, const Pass& between, const Pass& back);
   void write_product_by_rows(const Node& node);
   void write_product_by_columns(const Node& node);
   void write_factor(const Node& node);
