@@ -281,6 +281,73 @@ TEST_F(SampleMemoryTest, the_estimate_covers_the_truth) {
 
 // --- What cannot be sampled --------------------------------------------------------------------------------
 
+// Places that do not exist are told before anything runs, in every layout, also where data are exchanged.
+TEST_F(SampleTest, places_outside_of_their_range) {
+  Model model("places");
+  const Tensor effect = model.sample("effect", normal(0, 1), {4});
+  const Tensor ids = model.data("ids", tensor(std::vector<int64_t>{0, 3, 2, 1, 1}));
+  model.observe("y", normal(take(effect, ids), 1), tensor<double>({1, 2, 3, 4, 5}));
+  SampleOptions options = few();
+  options.warmup = 20;
+  options.draws = 5;
+  for (const Placement placement : {Placement::lane, Placement::team, Placement::device}) {
+    options.placement = placement;
+    sample(model, options);
+    model.set_data("ids", tensor(std::vector<int64_t>{0, 3, 2, 4, 1}));
+    expect_error([&] { sample(model, options); },
+                 "[sample] data ids: expected places from 0 to 3, got 4 at place 3");
+    model.set_data("ids", tensor(std::vector<int64_t>{0, 3, 2, 1, -1}));
+    expect_error([&] { sample(model, options); },
+                 "[sample] data ids: expected places from 0 to 3, got -1 at place 4");
+    model.set_data("ids", tensor(std::vector<int64_t>{2, 2, 2, 2, 2}));  // all in one group, others empty
+    sample(model, options);
+    model.set_data("ids", tensor(std::vector<int64_t>{0, 3, 2, 1, 1}));
+  }
+  expect_error(
+      [&] {
+        sample_many(model, {{"ids", tensor<int64_t>({{0, 1, 2, 3, 0}, {0, 1, 2, 3, 9}})}}, options);
+      },
+      "[sample] data ids of data set 2: expected places from 0 to 3, got 9 at place 4");
+}
+
+// A run tells its layout, and another one that asks for it has the same bits; names alone choose the rest.
+TEST_P(SampleOnDevice, a_layout_is_told_and_repeated) {
+  SampleOptions options = few();
+  options.device = GetParam();
+  options.warmup = 25;
+  options.draws = 5;
+  const bool slow = GetParam() != "cpu";
+  for (const char* layout : {"auto", "lane", "team", "device"}) {
+    if (slow && std::string(layout) != "team") continue;
+    options.layout = layout;
+    const Draws first = sample(small_model(), options);
+    EXPECT_TRUE(options.layout == "auto" || first.layout.starts_with(layout)) << first.layout;
+    options.layout = first.layout;
+    const Draws again = sample(small_model(), options);
+    EXPECT_EQ(again.layout, first.layout);
+    expect_same(first, again);
+  }
+}
+
+TEST_F(SampleTest, layouts_that_are_none) {
+  const auto with = [](const std::string& layout) {
+    return [layout] {
+      SampleOptions options = few();
+      options.layout = layout;
+      sample(small_model(), options);
+    };
+  };
+  for (const char* text : {"lanes", "team:64:split:1:2", "device:4", "LANE", "lane ", ":", "teams:4"})
+    expect_error(with(text),
+                 "[sample] layout: expected auto, lane, team, device, or a layout that a run told");
+  for (const char* text : {"lane:", "lane:0", "team:x", "team:-4", "lane:99999", "lane:4x:array"})
+    expect_error(with(text), "[sample] layout: expected a number from 1 to 1024 after the colon");
+  expect_error(with("lane:4:heap"), "[sample] layout: expected buffer, array, shared or split");
+  expect_error(with("lane:4:shared"), "[sample] layout: expected buffer or array for a lane on cpu");
+  expect_error(with("team:32:split"), "[sample] layout: expected buffer or shared for a team on cpu");
+  expect_error(with("lane:4:array:99"), "[sample] layout: expected a number from 0 to 64");
+}
+
 TEST_F(SampleTest, bad_models_and_options) {
   expect_error([] { sample(Model("empty"), few()); }, "[sample] model: expected at least one variable");
   const auto with = [](const std::function<void(SampleOptions&)>& change) {

@@ -43,6 +43,7 @@ struct Draws {
   uint64_t seed = 0;
   double adapt_delta = 0.8;
   std::string device, precision = "f64", metric = "diag";
+  std::string layout;  // how chains lay on the device, as SampleOptions::layout takes it
   std::string inits = "2";
   std::vector<DrawsVariable>
       variables;  // constrained parameters in the order of declaration, then deterministic ones

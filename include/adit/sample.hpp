@@ -40,6 +40,8 @@ struct SampleOptions {
   std::string device{};  // "": the best
   Precision precision = Precision::automatic;
   Placement placement = Placement::automatic;
+  // As Draws::layout tells it: the same seed, device, build and layout give the same bits. "": by placement.
+  std::string layout{};
   Metric metric = Metric::diagonal;
   Adapt adapt = Adapt::chain;
   double adapt_delta = 0.8, step_size = 1, gamma = 0.05, kappa = 0.75, t0 = 10;

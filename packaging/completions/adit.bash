@@ -7,7 +7,7 @@ _adit_options() {
   case $1 in
     '') echo --help --version ;;
     sample)
-      echo --help --list --chains --warmup --draws --thin --seed --device --precision --metric --adapt \
+      echo --help --list --chains --warmup --draws --thin --seed --device --precision --layout --metric --adapt \
         --adapt-delta --max-depth --stan-compat --init --warm-start --resume --overwrite --output --format \
         --save-warmup --log-likelihood --predictive --report --no-report --json --quiet
       ;;
@@ -36,6 +36,7 @@ _adit_values() {
   case $1 in
     --device) _adit_devices ;;
     --precision) echo auto f32 f64 ;;
+    --layout) echo auto lane team device ;;
     --metric) echo diag dense unit ;;
     --adapt) echo chain pooled ;;
     --format) echo csv netcdf both none ;;

@@ -97,6 +97,7 @@ void print_run_as_json(const Run& run) {
   const Json document{{"model", draws.model},
                       {"device", draws.device},
                       {"precision", draws.precision},
+                      {"layout", draws.layout},
                       {"seed", draws.seed},
                       {"finished", draws.finished},
                       {"seconds", seconds},
@@ -136,7 +137,7 @@ void print_text(const Run& run, const RunFolder& folder) {
   if (run.files.size() > 1)
     rows.push_back({"Draws", fmt::format("{} ... {}", run.files.front(), run.files.back())});
   if (!run.report.empty()) rows.push_back({"Report", run.report});
-  rows.push_back({"Device", fmt::format("{}, {}", draws.device, draws.precision)});
+  rows.push_back({"Device", fmt::format("{}, {}, {}", draws.device, draws.precision, draws.layout)});
   rows.push_back(
       {"Seconds", fmt::format("{:.2f} (open {:.2f}, compile {:.2f}, warm-up {:.2f}, sampling {:.2f})",
                               draws.seconds.total, draws.seconds.open, draws.seconds.compile,

@@ -126,6 +126,8 @@ void declare_run(CLI::App& command, SampleWords& words) {
   group.option("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");
   group.option("--precision", words.precision, "auto|f32|f64",
                "auto: f32 on a GPU, f64 on a CPU (default auto)");
+  group.option("--layout", words.layout, "TEXT",
+               "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
   group.option("--metric", words.metric, "diag|dense|unit", "The mass matrix (default diag)");
   group.option("--adapt", words.adapt, "chain|pooled",
                "Adapt each chain by itself, or all by what all have seen (default chain)");
@@ -201,6 +203,7 @@ SampleOptions checked(const SampleWords& words) {
   options.precision =
       std::vector{Precision::automatic, Precision::f32,
                   Precision::f64}[choice_of("[sample] --precision", words.precision, {"auto", "f32", "f64"})];
+  options.layout = words.layout;
   options.metric =
       std::vector{Metric::diagonal, Metric::dense,
                   Metric::unit}[choice_of("[sample] --metric", words.metric, {"diag", "dense", "unit"})];

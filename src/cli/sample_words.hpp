@@ -17,7 +17,7 @@ struct SampleWords {
   bool list = false, json = false, quiet = false;
   int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
   uint64_t seed = 1;
-  std::string device, precision = "auto", metric = "diag", adapt = "chain", init = "2";
+  std::string device, precision = "auto", layout = "auto", metric = "diag", adapt = "chain", init = "2";
   double adapt_delta = 0.8;
   int64_t max_depth = 10;
   bool save_warmup = false, resume = false, overwrite = false, log_likelihood = false, predictive = false,

@@ -113,11 +113,57 @@ Buffer uploaded(Device& device, const std::vector<T>& values) {
 
 }  // namespace
 
-Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set) {
+namespace {
+
+stats::ModelState with_data(const stats::ModelState& model, const DataSet& set) {
   stats::ModelState own = model;
   for (auto& data : own.data)
     if (const auto at = set.find(data.name); at != set.end())
       data.value = as_type(at->second, data.value.dtype());
+  return own;
+}
+
+// The data that a graph of one of them alone came from.
+std::string name_of_source(const stats::ModelState& model, const Tensor& source) {
+  const Node* node = &graph::node_of(source);
+  while (node->operands.size() == 1) node = &graph::node_of(node->operands[0]);
+  for (const auto& data : model.data)
+    if (&graph::node_of(data.placeholder) == node) return "data " + data.name;
+  return "index";
+}
+
+void check_places(const stats::ModelState& model, const DensityLeaf& leaf, const Tensor& value,
+                  const std::string& of_set) {
+  const std::vector<int64_t> places = as_type(value, DType::i64).to_vector<int64_t>();
+  const auto columns = static_cast<size_t>(leaf.extents.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const int64_t extent = leaf.extents[static_cast<int>(i % columns)];
+    if (places[i] >= 0 && places[i] < extent) continue;
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[sample] {}{}: expected places from 0 to {}, got {} at place {}",
+                            name_of_source(model, leaf.source), of_set, extent - 1, places[i], i / columns));
+  }
+}
+
+}  // namespace
+
+void check_places(const stats::ModelState& model, const Density& density, const std::vector<DataSet>& sets) {
+  std::vector<const DensityLeaf*> leaves;
+  Tensors sources;
+  for (const DensityLeaf& leaf : density.leaves) {
+    if (leaf.extents.size() == 0 || leaf.node.size() == 0) continue;
+    leaves.push_back(&leaf);
+    sources.push_back(leaf.source);
+  }
+  for (size_t set = 0; set < sets.size() && !leaves.empty(); ++set) {
+    const Tensors values = stats::at_point(with_data(model, sets[set]), sources, {});
+    const std::string of_set = sets.size() > 1 ? fmt::format(" of data set {}", set + 1) : "";
+    for (size_t i = 0; i < leaves.size(); ++i) check_places(model, *leaves[i], values[i], of_set);
+  }
+}
+
+Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set) {
+  const stats::ModelState own = with_data(model, set);
   Tensors sources{density.constant};
   for (const DensityLeaf& leaf : density.leaves) sources.push_back(leaf.source);
   const Tensors tensors = stats::at_point(own, sources, {});

@@ -16,6 +16,8 @@ struct BoundData {
 
 // `sets`: for each data set the values of some data by name; at least one set (which may be empty).
 using DataSet = std::map<std::string, Tensor>;
+// Throws where data say a place that does not exist.
+void check_places(const stats::ModelState& model, const Density& density, const std::vector<DataSet>& sets);
 // The leaves' values with a set's data in place of the model's, before them the density's constant.
 Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set);
 BoundData bind_data(const stats::ModelState& model, const Density& density, const Segments& segments,

@@ -43,7 +43,10 @@ class Hoist {
     for (const Tensor& x : graph::reachable(roots, true)) {
       const Node& node = graph::node_of(x);
       if (!varying_.contains(&node)) continue;
-      for (size_t i = 0; i < node.operands.size(); ++i) visit(node.operands[i], i == 1 && is_place(node));
+      for (size_t i = 0; i < node.operands.size(); ++i) {
+        visit(node.operands[i], i == 1 && is_place(node));
+        if (i == 1 && is_place(node)) bound(node);
+      }
     }
     for (size_t i = 0; i < from.size(); ++i)
       to.push_back(graph::placeholder(wide_.contains(&graph::node_of(from[i])) ? from[i].dtype() : DType::i32,
@@ -51,11 +54,31 @@ class Hoist {
   }
 
   std::vector<Tensor> from, to;
+  Dims extents_of(const Tensor& x) const {
+    const auto at = extents_.find(&graph::node_of(x));
+    return at == extents_.end() ? Dims() : at->second;
+  }
 
  private:
   // Whether operand 1 of a node says where to read or to write; the type of such numbers does not matter.
   static bool is_place(const Node& node) {
-    return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add;
+    return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add ||
+           node.op == Op::indexed_put;
+  }
+  // How far the places that a node reads or writes at may go.
+  void bound(const Node& node) {
+    const Shape& shape = node.operands[0].shape();
+    Dims extents;
+    if (node.op == Op::take_along_axis)
+      extents.push_back(shape[node.as<graph::OneAxis>().axis]);
+    else
+      for (const int64_t axis : node.as<graph::AxisList>().axes)
+        extents.push_back(shape[static_cast<int>(axis)]);
+    Dims& known = extents_[&graph::node_of(node.operands[1])];
+    if (known.size() != extents.size())
+      known = extents;
+    else
+      for (int i = 0; i < known.size(); ++i) known[i] = std::min(known[i], extents[i]);
   }
   void visit(const Tensor& x, bool as_place) {
     if (varying_.contains(&graph::node_of(x))) return;
@@ -70,6 +93,7 @@ class Hoist {
 
   std::unordered_set<const Node*> varying_, seen_;
   std::unordered_set<const Node*> wide_;  // whose type matters
+  std::unordered_map<const Node*, Dims> extents_;
 };
 
 }  // namespace
@@ -106,7 +130,7 @@ Density make_density(const stats::ModelState& model, DType type) {
         {variable.name, renamed(inputs[i]), narrow.roots[i + 1], variable.offset, variable.size});
   }
   for (size_t i = 0; i < hoist.from.size(); ++i)
-    density.leaves.push_back({renamed(hoist.to[i]), hoist.from[i]});
+    density.leaves.push_back({renamed(hoist.to[i]), hoist.from[i], hoist.extents_of(hoist.from[i])});
   return density;
 }
 

@@ -17,6 +17,8 @@ namespace adit::sampling {
 struct DensityLeaf {
   Tensor node;    // a placeholder of the density's graph, in the sampler's precision (or integers)
   Tensor source;  // f64 (or integers), a graph of the model's data
+  // Where it tells places: the extents of the axes that its columns (the last axis) count, or the one extent.
+  Dims extents{};
 };
 
 struct DensityVariable {

@@ -133,6 +133,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   shape_options.placement = options.placement;
   const Choice choice = choose(model, shape_options, *state.device);
   const Density density = make_density(model, options.type);
+  check_places(model, density, {DataSet{}});
   const Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
   const LeapfrogShape shape = shape_of(schedule, choice, model.size, options.lanes, *state.device);
   const bool dense =

@@ -12,6 +12,7 @@
 
 #include "density/trips.hpp"
 #include "sample/failure.hpp"
+#include "sample/layout_text.hpp"
 #include "sample/shape.hpp"
 
 namespace adit::sampling {
@@ -38,10 +39,12 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       data_sets_(sets),
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
+  check_places(model, *density_, sets);
   const Schedule schedule =
       choice.outside ? Schedule() : make_schedule(*density_, choice.by_team, choice.on_cpu);
   const KernelOptions shape =
       kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_, forced_);
+  layout_ = layout_text(shape);
   teams_ = teams_of(shape, chains_);
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
   packing_.emplace(chains_, together);

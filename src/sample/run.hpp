@@ -28,6 +28,7 @@ class Run {
   int64_t chains() const { return chains_; }
   const NutsKernel& kernel() const { return *kernel_; }
   const Density& density() const { return *density_; }
+  const std::string& layout() const { return layout_; }  // layout_text.hpp
   double constant() const { return outside_ ? outside_->constant() : data_.constant; }
   std::vector<Buffer> data() const {
     return outside_ ? outside_->leaves() : std::vector{data_.reals, data_.places};
@@ -113,6 +114,7 @@ class Run {
   std::shared_ptr<NutsKernel> kernel_;
   std::shared_ptr<const Kernel> compiled_;
   std::optional<Packing> packing_;
+  std::string layout_;
   uint64_t teams_ = 0;       // of a dispatch of all chains
   int64_t groups_ = 1;       // of chains that wait for each other
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch

@@ -9,6 +9,7 @@
 
 #include "sample/collect.hpp"
 #include "sample/failure.hpp"
+#include "sample/layout_text.hpp"
 #include "sample/memory.hpp"
 #include "sample/options.hpp"
 #include "sample/outside.hpp"
@@ -22,6 +23,14 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// What a test decides, else what the caller wishes.
+Forced joined(Forced forced, const Forced& wish) {
+  if (!forced.lanes) forced.lanes = wish.lanes;
+  if (!forced.home) forced.home = wish.home;
+  if (!forced.slots) forced.slots = wish.slots;
+  return forced;
+}
+
 int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
 }  // namespace
@@ -32,11 +41,14 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
   check_options(model_, options_);
   check_predictive(model_, options_);
   check_memory(model_, options_, std::ssize(sets));
+  const LayoutWish wish = layout_wish(options_.layout);
   device_ = Device::open(options_.device);
   seconds_.open = since(begin_);
   const auto compile = Clock::now();
+  check_layout(wish, options_.layout, *device_);
+  if (wish.placement != Placement::automatic) options_.placement = wish.placement;
   choice_ = choose(model_, options_, *device_);
-  run_.emplace(model_, options_, choice_, sets, device_, forced);
+  run_.emplace(model_, options_, choice_, sets, device_, joined(forced, wish.forced));
   prepare_start(*run_, model_, options_);
   warmup_.wanted = options_.save_warmup ? rounded_up(options_.warmup, options_.thin) : 0;
   draws_.wanted = options_.draws;
@@ -248,6 +260,7 @@ void Session::describe(const stats::ModelState& model, int64_t set, Draws& draws
   draws.device = device_->info().id;
   draws.precision = choice_.type == DType::f64 ? "f64" : "f32";
   draws.metric = name_of(options_.metric);
+  draws.layout = run_->layout();
   draws.inits = options_.init.empty() ? fmt::format("{}", options_.init_radius) : "values";
   draws.coordinates = coordinates_of(model);
   const Layout& layout = run_->kernel().layout;

@@ -48,6 +48,7 @@ void read_config(Draws& draws, const Config& config) {
   draws.inits = config.text("init", draws.inits);
   draws.device = config.text("device");
   draws.precision = config.text("precision", draws.precision);
+  draws.layout = config.text("layout");
 }
 
 // Of the whole run: its chains ran side by side.

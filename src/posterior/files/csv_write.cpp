@@ -108,7 +108,8 @@ void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t 
   add(to, "# adit_version = {}\n# adit_run = {}\n# model = {}\n", ADIT_VERSION, run, one_line(draws.model));
   add_settings(to, draws);
   add(to, "# id = {}\n# init = {}\n# random\n#   seed = {}\n", chain + 1, one_line(draws.inits), draws.seed);
-  add(to, "# device = {}\n# precision = {}\n", one_line(draws.device), draws.precision);
+  add(to, "# device = {}\n# precision = {}\n# layout = {}\n", one_line(draws.device), draws.precision,
+      one_line(draws.layout));
   add(to, "# leapfrogs = {}\n# warmup_divergences = {}\n", draws.leapfrogs, draws.warmup_divergences);
   if (!draws.log_likelihood.empty()) add(to, "# log_likelihood = {}\n", names_of(draws.log_likelihood));
   if (!draws.posterior_predictive.empty())

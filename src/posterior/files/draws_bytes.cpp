@@ -29,12 +29,12 @@ void fields(Archive& archive,
 
 template <class Archive, class Each>
 void fields(Archive& archive, Each& one) requires std::is_same_v<std::remove_const_t<Each>, Draws> {
-  auto& [model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, inits,
-         variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
+  auto& [model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
+         inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
          posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
          warmup_divergences, finished, notes] = one;
-  archive(model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, inits,
-          variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
+  archive(model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
+          inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
           posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
           warmup_divergences, finished, notes);
 }

@@ -184,6 +184,7 @@ void read_attributes(Draws& draws, const ReadGroup& from) {
   draws.adapt_delta = from.number("adapt_delta", draws.adapt_delta);
   draws.device = from.text("device", "");
   draws.precision = from.text("precision", draws.precision);
+  draws.layout = from.text("layout", "");
   draws.metric = from.text("metric", draws.metric);
   draws.inits = from.text("inits", draws.inits);
   draws.leapfrogs = from.integer("leapfrogs", 0);

@@ -165,6 +165,7 @@ void add_attributes(const Place& place, int id, const Draws& draws) {
   to.add("adapt_delta", draws.adapt_delta);
   to.add("device", draws.device);
   to.add("precision", draws.precision);
+  to.add("layout", draws.layout);
   to.add("metric", draws.metric);
   to.add("inits", draws.inits);
   to.add("open_time", draws.seconds.open);

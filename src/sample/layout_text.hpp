@@ -1,0 +1,26 @@
+// How chains lie on a device, in words: what a run tells of itself, and what makes another one lie alike.
+//
+//   device            the density between dispatches, by the engine of tensors
+//   lane:4:array      chains in lanes, 4 together, their numbers in arrays
+//   lane:16:shared:3  with 3 slots of the tree's stack in shared memory
+//   team:64:split     a chain on 64 lanes, what every leaf touches in shared memory
+#pragma once
+
+#include <string>
+
+#include "sample/shape.hpp"
+
+namespace adit::sampling {
+
+std::string layout_text(const KernelOptions& shape);
+
+struct LayoutWish {
+  Placement placement = Placement::automatic;
+  Forced forced{};
+};
+// "" and "auto": none. Names of placements alone leave the rest to the sampler. Throws where it is no layout.
+LayoutWish layout_wish(const std::string& text);
+// Throws where the device has no such layout.
+void check_layout(const LayoutWish& wish, const std::string& text, const Device& device);
+
+}  // namespace adit::sampling
