@@ -105,6 +105,7 @@ void print_run_as_json(const Run& run) {
                       {"draws", draws.draws},
                       {"leapfrogs", draws.leapfrogs},
                       {"divergences", draws.divergences()},
+                      {"energy_error", draws.precision == "f32" ? Json(draws.energy_error) : Json()},
                       {"warnings", run.warnings},
                       {"files", run.files},
                       {"report", run.report.empty() ? Json() : Json(run.report)},

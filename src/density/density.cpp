@@ -123,14 +123,16 @@ Density make_density(const stats::ModelState& model, DType type) {
   density.type = type;
   density.size = model.size;
   density.value = narrow.roots[0];
-  density.constant = sum_of(terms.constant);
+  // Under names of their own: to compute them leaves the model's graph as it is, and the next density equal.
+  density.constant = graph::alias(sum_of(terms.constant));
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto& variable = model.variables[i];
     density.variables.push_back(
         {variable.name, renamed(inputs[i]), narrow.roots[i + 1], variable.offset, variable.size});
   }
   for (size_t i = 0; i < hoist.from.size(); ++i)
-    density.leaves.push_back({renamed(hoist.to[i]), hoist.from[i], hoist.extents_of(hoist.from[i])});
+    density.leaves.push_back(
+        {renamed(hoist.to[i]), graph::alias(hoist.from[i]), hoist.extents_of(hoist.from[i])});
   return density;
 }
 

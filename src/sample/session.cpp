@@ -13,6 +13,7 @@
 #include "sample/memory.hpp"
 #include "sample/options.hpp"
 #include "sample/outside.hpp"
+#include "sample/precision_watch.hpp"
 #include "sample/predictive.hpp"
 
 namespace adit::sampling {
@@ -31,13 +32,27 @@ Forced joined(Forced forced, const Forced& wish) {
   return forced;
 }
 
+// Of some draws, from all chains and times.
+double error_of_draws(const stats::ModelState& model, const std::vector<double>& points, const Draws& draws) {
+  const auto all = draws.stats.lp.size(), count = std::min<size_t>(static_cast<size_t>(watched_points), all);
+  const auto size = static_cast<int64_t>(model.size);
+  std::vector<double> some, lps;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = i * all / count;
+    const auto point = points.begin() + static_cast<int64_t>(at) * size;
+    some.insert(some.end(), point, point + size);
+    lps.push_back(draws.stats.lp[at]);
+  }
+  return energy_error(model, some, lps);
+}
+
 int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / part; }
 
 }  // namespace
 
 Session::Session(const stats::ModelState& model, const SampleOptions& options,
                  const std::vector<DataSet>& sets, const Forced& forced)
-    : model_(model), options_(options) {
+    : model_(model), options_(options), sets_(sets), forced_(forced) {
   check_options(model_, options_);
   check_predictive(model_, options_);
   check_memory(model_, options_, std::ssize(sets));
@@ -47,17 +62,27 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
   const auto compile = Clock::now();
   check_layout(wish, options_.layout, *device_);
   if (wish.placement != Placement::automatic) options_.placement = wish.placement;
+  forced_ = joined(forced_, wish.forced);
+  // A run that went over to f64 goes on in f64.
+  if (options_.resume && options_.precision == Precision::automatic && device_->limits().float64)
+    options_.precision = read_checkpoint(options_.checkpoint).header.is_f32 ? Precision::f32 : Precision::f64;
+  begin();
+  if (options_.resume) resume();
+  seconds_.compile = since(compile);
+}
+
+void Session::begin() {
   choice_ = choose(model_, options_, *device_);
-  run_.emplace(model_, options_, choice_, sets, device_, joined(forced, wish.forced));
+  journal_.reset();
+  run_.emplace(model_, options_, choice_, sets_, device_, forced_);
   prepare_start(*run_, model_, options_);
+  warmup_ = draws_ = {};
   warmup_.wanted = options_.save_warmup ? rounded_up(options_.warmup, options_.thin) : 0;
   draws_.wanted = options_.draws;
   for (Rows* rows : {&warmup_, &draws_}) rows->written.assign(static_cast<size_t>(run_->chains()), 0);
   if (!options_.checkpoint.empty())
     journal_.emplace(options_.checkpoint, header_of(*run_, model_, options_, *device_), options_.resume,
-                     forced.checkpoint_seconds);
-  if (options_.resume) resume();
-  seconds_.compile = since(compile);
+                     forced_.checkpoint_seconds);
 }
 
 // --- From the first iteration to the last ------------------------------------------------------------------
@@ -87,7 +112,8 @@ void Session::go() {
   const auto warm = Clock::now();
   report();
   const bool in_warmup = run_->slowest() < options_.warmup;
-  bool going = reach(options_.warmup, options_.save_warmup ? warmup_ : draws_);
+  Rows& first = options_.save_warmup ? warmup_ : draws_;
+  bool going = watch_precision(first) && reach(options_.warmup, first);
   if (going && run_->saved_from() < options_.warmup) {  // rows of warm-up end here, those of draws begin
     take(warmup_);
     if (journal_ && in_warmup) keep(warmup_);
@@ -103,6 +129,33 @@ void Session::go() {
     if (journal_) keep(draws_);
   }
   seconds_.sampling = since(sampling);
+}
+
+bool Session::watch_precision(Rows& rows) {
+  const int64_t iteration = std::min(watched_iteration, options_.warmup);
+  if (options_.precision != Precision::automatic || choice_.type != DType::f32 || sets_.size() > 1 ||
+      !device_->limits().float64 || run_->slowest() >= iteration)
+    return true;
+  if (!reach(iteration, rows)) return false;
+  const double error = energy_error_now();
+  if (error <= most_energy_error) return true;
+  note_ = fmt::format("log densities in f32 were off by {:.2g} next to each other, so that the run is in f64",
+                      error);
+  options_.precision = Precision::f64;
+  begin();
+  return true;
+}
+
+double Session::energy_error_now() {
+  const int64_t count = std::min(watched_points, run_->chains());
+  std::vector<double> points, lps;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t chain = i * run_->chains() / count;
+    const auto point = run_->state_of(chain, run_->kernel().layout.sample, model_.size);
+    points.insert(points.end(), point.begin(), point.end());
+    lps.push_back(run_->state_of(chain, real_lp, 1)[0]);
+  }
+  return energy_error(model_, points, lps);
 }
 
 // All chains to an iteration. Rows are taken before the ring is full; chains may be a ring apart.
@@ -241,6 +294,8 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
   draws.observed = observed_of(model);
   const std::vector<double> points =
       collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
+  if (choice_.type == DType::f32) draws.energy_error = error_of_draws(model, points, draws);
+  if (!note_.empty()) draws.notes.push_back(note_);
   add_predictive(model, points, set * options_.chains, options_, device_, draws);
   if (draws.divergences() > 0)
     note_outside(model, points, set * options_.chains, options_, choice_.type, draws);

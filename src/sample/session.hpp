@@ -32,6 +32,10 @@ class Session {
   };
 
   void go();
+  void begin();
+  // Whether single precision holds where the chains are now; where it does not, the run begins anew in f64.
+  bool watch_precision(Rows& rows);
+  double energy_error_now();
   Draws collect(const stats::ModelState& model, int64_t set);
   // Where memory ends, the error tells what is kept.
   template <class Work>
@@ -49,8 +53,11 @@ class Session {
   Clock::time_point begin_ = Clock::now();
   const stats::ModelState& model_;
   SampleOptions options_;
+  std::vector<DataSet> sets_;
+  Forced forced_;
   std::shared_ptr<Device> device_;
   Choice choice_;
+  std::string note_;                // for the draws
   mutable std::optional<Run> run_;  // reading from a device is no change
   std::optional<Journal> journal_;
   Rows warmup_, draws_;

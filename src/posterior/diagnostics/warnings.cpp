@@ -218,12 +218,28 @@ std::string list_some(const std::vector<std::string>& names, size_t most) {
   return shown < names.size() ? text + " and " + show_count(names.size() - shown) + " more" : text;
 }
 
+// What single precision does to energies; the sampler compared some draws with double precision.
+Check check_precision(const Draws& draws) {
+  constexpr double most = 0.1;  // of a difference of energies: a tenth of what is accepted
+  Check check{
+      "Single precision",
+      fmt::format("log densities of draws are right to {} next to each other", show(draws.energy_error, 2)),
+      ""};
+  if (draws.energy_error > most)
+    check.warning = fmt::format(
+        "In single precision the log densities of draws are off by up to {} next to each other: draws are of "
+        "another distribution. Run in double precision (--precision f64).",
+        show(draws.energy_error, 2));
+  return check;
+}
+
 std::vector<Check> run_checks(const Draws& draws, const Summary& summary) {
   std::vector<Check> checks{check_finished(draws),    check_length(draws),
                             check_values(summary),    check_constant(draws, summary),
                             check_divergences(draws), check_depth(draws),
                             check_energy(draws),      check_r_hat(draws, summary),
                             check_outliers(draws),    check_size(draws, summary)};
+  if (draws.precision == "f32" && draws.energy_error > 0) checks.push_back(check_precision(draws));
   if (!draws.notes.empty()) checks.push_back(check_notes(draws));
   return checks;
 }

@@ -49,6 +49,7 @@ void read_config(Draws& draws, const Config& config) {
   draws.device = config.text("device");
   draws.precision = config.text("precision", draws.precision);
   draws.layout = config.text("layout");
+  draws.energy_error = config.number("energy_error", 0);
 }
 
 // Of the whole run: its chains ran side by side.

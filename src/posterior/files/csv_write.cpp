@@ -110,7 +110,8 @@ void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t 
   add(to, "# id = {}\n# init = {}\n# random\n#   seed = {}\n", chain + 1, one_line(draws.inits), draws.seed);
   add(to, "# device = {}\n# precision = {}\n# layout = {}\n", one_line(draws.device), draws.precision,
       one_line(draws.layout));
-  add(to, "# leapfrogs = {}\n# warmup_divergences = {}\n", draws.leapfrogs, draws.warmup_divergences);
+  add(to, "# leapfrogs = {}\n# warmup_divergences = {}\n# energy_error = {}\n", draws.leapfrogs,
+      draws.warmup_divergences, draws.energy_error);
   if (!draws.log_likelihood.empty()) add(to, "# log_likelihood = {}\n", names_of(draws.log_likelihood));
   if (!draws.posterior_predictive.empty())
     add(to, "# posterior_predictive = {}\n", names_of(draws.posterior_predictive));

@@ -32,11 +32,11 @@ void fields(Archive& archive, Each& one) requires std::is_same_v<std::remove_con
   auto& [model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
          inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
          posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
-         warmup_divergences, finished, notes] = one;
+         warmup_divergences, energy_error, finished, notes] = one;
   archive(model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
           inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
           posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
-          warmup_divergences, finished, notes);
+          warmup_divergences, energy_error, finished, notes);
 }
 
 class Writer {

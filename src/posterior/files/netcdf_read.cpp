@@ -185,6 +185,7 @@ void read_attributes(Draws& draws, const ReadGroup& from) {
   draws.device = from.text("device", "");
   draws.precision = from.text("precision", draws.precision);
   draws.layout = from.text("layout", "");
+  draws.energy_error = from.number("energy_error", 0);
   draws.metric = from.text("metric", draws.metric);
   draws.inits = from.text("inits", draws.inits);
   draws.leapfrogs = from.integer("leapfrogs", 0);

@@ -174,6 +174,7 @@ void add_attributes(const Place& place, int id, const Draws& draws) {
   to.add("total_time", draws.seconds.total);
   to.add("leapfrogs", draws.leapfrogs);
   to.add("warmup_divergences", draws.warmup_divergences);
+  to.add("energy_error", draws.energy_error);
   to.add("finished", int64_t{draws.finished});
 }
 

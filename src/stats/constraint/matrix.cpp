@@ -15,13 +15,14 @@ Places places(int64_t size) {
 }
 Tensor whole(int64_t value) { return graph::constant_integer(DType::i32, value); }
 
-// Elements `index` of u where the mask is 1. Indices elsewhere are clamped, and what they read is not used.
+// Elements `index` of u where the mask is 1. Indices elsewhere may be any, and what they read is not used.
 Tensor placed(const Tensor& u, const Tensor& index, const Tensor& mask, int64_t size) {
   Shape shape = u.shape();
   shape[shape.size() - 1] = size;
   shape.push_back(size);
   if (u.dim(-1) == 0) return zeros(shape, DType::f64);
-  const Tensor taken = reshape(take(u, reshape(index, {size * size}), u.rank() - 1), shape);
+  const Tensor inside = minimum(maximum(index, whole(0)), whole(u.dim(-1) - 1));
+  const Tensor taken = reshape(take(u, reshape(inside, {size * size}), u.rank() - 1), shape);
   return select(broadcast_to(mask, shape), taken, broadcast_to(real(0), shape));
 }
 

@@ -1,0 +1,21 @@
+// Whether single precision holds for a model: log densities that the sampler saw, beside those in double
+// precision.
+#pragma once
+
+#include <vector>
+
+#include "stats/model_state.hpp"
+
+namespace adit::sampling {
+
+// Differences of energies that are off by more than this change what is accepted by a tenth.
+inline constexpr double most_energy_error = 0.1;
+// Points that are looked at, and iterations of warm-up after which they are: chains have left their starts.
+inline constexpr int64_t watched_points = 16, watched_iteration = 75;
+
+// The largest difference between two points of the error of their log densities. `points` are [n, size],
+// `lps` what the sampler had there, up to a constant. Points without a density say nothing.
+double energy_error(const stats::ModelState& model, const std::vector<double>& points,
+                    const std::vector<double>& lps);
+
+}  // namespace adit::sampling
