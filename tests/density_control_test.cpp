@@ -177,6 +177,82 @@ Model put_outside() {  // updates at places that replace, with repeated places
   return m;
 }
 
+// What an update in place reads was in memory that later passes of the step could have taken.
+Model kept_for_an_update() {
+  Model m("kept_for_an_update");
+  const Tensor z = m.sample("z", normal(0, 1), {33});
+  const Tensor w = m.data("w", tensor(normals(33 * 33, 6), {33, 33}));
+  const Tensor v = m.data("v", tensor(normals(33 * 33, 7), {33, 33}));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor product = 0.1 * dot(w, carry[1]);
+        const Tensor next = tanh(0.1 * dot(w, tanh(0.1 * dot(v, product))));
+        const Tensor value = reshape(take(product, slices[0]), {1});
+        return {{indexed_put(carry[0], reshape(slices[0], {1, 1}), value), next}, {}};
+      },
+      {zeros({33}, DType::f64), z}, {iota({2}, DType::i64)});
+  m.observe("y", normal(all.carry[0] + all.carry[1], 0.9), tensor(normals(33, 8)));
+  return m;
+}
+
+// Updates of a tensor that is in memory itself, read long after both were made.
+Model updates_of_a_product() {
+  Model m("updates_of_a_product");
+  const Tensor z = m.sample("z", normal(0, 1), {34}), c = m.sample("c", normal(0, 1), {80});
+  const Tensor w = m.data("w", tensor(normals(36 * 34, 6), {36, 34}));
+  const Tensor v = m.data("v", tensor(normals(36 * 36, 7), {36, 36}));
+  const Tensor sums = indexed_add(dot(w, z), tensor(places(80, 36), {80, 1}), tanh(c));
+  const Tensor end = tanh(0.1 * dot(v, tanh(0.1 * dot(v, sums))));
+  m.observe("y", normal(sums + end, 1.0), tensor(normals(36, 8)));
+  return m;
+}
+
+// Carries that change places, and two that are updated in place from each other.
+Model exchanged() {
+  Model m("exchanged");
+  const Tensor a = m.sample("a", normal(0, 1), {40}), b = m.sample("b", normal(0, 1), {40});
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor at = reshape(slices[0], {1, 1});
+        const auto read = [&](const Tensor& x, const Tensor& t) { return reshape(take(x, t), {1}); };
+        return {{carry[1], carry[0], indexed_put(carry[2], at, read(carry[3], slices[0])),
+                 indexed_put(carry[3], at, read(carry[2], slices[0] + 1))},
+                {take(carry[0], slices[0]), carry[2]}};
+      },
+      {a, b, 2.0 * a, 3.0 * b}, {iota({5}, DType::i64)});
+  m.observe("y", normal(all.carry[0], 0.9), tensor(normals(40, 8)));
+  m.observe("y2", normal(all.carry[2] * all.carry[3], 0.9), tensor(normals(40, 8)));
+  m.add_log_density("more", -sum(square(all.outputs[0])) - 0.1 * sum(square(all.outputs[1])));
+  return m;
+}
+
+// One node as several results; no steps at all; whole numbers in a long carry.
+Model corners() {
+  Model m("corners");
+  const Tensor a = m.sample("a", normal(0, 1)), b = m.sample("b", normal(0, 1), {40});
+  const Step twice = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor next = tanh(carry[0] + slices[0] * a);
+        return {{next, next}, {next, carry[1]}};
+      },
+      {a, 2.0 * a}, {tensor(normals(50, 2))});
+  const Step none = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        return {{tanh(carry[0]) + slices[0]}, {sum(carry[0])}};
+      },
+      {b}, {zeros({0}, DType::f64)});
+  const Step whole = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor one = full({1}, int64_t{1}, DType::i64);
+        const Tensor base = full({40}, int64_t{3}, DType::i64);
+        return {{carry[0] + indexed_add(base, reshape(slices[0], {1, 1}), one)}, {}};
+      },
+      {zeros({40}, DType::i64)}, {iota({5}, DType::i64)});
+  m.add_log_density("twice", -sum(square(twice.outputs[0] + twice.outputs[1])) - square(twice.carry[1]));
+  m.observe("y", normal(none.carry[0] * as_type(whole.carry[0], DType::f64), 9.0), tensor(normals(40, 8)));
+  return m;
+}
+
 const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); }},
                              {"one_step", [] { return autoregression(1); }},
                              {"garch", [] { return garch(70); }},
@@ -189,7 +265,11 @@ const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); 
                              {"solved", solved},
                              {"nested_loops", nested_loops},
                              {"mapped", mapped},
-                             {"put_outside", put_outside}};
+                             {"put_outside", put_outside},
+                             {"kept_for_an_update", kept_for_an_update},
+                             {"updates_of_a_product", updates_of_a_product},
+                             {"exchanged", exchanged},
+                             {"corners", corners}};
 
 class DensityControl : public testing::TestWithParam<std::string> {};
 

@@ -128,8 +128,8 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"logistic", [] { return logistic(133, 25); }},
                              {"wider_regression", [] { return regression(71, 43); }},
                              {"columns", [] { return columns(90, 15); }},
-                      {"tiled_logistic", [] { return logistic(530, 70); }},
-                      {"tiled_regression", [] { return regression(97, 200); }}};
+                             {"tiled_logistic", [] { return logistic(300, 40); }},
+                             {"tiled_regression", [] { return regression(61, 100); }}};
 
 class Density : public testing::TestWithParam<std::string> {};
 

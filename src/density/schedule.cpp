@@ -19,30 +19,15 @@ namespace adit::sampling {
 using graph::Kind;
 using graph::Op;
 
-int64_t length_of(const Node& node) {
-  return node.op == Op::dot ? lower::contracted_count(node) : lower::reduced_count(node);
-}
-bool reduces(const Node& node) {
-  return node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction;
-}
-
 namespace {
 
-constexpr int64_t few_operations = 64;  // of a reduction that is written out
-constexpr int64_t few_targets = 16;     // of updates that a team adds by masks
-constexpr int64_t masked_targets = 4;   // the same on a CPU, whose other way is cheaper
-constexpr double worth_keeping = 8;     // cost from which a value is kept rather than computed again
-constexpr double worth_sorting = 1.5;   // cost of an update that is more than a load
-constexpr double often = 4;             // reads of an element from which a team keeps what costs half as much
+constexpr int64_t few_targets = 16;    // of updates that a team adds by masks
+constexpr int64_t masked_targets = 4;  // the same on a CPU, whose other way is cheaper
+constexpr double worth_keeping = 8;    // cost from which a value is kept rather than computed again
+constexpr double worth_sorting = 1.5;  // cost of an update that is more than a load
+constexpr double often = 4;            // reads of an element from which a team keeps what costs half as much
 
 int64_t count_of(const Node& node) { return element_count(node.shape); }
-
-// Multiplications of a factorisation or of a triangular system.
-int64_t factor_work(const Node& node) {
-  const Shape& shape = node.operands[0].shape();
-  const int64_t n = shape[shape.size() - 1];
-  return count_of(node) * n / (node.op == Op::cholesky ? 6 : 2);
-}
 
 class Scheduler {
  public:
@@ -170,7 +155,8 @@ class Scheduler {
   void classify_updates(const Node& node) {
     const int64_t updates = node.operands[2].size();
     if (are_few_updates(node)) return;  // written out where they are read
-    if (node.op == Op::indexed_put || (by_team_ && varying_.contains(&graph::node_of(node.operands[1]))))
+    if (node.op == Op::indexed_put || node.type != region_.type ||
+        (by_team_ && varying_.contains(&graph::node_of(node.operands[1]))))
       add({ItemKind::place, &node, 1});
     else if (!by_team_)
       add({ItemKind::scatter, &node, updates});
@@ -293,12 +279,23 @@ class Scheduler {
       const auto [node, at_step] = open.back();
       open.pop_back();
       const auto at = index_.find(node);
-      if (at != index_.end() && (all || !(at_step && items_[at->second].is_kept)))
+      if (at != index_.end() && (all || !(at_step && items_[at->second].is_kept))) {
         found.insert(at->second);
-      else
+        if (all && is_read_with_its_base(items_[at->second])) {
+          const std::pair base{&graph::node_of(node->operands[0]), false};
+          if (reaches_.contains(base.first) && seen.insert(base).second) open.push_back(base);
+        }
+      } else
         follow(*node, at_step && is_elementwise(*node));
     }
     return {found.begin(), found.end()};
+  }
+
+  // Updates that whoever reads them adds to what they update.
+  static bool is_read_with_its_base(const Item& item) {
+    const bool is_sum =
+        item.kind == ItemKind::scatter || item.kind == ItemKind::sorted || item.kind == ItemKind::totals;
+    return is_sum && item.node->op == Op::indexed_add && !lower::starts_from_zero(*item.node);
   }
 
   void arrange() {
@@ -528,15 +525,17 @@ class Scheduler {
   // Items that the short results of the region, which are read after all passes, are made of.
   std::vector<size_t> read_at_the_end() const {
     std::vector<size_t> found;
-    for (const Tensor& result : region_.results) {
-      const Node& node = graph::node_of(result);
-      if (result.size() > small || !reaches_.contains(&node)) continue;
-      if (const auto at = index_.find(&node); at != index_.end())
-        found.push_back(at->second);
-      else
-        for (const size_t item : needs({.kind = ItemKind::store, .node = &node, .count = -1}, true))
-          found.push_back(item);
-    }
+    const auto read = [&](const Node& node) {
+      // As an output of the node does.
+      for (const size_t item : needs({.kind = ItemKind::output, .node = &node, .count = -1}, true))
+        found.push_back(item);
+      if (const auto at = index_.find(&node); at != index_.end()) found.push_back(at->second);
+    };
+    for (const Tensor& result : region_.results)
+      if (result.size() <= small && reaches_.contains(&graph::node_of(result))) read(graph::node_of(result));
+    for (const Node* update : region_.in_place)
+      for (const size_t which : {1, 2})
+        if (const Node& node = graph::node_of(update->operands[which]); reaches_.contains(&node)) read(node);
     return found;
   }
 
@@ -581,20 +580,6 @@ class Scheduler {
 };
 
 }  // namespace
-
-bool are_few_updates(const Node& node) {
-  const int64_t updates = node.operands[2].size();
-  return count_of(node) <= small && updates <= small / 4 && count_of(node) * updates <= few_operations;
-}
-
-Region region_of(const Density& density, bool by_team, bool on_cpu) {
-  Region region{{}, {density.value}, density.type, by_team, on_cpu};
-  for (const auto& variable : density.variables) {
-    region.inputs.push_back(variable.node);
-    region.results.push_back(variable.gradient);
-  }
-  return region;
-}
 
 Schedule make_schedule(const Region& region) { return Scheduler(region).make(); }
 

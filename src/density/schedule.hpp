@@ -122,7 +122,11 @@ inline int64_t loops_of(int64_t totals, int64_t most) { return (totals + most - 
 // Elements that one result is made of, of a reduction or a product.
 int64_t length_of(const Node& node);
 bool reduces(const Node& node);
+// Operations of a reduction or of updates that are written out where they are read.
+inline constexpr int64_t few_operations = 64;
 // Updates that each element of their result looks through.
 bool are_few_updates(const Node& node);
+// Multiplications of a factorisation or of a triangular system.
+int64_t factor_work(const Node& node);
 
 }  // namespace adit::sampling

@@ -333,7 +333,7 @@ void DensityWriter::store_elements(const Item& item, Value i) {
       return;
     }
     case ItemKind::store:
-      scratch_.from(stored_.at(&node)).set(i, evaluate(node, place(node.shape, i)).re);
+      scratch_.from(stored_.at(&node)).set(i, memory_number(evaluate(node, place(node.shape, i)).re));
       return;
     case ItemKind::sorted:
       scratch_.from(sorted_.at(&node))

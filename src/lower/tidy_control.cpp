@@ -7,6 +7,7 @@
 #include "graph/control.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "lower/reduction.hpp"
 #include "lower/simplify.hpp"
 
 namespace adit::lower {
@@ -224,8 +225,7 @@ Tensor as_update(const Tensor& sum, const Tensor& carry) {
       open.push_back(node.operands[1]);
       open.push_back(node.operands[0]);
     } else if (node.op == Op::indexed_add) {
-      const graph::Literal* zero = graph::constant_value(node.operands[0]);
-      if (!zero || zero->real != 0) return sum;
+      if (!starts_from_zero(node)) return sum;
       updates.push_back(x);
     } else {
       return sum;
@@ -317,8 +317,8 @@ bool has_control(const Subgraph& function) {
 std::vector<Tensor> tidy_control(std::span<const Tensor> roots) {
   std::vector<Tensor> now(roots.begin(), roots.end());
   std::unordered_set<const Node*> tidy;
-  while (tidy_one(now, tidy)) {
-  }
+  std::vector<std::vector<Tensor>> kept{now};  // a node that died would lend its address to another
+  while (tidy_one(now, tidy)) kept.push_back(now);
   return now;
 }
 

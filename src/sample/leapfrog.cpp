@@ -141,7 +141,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   const LeapfrogProgram made = make_leapfrog_program(density, schedule, dense, shape);
   state.work = made.work;
   const uint64_t trips = state.device->limits().max_loop_trips;
-  check_trips(made.loop_trips, *state.device);
+  check_trips(2 * made.loop_trips, *state.device);  // the gradient at the start, and one step
   state.most_steps = int64_t{1} << 31;
   if (trips > 0)
     state.most_steps = std::max<int64_t>(1, static_cast<int64_t>(trips) * 9 / 10 / made.loop_trips - 1);

@@ -10,8 +10,9 @@ namespace adit::sampling {
 
 // Differences of energies that are off by more than this change what is accepted by a tenth.
 inline constexpr double most_energy_error = 0.1;
-// Points that are looked at, and iterations of warm-up after which they are: chains have left their starts.
-inline constexpr int64_t watched_points = 16, watched_iteration = 75;
+// Points that are looked at, in so many turns of a few chains each, from an iteration of warm-up on at which
+// chains have left their starts: one chain has several points then.
+inline constexpr int64_t watched_points = 16, watched_times = 4, watched_iteration = 75;
 
 // The largest difference between two points of the error of their log densities. `points` are [n, size],
 // `lps` what the sampler had there, up to a constant. Points without a density say nothing.

@@ -64,8 +64,9 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
   if (wish.placement != Placement::automatic) options_.placement = wish.placement;
   forced_ = joined(forced_, wish.forced);
   // A run that went over to f64 goes on in f64.
-  if (options_.resume && options_.precision == Precision::automatic && device_->limits().float64)
-    options_.precision = read_checkpoint(options_.checkpoint).header.is_f32 ? Precision::f32 : Precision::f64;
+  if (options_.resume && options_.precision == Precision::automatic && device_->limits().float64 &&
+      !read_checkpoint(options_.checkpoint).header.is_f32)
+    options_.precision = Precision::f64;
   begin();
   if (options_.resume) resume();
   seconds_.compile = since(compile);
@@ -136,26 +137,29 @@ bool Session::watch_precision(Rows& rows) {
   if (options_.precision != Precision::automatic || choice_.type != DType::f32 || sets_.size() > 1 ||
       !device_->limits().float64 || run_->slowest() >= iteration)
     return true;
-  if (!reach(iteration, rows)) return false;
-  const double error = energy_error_now();
+  std::vector<double> points, lps;
+  for (int64_t look = 0; look < watched_times; ++look) {
+    if (!reach(std::min(iteration + 5 * look, options_.warmup), rows)) return false;
+    look_at_chains(points, lps);
+  }
+  const double error = energy_error(model_, points, lps);
   if (error <= most_energy_error) return true;
   note_ = fmt::format("log densities in f32 were off by {:.2g} next to each other, so that the run is in f64",
                       error);
   options_.precision = Precision::f64;
+  options_.resume = false;
   begin();
   return true;
 }
 
-double Session::energy_error_now() {
-  const int64_t count = std::min(watched_points, run_->chains());
-  std::vector<double> points, lps;
+void Session::look_at_chains(std::vector<double>& points, std::vector<double>& lps) {
+  const int64_t count = std::min(watched_points / watched_times, run_->chains());
   for (int64_t i = 0; i < count; ++i) {
     const int64_t chain = i * run_->chains() / count;
     const auto point = run_->state_of(chain, run_->kernel().layout.sample, model_.size);
     points.insert(points.end(), point.begin(), point.end());
     lps.push_back(run_->state_of(chain, real_lp, 1)[0]);
   }
-  return energy_error(model_, points, lps);
 }
 
 // All chains to an iteration. Rows are taken before the ring is full; chains may be a ring apart.

@@ -35,7 +35,7 @@ class Session {
   void begin();
   // Whether single precision holds where the chains are now; where it does not, the run begins anew in f64.
   bool watch_precision(Rows& rows);
-  double energy_error_now();
+  void look_at_chains(std::vector<double>& points, std::vector<double>& lps);
   Draws collect(const stats::ModelState& model, int64_t set);
   // Where memory ends, the error tells what is kept.
   template <class Work>

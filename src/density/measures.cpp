@@ -1,0 +1,40 @@
+// What a schedule asks of a node: how much it is, and whether it is written out where it is read.
+#include "density/schedule.hpp"
+#include "graph/op.hpp"
+#include "graph/row.hpp"
+#include "lower/reduction.hpp"
+
+namespace adit::sampling {
+
+using graph::Kind;
+using graph::Op;
+
+int64_t length_of(const Node& node) {
+  return node.op == Op::dot ? lower::contracted_count(node) : lower::reduced_count(node);
+}
+bool reduces(const Node& node) {
+  return node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction;
+}
+
+int64_t factor_work(const Node& node) {
+  const Shape& shape = node.operands[0].shape();
+  const int64_t n = shape[shape.size() - 1];
+  return element_count(node.shape) * n / (node.op == Op::cholesky ? 6 : 2);
+}
+
+bool are_few_updates(const Node& node) {
+  const int64_t updates = node.operands[2].size();
+  return element_count(node.shape) <= small && updates <= small / 4 &&
+         element_count(node.shape) * updates <= few_operations;
+}
+
+Region region_of(const Density& density, bool by_team, bool on_cpu) {
+  Region region{{}, {density.value}, density.type, by_team, on_cpu};
+  for (const auto& variable : density.variables) {
+    region.inputs.push_back(variable.node);
+    region.results.push_back(variable.gradient);
+  }
+  return region;
+}
+
+}  // namespace adit::sampling

@@ -1,0 +1,120 @@
+// Which passes named densities get, so that a model that falls off to a slow way fails a test.
+#include "density/schedule.hpp"
+
+#include "density_cases.hpp"
+#include "stats/model_state.hpp"
+
+namespace adit::test {
+namespace {
+
+using sampling::Schedule;
+
+Schedule schedule_of(const Model& model, bool by_team, bool on_cpu) {
+  // A schedule points into the density's graph.
+  static std::vector<std::shared_ptr<sampling::Density>> kept;
+  kept.push_back(
+      std::make_shared<sampling::Density>(sampling::make_density(stats::state_of(model), DType::f64)));
+  return sampling::make_schedule(*kept.back(), by_team, on_cpu);
+}
+
+int64_t count(const Schedule& schedule, const std::string& words) {
+  const std::string text = to_text(schedule);
+  int64_t found = 0;
+  for (size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
+// Two crossed indices and a residual that costs something.
+Model crossed(int64_t groups, int64_t rows) {
+  Model m("crossed");
+  const Tensor a = m.sample("a", normal(0, 1), {groups}), b = m.sample("b", normal(0, 1), {7});
+  const Tensor ids = m.data("ids", tensor(places(rows, groups))),
+               items = m.data("items", tensor(places(rows, 7)));
+  m.observe("y", bernoulli_logit(take(a, ids) + take(b, items)), tensor(places(rows, 2)));
+  return m;
+}
+
+TEST(Schedules, GroupsOfAnyNumberAreSummedByTheirLists) {
+  for (const int64_t groups : {5, 17, 32, 33, 60, 500, 5000}) {
+    SCOPED_TRACE(groups);
+    const int64_t rows = 1200;
+    const Schedule team = schedule_of(crossed(groups, rows), true, true);
+    EXPECT_EQ(count(team, "segments indexed_add"), 2) << to_text(team);
+    EXPECT_EQ(count(team, "place"), 0);
+    // One number an observation, however many indices there are, and the sums.
+    EXPECT_LE(team.scratch, rows + groups + 7) << to_text(team);
+  }
+}
+
+TEST(Schedules, AGpuKeepsScratchByRowsAtMostOnceAnIndex) {
+  for (const int64_t groups : {17, 33, 60, 500}) {
+    const Schedule team = schedule_of(crossed(groups, 1200), true, false);
+    EXPECT_LE(team.scratch, 2 * 1200 + 2 * groups + 64) << groups << "\n" << to_text(team);
+  }
+}
+
+TEST(Schedules, ProductsWithDataGoByLinesInTiles) {
+  Model m("logistic");
+  const Tensor b = m.sample("b", normal(0, 1), {70});
+  m.observe("y", bernoulli_logit(dot(m.data("x", tensor(normals(530 * 70, 1), {530, 70})), b)),
+            tensor(places(530, 2)));
+  const Schedule team = schedule_of(m, true, true);
+  EXPECT_EQ(count(team, "by rows"), 1) << to_text(team);
+  EXPECT_EQ(count(team, "by columns"), 1) << to_text(team);
+  int64_t tiles = 0;
+  for (const sampling::Pass& pass : team.passes) tiles += pass.tile > 0;
+  EXPECT_EQ(tiles, 1) << to_text(team);
+}
+
+// The derivative with respect to a number that every row uses many times is one total.
+TEST(Schedules, SumsThatAreAddedAreOne) {
+  Model m("counts");
+  const Tensor level = m.sample("level", normal(0, 1)), dispersion = m.sample("dispersion", exponential(1));
+  const Tensor slope = m.sample("slope", normal(0, 1));
+  m.observe("y", neg_binomial_2(exp(level + slope * m.data("x", tensor(normals(300, 2)))), dispersion),
+            tensor(places(300, 9)));
+  for (const bool on_cpu : {true, false}) {
+    const Schedule team = schedule_of(m, true, on_cpu);
+    EXPECT_LE(count(team, "totals"), 6) << to_text(team);
+    EXPECT_EQ(team.passes.size(), 1u) << to_text(team);
+  }
+}
+
+TEST(Schedules, MatricesShareMemory) {
+  const int64_t n = 40;
+  Model m("process");
+  const Tensor length = m.sample("length", exponential(1));
+  const Tensor x = tensor(normals(n, 3), {n, 1});
+  const Tensor kernel = exp(-square(x - transpose(x, {1, 0})) / length) + 0.1 * as_type(eye(n), DType::f64);
+  m.observe("y", multi_normal(zeros({n}, DType::f64), kernel), tensor(normals(n, 4)));
+  for (const bool on_cpu : {true, false}) {
+    const Schedule team = schedule_of(m, true, on_cpu);
+    EXPECT_LE(team.scratch, 5 * n * n) << to_text(team);
+  }
+}
+
+// A loop carries what its gradient needs and no more; a map is no loop.
+TEST(Schedules, LoopsCarryWhatIsNeeded) {
+  Model m("loop");
+  const Tensor a = m.sample("a", normal(0, 1)), unused = m.sample("unused", normal(0, 1));
+  const Tensor y = m.data("y", tensor(normals(100, 5)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor next = tanh(a * carry[0] + slices[0]);
+        return {{next, carry[1] + unused * slices[0]}, {next, carry[1]}};
+      },
+      {a, a}, {y});
+  m.add_log_density("fit", -sum(square(all.outputs[0])));
+  const Schedule lane = schedule_of(m, false, true);
+  EXPECT_EQ(count(lane, "control scan"), 2) << to_text(lane);  // forward and back
+  // The carry before each step and the output: 200 numbers; cotangents are made where they are read.
+  EXPECT_LE(lane.scratch, 330) << to_text(lane);
+
+  Model mapped("mapped");
+  const Tensor b = mapped.sample("b", normal(0, 1), {40});
+  mapped.add_log_density("fit", -sum(square(map([](const Tensor& x) { return sin(x) * x; }, b))));
+  EXPECT_EQ(count(schedule_of(mapped, false, true), "control"), 0);
+}
+
+}  // namespace
+}  // namespace adit::test
