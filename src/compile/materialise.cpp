@@ -31,14 +31,12 @@ double own_cost(const Node& node) {
 
 // How many times an element of `operand` is read for the elements of `user`.
 double expansion(const Node& user, const Node& operand) {
-  if (user.op == Op::dot) {
-    const double a = static_cast<double>(element_count(user.operands[0].shape()));
+  const double size = static_cast<double>(std::max<int64_t>(1, element_count(operand.shape)));
+  if (user.op == Op::dot)
     return std::max(1.0, static_cast<double>(element_count(user.shape)) *
-                             static_cast<double>(contracted_count(user)) / a);
-  }
+                             static_cast<double>(contracted_count(user)) / size);
   const Kind kind = graph::row_of(user.op).kind;
   if (kind != Kind::view || joins_many(user)) return 1;
-  const double size = static_cast<double>(std::max<int64_t>(1, element_count(operand.shape)));
   return std::max(1.0, static_cast<double>(element_count(user.shape)) / size);
 }
 
