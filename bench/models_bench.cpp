@@ -1,11 +1,12 @@
 // Speed of the sampler on the models that people write (bench/models).
 //
 //   models_bench [--model NAME]... [--chains N] [--warmup N] [--draws N] [--seed N] [--device ID]
-//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--json]
+//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--layout TEXT] [--max-depth N]
+//                [--json]
 //   models_bench --list              the names
 //   models_bench --data FOLDER       writes NAME.json, which the twins read: models_rstan.R,
-//   models_numpyro.py models_bench --check FOLDER      writes NAME.check.json: log densities and gradients at
-//   three points
+//   models_numpyro.py
+//   models_bench --check FOLDER      writes NAME.check.json: log densities and gradients at three points
 //
 // Leapfrogs are those of all chains, warm-up included. The effective sample size is the smallest bulk one of
 // all variables on the constrained scale; past 64 chains it is that of the first 64, scaled. ADIT_CACHE= in
@@ -83,6 +84,10 @@ Wish parse(int count, char** words) {
       wish.options.precision = precision_of(value);
     else if (word == "--placement")
       wish.options.placement = placement_of(value);
+    else if (word == "--layout")
+      wish.options.layout = value;
+    else if (word == "--max-depth")
+      wish.options.max_depth = static_cast<int>(std::stol(value));
     else if (word == "--data")
       wish.data_folder = value;
     else if (word == "--check")
@@ -142,8 +147,8 @@ void measure(const BenchModel& each, const Wish& wish) {
                first, spent.warmup, spent.sampling, after - before);
     fmt::print(R"("leapfrogs": {}, "leapfrogs_per_s": {:.1f}, "ess": {:.1f}, "ess_per_s": {:.3f}, )",
                draws.leapfrogs, pace, quality.ess, quality.ess / both);
-    fmt::print(R"("ess_per_s_sampling": {:.3f}, "r_hat": {:.4f}, "divergences": {}}})",
-               quality.ess / spent.sampling, quality.r_hat, draws.divergences());
+    fmt::print(R"("ess_per_s_sampling": {:.3f}, "r_hat": {:.4f}, "divergences": {}, "layout": "{}"}})",
+               quality.ess / spent.sampling, quality.r_hat, draws.divergences(), draws.layout);
     fmt::print("\n");
   } else {
     fmt::print("{:<22} {:>7.2f} {:>8.2f} {:>8.2f} {:>11.0f} {:>8.0f} {:>9.1f} {:>9.1f} {:>6.3f} {:>5}\n",

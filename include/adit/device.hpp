@@ -38,6 +38,10 @@ struct Limits {
   uint32_t shared_bytes = 0;   // of a team
   uint32_t subgroup_size = 1;  // on a CPU: SIMD lanes of f32
   uint32_t processors = 1;     // subgroups that compute at the same time: what the driver tells, or a guess
+  // Multiprocessors, each with memory that its teams share between them: what is known of the maker's, or a
+  // guess.
+  uint32_t multiprocessors = 1;
+  uint32_t multiprocessor_shared_bytes = 0;
   bool float16 = false;        // arithmetic; storage is storage16
   bool float64 = false;
   bool int8 = false, int16 = false, int64 = false;  // int8 and int16 may be done in 32 bits

@@ -19,6 +19,8 @@ Json to_json(const Limits& limits) {
           {"shared_bytes", limits.shared_bytes},
           {"subgroup_size", limits.subgroup_size},
           {"processors", limits.processors},
+          {"multiprocessors", limits.multiprocessors},
+          {"multiprocessor_shared_bytes", limits.multiprocessor_shared_bytes},
           {"float16", limits.float16},
           {"float64", limits.float64},
           {"int8", limits.int8},

@@ -56,7 +56,11 @@ std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
   control->in_place.resize(carried.size());
   for (size_t which = 0; which < about.functions.size(); ++which) {
     const graph::Subgraph& function = *about.functions[which];
-    Region region{function.parameters, function.results, outer.type, outer.by_team, outer.on_cpu, {}};
+    Region region{.inputs = function.parameters,
+                  .results = function.results,
+                  .type = outer.type,
+                  .by_team = outer.by_team,
+                  .on_cpu = outer.on_cpu};
     if (changes_in_place(node))
       for (size_t i = 0; i < carried.size(); ++i) {
         control->in_place[i] = updates_in_place(function, i);
@@ -74,21 +78,23 @@ std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
   // Functions run one after the other.
   int64_t scratch = 0;
   for (const Schedule& function : control.functions) scratch = std::max(scratch, function.scratch);
-  memory.push_back({&control.scratch, scratch, false});
+  const int64_t rounds = node.op == Op::scan ? about.length : node.op == Op::cond ? 1 : small;
+  memory.push_back({&control.scratch, scratch, 2 * rounds, false});
   for (size_t i = 0; i < carried.size(); ++i) {
     if (carried[i].size() <= small) continue;
-    memory.push_back({&control.states[i], carried[i].size(), true});
-    if (control.in_place[i].empty()) memory.push_back({&control.next[i], carried[i].size(), false});
+    memory.push_back({&control.states[i], carried[i].size(), 2 * rounds, true});
+    if (control.in_place[i].empty())
+      memory.push_back({&control.next[i], carried[i].size(), 2 * rounds, false});
   }
   for (size_t i = 0; i < about.types.size(); ++i) {
     const bool is_stacked = node.op == Op::scan && i >= static_cast<size_t>(about.carries);
     const int64_t count = element_count(about.shapes[i]);
     if (is_stacked || (node.op == Op::cond && count > small))
-      memory.push_back({&control.results[i], count, true});
+      memory.push_back({&control.results[i], count, 3, true});  // of serial steps: they wait for each
   }
   if (node.op == Op::while_vjp) {
     for (int i = 0; i < about.carries; ++i) control.history_size += carried[static_cast<size_t>(i)].size();
-    memory.push_back({&control.history, most_rounds * control.history_size, false});
+    memory.push_back({&control.history, most_rounds * control.history_size, 2, false});
   }
   return memory;
 }

@@ -28,8 +28,14 @@ bool are_few_updates(const Node& node) {
          element_count(node.shape) * updates <= few_operations;
 }
 
-Region region_of(const Density& density, bool by_team, bool on_cpu) {
-  Region region{{}, {density.value}, density.type, by_team, on_cpu};
+Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team) {
+  Region region{.inputs = {},
+                .results = {density.value},
+                .type = density.type,
+                .by_team = by_team,
+                .on_cpu = on_cpu,
+                .team = team,
+                .short_result = team.short_result};
   for (const auto& variable : density.variables) {
     region.inputs.push_back(variable.node);
     region.results.push_back(variable.gradient);

@@ -18,7 +18,7 @@ constexpr int64_t lines =
 // Each result is the sum of one line: those of the lines from `begin` on.
 void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
   Builder& k = builder();
-  const Vector to = scratch_.from(stored_.at(&node));
+  const Vector to = memory_at(stored_.at(&node));
   const int64_t all = element_count(node.shape), together = std::min(lines, all);
   k.for_((count + (together - 1)) / together, [&](Value block) {
     const Scope scope(*this);
@@ -39,14 +39,14 @@ void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
 }
 
 void DensityWriter::clear_columns(const Node& node) {
-  const Vector to = scratch_.from(stored_.at(&node));
+  const Vector to = memory_at(stored_.at(&node));
   builder().each(chain_.index(element_count(node.shape)), [&](Value j) { to.set(j, chain_.number(0)); });
 }
 
 // Each line from `begin` on, times its element of the vector, is added to all results.
 void DensityWriter::add_columns(const Node& node, Value begin, Value count) {
   Builder& k = builder();
-  const Vector to = scratch_.from(stored_.at(&node));
+  const Vector to = memory_at(stored_.at(&node));
   const int64_t length = length_of(node);
   const auto add_lines = [&](Value first, int64_t together) {
     const Scope scope(*this);

@@ -33,8 +33,9 @@ enum class ItemKind : uint8_t {
   store,       // the elements of a tensor, into the chain's memory
   output,      // the elements of a long result of the region
   scatter,     // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
-  sorted,      // updates, into the chain's memory, those of a target side by side (a GPU's team): readers sum
-  segments,    // sums of updates, one target after the other, each by all lanes (a CPU's team)
+  own_sums,    // updates, each lane's added to sums of its own (a GPU's team); then segments
+  sorted,      // updates, into the chain's memory, those of a target side by side (a GPU's team); then segments
+  segments,    // sums of updates, a target by all lanes (a CPU's team) or by some (a GPU's)
   by_rows,     // a matrix times a vector, rows of the matrix one after the other (a CPU's team)
   by_columns,  // the same with the matrix transposed: each row is added to all results
   factor,      // a factorisation or a triangular system in the chain's memory
@@ -63,14 +64,26 @@ struct Pass {
 
 struct Control;
 
+// The team of a GPU that a schedule is made for.
+struct TeamShape {
+  int64_t lanes = 0;     // 0: not known
+  int64_t subgroup = 1;  // lanes that can hand each other numbers; 1: they cannot
+  int64_t near = 0;      // numbers of memory near its lanes for what the density keeps
+  int64_t short_result = small;  // longer results are shared out; all lanes compute all of the others
+};
+
 struct Schedule {
   bool by_team = false, on_cpu = false;
+  TeamShape team;
+  int64_t short_result = small;  // longer results of the region are output items
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
   std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
   std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
+  std::unordered_set<const Node*> own_sums;         // those of them that lanes add to sums of their own
   std::unordered_map<const Node*, int64_t> turned;  // and for a matrix that a factorisation works in
-  int64_t scratch = 0;                              // numbers of the chain's memory
+  int64_t scratch = 0;                              // numbers of the chain's memory: of it
+  int64_t near = 0;                                 // places below this lie near the team's lanes
   // Reductions and updates of this kind are fixed after their pass.
   std::unordered_map<const Node*, ItemKind> kinds;
   int64_t work = 0;    // elements that are computed, roughly: how long a gradient takes
@@ -89,20 +102,22 @@ struct Control {
   int64_t history_size = 0;                           // numbers of one of them
 };
 
-// What a schedule is made for. Results of more than `small` elements are output items.
+// What a schedule is made for.
 struct Region {
   std::vector<Tensor> inputs;  // placeholders whose values are not known beforehand
   std::vector<Tensor> results;
   DType type{};
   bool by_team = false, on_cpu = false;
+  TeamShape team{};
+  int64_t short_result = small;
   std::unordered_set<const Node*> in_place{};  // results that the caller writes, and what leads to them
 };
-Region region_of(const Density& density, bool by_team, bool on_cpu);
+Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team = {});
 
 // Throws `unsupported` where the graph has an operation that kernels of the sampler do not have.
 Schedule make_schedule(const Region& region);
-inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu) {
-  return make_schedule(region_of(density, by_team, on_cpu));
+inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu, const TeamShape& team = {}) {
+  return make_schedule(region_of(density, by_team, on_cpu, team));
 }
 
 // One line a pass and an item.

@@ -15,6 +15,7 @@ std::string_view name_of(ItemKind kind) {
     case ItemKind::store: return "store";
     case ItemKind::output: return "output";
     case ItemKind::scatter: return "scatter";
+    case ItemKind::own_sums: return "own sums";
     case ItemKind::sorted: return "sorted";
     case ItemKind::segments: return "segments";
     case ItemKind::by_rows: return "by rows";
@@ -46,7 +47,8 @@ void append(const Schedule& schedule, const std::string& indent, std::string& te
 
 std::string to_text(const Schedule& schedule) {
   std::string text =
-      fmt::format("scratch {}, work {}, of it serial {}\n", schedule.scratch, schedule.work, schedule.serial);
+      fmt::format("scratch {}, near {}, work {}, of it serial {}\n", schedule.scratch, schedule.near,
+                  schedule.work, schedule.serial);
   append(schedule, "", text);
   return text;
 }

@@ -50,7 +50,7 @@ Scalar DensityWriter::few_updates(const Node& node, const Index& at) {
 
 // One after the other, by one lane: of several at a place the last one counts.
 void DensityWriter::write_places(const Node& node) {
-  const Vector to = scratch_.from(stored_.at(&node));
+  const Vector to = memory_at(stored_.at(&node));
   each(element_count(node.shape), [&](Value i) {
     to.set(i, memory_number(read(graph::node_of(node.operands[0]), place(node.shape, i)).re));
   });
@@ -99,11 +99,23 @@ DensityWriter::Run DensityWriter::run_of(const Node& node, const Index& at) {
     return convert(segment(kind, graph::node_of(indices), &node, count, i), Type::u32);
   };
   Run run;
+  const auto kept = sorted_.find(&node);
+  const bool are_own = kept != sorted_.end() && schedule_.own_sums.contains(&node);
+  if (are_own) {  // a sum of each lane, the sums of a target side by side
+    const int64_t lanes = schedule_.team.lanes;
+    const Value begin = (element_count(node.shape) == 1 ? chain_.index(0) : at.linear()) * lanes;
+    run.begin = begin;
+    run.end = begin + lanes;
+    run.update = [=, this, place_in_memory = kept->second](Value e) {
+      return memory_at(place_in_memory).get(e);
+    };
+    return run;
+  }
   run.begin = entry(Segment::Kind::starts, targets + 1, target);
   run.end = entry(Segment::Kind::starts, targets + 1, target + 1);
-  if (const auto sorted = sorted_.find(&node); sorted != sorted_.end()) {
-    run.update = [=, this, place_in_memory = sorted->second](Value e) {
-      return scratch_.from(place_in_memory).get(e * width + inside);
+  if (kept != sorted_.end()) {
+    run.update = [=, this, place_in_memory = kept->second](Value e) {
+      return memory_at(place_in_memory).get(e * width + inside);
     };
     return run;
   }
@@ -129,26 +141,75 @@ Scalar DensityWriter::updates(const Node& node, const Index& at) {
     const Scope scope(*this);
     sum = sum.get() + run.update(e);
   });
-  Value total = sum.get();
-  if (!lower::starts_from_zero(node)) total = total + read(graph::node_of(node.operands[0]), at).re;
-  return {total, {}, false};
+  return {total_of(node, at, sum.get()), {}, false};
 }
 
-// The same for all elements, the lanes sharing out the updates of each.
+Value DensityWriter::total_of(const Node& node, const Index& at, Value sum) {
+  return lower::starts_from_zero(node) ? sum : sum + read(graph::node_of(node.operands[0]), at).re;
+}
+
+// The same for all elements. All lanes of a CPU's vectors share out the updates of each; of a GPU's some.
 void DensityWriter::write_segments(const Node& node) {
   Builder& k = builder();
-  const Vector to = scratch_.from(stored_.at(&node));
-  k.for_(chain_.index(element_count(node.shape)), [&](Value i) {
+  const Vector to = memory_at(stored_.at(&node));
+  const Value count = chain_.index(element_count(node.shape));
+  if (const int64_t width = segment_lanes(node); width > 1) return write_segments_by_parts(node, width);
+  if (!schedule_.on_cpu)
+    return k.each(count, [&](Value i) {
+      const Scope scope(*this);
+      to.set(i, updates(node, place(node.shape, i)).re);
+    });
+  k.for_(count, [&](Value i) {
     const Scope scope(*this);
     const Index at = place(node.shape, i);
     const Run run = run_of(node, at);
-    Value total = k.reduce(run.end - run.begin, Reduction::add, [&](Value e) {
+    const Value sum = k.reduce(run.end - run.begin, Reduction::add, [&](Value e) {
       const Scope inner(*this);
       return run.update(run.begin + e);
     });
-    if (!lower::starts_from_zero(node)) total = total + read(graph::node_of(node.operands[0]), at).re;
+    const Value total = total_of(node, at, sum);
     k.once([&] { to.set(i, total); });
   });
+}
+
+// Lanes of a GPU that sum the updates of one target: about eight steps each, and no lane without a target.
+int64_t DensityWriter::segment_lanes(const Node& node) const {
+  if (schedule_.on_cpu || schedule_.team.lanes == 0) return 1;
+  const int64_t targets = std::max<int64_t>(1, element_count(node.shape));
+  const int64_t numbers =
+      schedule_.own_sums.contains(&node) ? targets * schedule_.team.lanes : node.operands[2].size();
+  const int64_t most = std::min(schedule_.team.subgroup, schedule_.team.lanes);
+  constexpr int64_t steps = 8;
+  int64_t width = 1;
+  while (width < most && (2 * steps * width * targets <= numbers || 2 * width * targets <= schedule_.team.lanes))
+    width *= 2;
+  return width;
+}
+
+// Lanes side by side in a subgroup share out the updates of a target, and then hand round what they have.
+void DensityWriter::write_segments_by_parts(const Node& node, int64_t width) {
+  Builder& k = builder();
+  const Vector to = memory_at(stored_.at(&node));
+  const int64_t targets = element_count(node.shape), together = schedule_.team.lanes / width;
+  const Value lane = k.subgroup_number() * schedule_.team.subgroup + k.subgroup_lane();
+  const Value part = lane % width, first = lane / width;
+  k.for_(chain_.index((targets + together - 1) / together), [&](Value round) {
+    const Scope scope(*this);
+    const Value target = round * together + first, i = min(target, chain_.index(targets - 1));
+    const Index at = place(node.shape, i);
+    const Run run = run_of(node, at);
+    const Variable sum = k.variable(chain_.number(0));
+    k.for_(run.begin + part, run.end, chain_.index(width), [&](Value e) {
+      const Scope inner(*this);
+      sum = sum.get() + run.update(e);
+    });
+    Value total = sum.get();
+    for (int64_t mask = 1; mask < width; mask *= 2)
+      total = total + k.subgroup_shuffle_xor(total, chain_.index(mask));
+    total = total_of(node, at, total);
+    k.if_(part == 0 && target < chain_.index(targets), [&] { to.set(i, total); });
+  });
+  k.barrier();
 }
 
 }  // namespace adit::sampling

@@ -58,22 +58,23 @@ void DensityWriter::read_ahead() {
   }
 }
 
-Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scratch) {
+Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near) {
   q_ = q;
   g_ = g;
   scratch_ = scratch;
+  near_ = near;
   totals_.clear();
   ready_.clear();
   memo_.assign(1, {});
   std::vector<Vector> to(1);
   for (const auto& variable : density_.variables)
-    to.push_back(variable.size > small ? g.from(variable.offset) : Vector());
+    to.push_back(variable.size > schedule_.short_result ? g.from(variable.offset) : Vector());
   const Place outside = enter(schedule_, 0, std::move(to));
   const Value value = read(graph::node_of(density_.value), place({}, chain_.index(0))).re;
   // All are computed before one is written: they read q, and g may be read as q is.
   std::vector<std::pair<int64_t, Value>> elements;
   for (const auto& variable : density_.variables) {
-    if (variable.size > small) continue;
+    if (variable.size > schedule_.short_result) continue;
     for (int64_t i = 0; i < variable.size; ++i)
       elements.emplace_back(
           variable.offset + i,
@@ -188,15 +189,21 @@ void DensityWriter::write_pass(const Pass& pass) {
   Builder& k = builder();
   if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::place) return write_places(*pass.items[0].node);
-  prepare(pass);
+  // Updates that were put side by side are not computed again.
+  if (pass.items[0].kind != ItemKind::segments || !sorted_.contains(pass.items[0].node)) prepare(pass);
   if (pass.items[0].kind == ItemKind::segments) return write_segments(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::by_rows) return write_product_by_rows(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::by_columns) return write_product_by_columns(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
   for (const Item& item : pass.items) {
-    if (item.kind != ItemKind::scatter) continue;
-    const Vector target = scratch_.from(stored_.at(item.node));
-    k.for_(chain_.index(element_count(item.node->shape)), [&](Value i) { target.set(i, chain_.number(0)); });
+    const int64_t count = element_count(item.node->shape);
+    if (item.kind == ItemKind::scatter) {
+      const Vector target = memory_at(stored_.at(item.node));
+      k.for_(chain_.index(count), [&](Value i) { target.set(i, chain_.number(0)); });
+    } else if (item.kind == ItemKind::own_sums) {
+      const Vector target = memory_at(sorted_.at(item.node));
+      k.each(chain_.index(count * schedule_.team.lanes), [&](Value i) { target.set(i, chain_.number(0)); });
+    }
   }
   const std::vector<Total> totals = totals_of(pass);
   if (pass.totals_a_loop == 0) return write_loop(pass, totals);
@@ -333,17 +340,26 @@ void DensityWriter::store_elements(const Item& item, Value i) {
       return;
     }
     case ItemKind::store:
-      scratch_.from(stored_.at(&node)).set(i, memory_number(evaluate(node, place(node.shape, i)).re));
+      memory_at(stored_.at(&node)).set(i, memory_number(evaluate(node, place(node.shape, i)).re));
       return;
+    case ItemKind::own_sums: {
+      const Index update = place(node.operands[2].shape(), i);
+      const Value value = read(graph::node_of(node.operands[2]), update).re;
+      // A team's loop gives a lane the steps of its own number and those that are a team apart.
+      const Value cell = target_of(node, update) * schedule_.team.lanes + i % schedule_.team.lanes;
+      const Vector to = memory_at(sorted_.at(&node));
+      to.set(cell, to.get(cell) + value);
+      return;
+    }
     case ItemKind::sorted:
-      scratch_.from(sorted_.at(&node))
+      memory_at(sorted_.at(&node))
           .set(sorted_place(node, i),
                read(graph::node_of(node.operands[2]), place(node.operands[2].shape(), i)).re);
       return;
     case ItemKind::scatter: {
       const Index update = place(node.operands[2].shape(), i);
       const Value value = read(graph::node_of(node.operands[2]), update).re, target = target_of(node, update);
-      const Vector to = scratch_.from(stored_.at(&node));
+      const Vector to = memory_at(stored_.at(&node));
       to.set(target, to.get(target) + value);
       return;
     }
@@ -352,7 +368,7 @@ void DensityWriter::store_elements(const Item& item, Value i) {
 }
 
 void DensityWriter::write_factor(const Node& node) {
-  const Vector to = scratch_.from(stored_.at(&node));
+  const Vector to = memory_at(stored_.at(&node));
   const auto operand = [&](size_t which) {
     return [&, which](Value i) {
       const Tensor& x = node.operands[which];
@@ -363,7 +379,7 @@ void DensityWriter::write_factor(const Node& node) {
   const auto turned = turned_.find(&node);
   if (node.op == Op::cholesky)
     write_cholesky(chain_, node, operand(0), to,
-                   turned == turned_.end() ? Vector() : scratch_.from(turned->second), [&](const auto& body) {
+                   turned == turned_.end() ? Vector() : memory_at(turned->second), [&](const auto& body) {
                      const Scope scope(*this);
                      body();
                    });
@@ -398,7 +414,7 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
     return value;
   }
   if (is_stored(node)) {
-    Value value = scratch_.from(stored_.at(&node)).get(linear);
+    Value value = memory_at(stored_.at(&node)).get(linear);
     const auto kind = kinds_.find(&node);
     if (kind != kinds_.end() && kind->second == ItemKind::scatter && !lower::starts_from_zero(node))
       value = value + read(graph::node_of(node.operands[0]), at).re;

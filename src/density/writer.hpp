@@ -54,8 +54,9 @@ class DensityWriter final : public graph::Reader {
   // several (the two buffers hold one after the other); an empty Value: there is one.
   void declare(Value set);
 
-  // The log density at q, its gradient to g. `scratch` is memory of the chain.
-  Value write(const Vector& q, const Vector& g, const Vector& scratch);
+  // The log density at q, its gradient to g. `scratch` is memory of the chain, `near` that of it which the
+  // schedule wants near a team's lanes.
+  Value write(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near = {});
 
   const Segments& segments() const { return segments_; }
 
@@ -113,7 +114,10 @@ class DensityWriter final : public graph::Reader {
   std::vector<Value> elements_of(const Tensor& x);
   Value memory_number(Value value);                 // as the chain's memory holds it
   Value number_of(const Node& node, Value stored);  // and back
-  Vector memory(int64_t place) const { return scratch_.from(base_ + place); }
+  Vector memory(int64_t place) const { return memory_at(base_ + place); }
+  Vector memory_at(int64_t place) const {
+    return place < schedule_.near ? near_.from(place) : scratch_.from(place - schedule_.near);
+  }
   void each(int64_t count, const std::function<void(Value)>& body);
 
   // Passes of a region; its long results go to `to`. What it computes is known until `leave`.
@@ -158,6 +162,9 @@ class DensityWriter final : public graph::Reader {
   void write_factor(const Node& node);
   void write_places(const Node& node);
   void write_segments(const Node& node);
+  void write_segments_by_parts(const Node& node, int64_t width);
+  int64_t segment_lanes(const Node& node) const;
+  Value total_of(const Node& node, const Index& at, Value sum);
   std::vector<Value> contributions(const Total& total, Value i);
   void store_elements(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
@@ -188,7 +195,7 @@ class DensityWriter final : public graph::Reader {
   Value reals_base_, places_base_;
   std::unordered_map<const Node*, std::vector<Value>> ahead_;  // leaves that are read already
   // While a density is written
-  Vector q_, g_, scratch_;
+  Vector q_, g_, scratch_, near_;
   // Of the region that is written and those around it.
   std::unordered_map<const Node*, int64_t> stored_, sorted_, turned_;
   std::unordered_map<const Node*, ItemKind> kinds_;

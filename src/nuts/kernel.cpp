@@ -87,14 +87,15 @@ void Machine::open_memory() {
     own_begin_ = proposal_in_registers() ? layout_.other : layout_.proposal;
     own_end_ = layout_.stack + own_slots_ * layout_.slot;
   } else {
-    own_begin_ = split ? layout_.current : 0;
+    own_begin_ = split ? std::min(layout_.inverse_metric, layout_.current) : 0;
     own_end_ = split ? layout_.proposal : layout_.count;
   }
-  if (((hot && !by_hand()) || split) && layout_.scratch_size > 0) {
+  if (hot && !by_hand() && layout_.scratch_size > 0) {
     has_scratch_ = true;
-    const auto count = static_cast<uint32_t>(layout_.scratch_size);
-    scratch_ = split ? k_.shared(chain_.real(), count) : k_.array(chain_.real(), count);
+    scratch_ = k_.array(chain_.real(), static_cast<uint32_t>(layout_.scratch_size));
   }
+  if (layout_.near > 0)
+    near_ = Vector(k_.shared(chain_.real(), static_cast<uint32_t>(layout_.near)), index_zero_);
   const int64_t stride = (own_end_ - own_begin_) | 1;  // odd: lanes then use different banks
   if (options_.home == Home::array)
     own_ = k_.array(chain_.real(), static_cast<uint32_t>(own_end_ - own_begin_));
@@ -286,7 +287,7 @@ void Machine::leap() {
   // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at
   // a time, made elsewhere, cost more.)
   toss(word(word_leaps).get() + 1);
-  arrive(density_->write(q_, g_, at(layout_.scratch)));
+  arrive(density_->write(q_, g_, at(layout_.scratch), near_));
 }
 
 Value Machine::signed_step() {
@@ -389,7 +390,7 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
                             const KernelOptions& options) {
   NutsKernel result;
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
-  result.layout = make_layout(density.size, metric, max_depth, schedule.scratch);
+  result.layout = make_layout(density.size, metric, max_depth, schedule.scratch, schedule.near);
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
   const kernel::Loose loose(k, options.fuses);

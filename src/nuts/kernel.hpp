@@ -19,7 +19,7 @@ enum class Home : uint8_t {
   buffer,  // where they lie between dispatches
   array,   // in a private array of the lane: on a CPU they are vectors then
   shared,  // in the workgroup's shared memory: all of a team's, or what every leaf of a lane's chain touches
-  split    // of a team: the current point and the density's scratch in shared memory, the rest in the buffer
+  split    // of a team: what every leaf touches in shared memory, with what it wants of the density's scratch
 };
 
 struct KernelOptions {

@@ -2,12 +2,13 @@
 
 namespace adit::sampling {
 
-Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) {
+Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch, int64_t near) {
   Layout layout;
   layout.size = size;
   layout.metric = metric;
   layout.max_depth = max_depth;
-  layout.scratch_size = scratch;
+  layout.scratch_size = scratch - near;
+  layout.near = near;
   int64_t end = real_count;
   const auto take = [&](int64_t count) {
     const int64_t at = end;
@@ -15,6 +16,7 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
     return at;
   };
   const bool dense = layout.dense();
+  if (!dense) layout.inverse_metric = take(size);
   layout.current = take(3 * size + (dense ? size : 0));  // dense: the sharp momentum too
   layout.growing = take((dense ? 3 : 2) * size);
   layout.proposal = take(2 * size);
@@ -25,11 +27,11 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch) 
   layout.single = take((dense ? 2 : 1) * size + 3);  // drawn momenta, which pass here, come in fours
   layout.slot = (dense ? 5 : 3) * size;
   layout.stack = take(layout.slots() * layout.slot);
-  layout.inverse_metric = take(dense ? size * size : size);
+  if (dense) layout.inverse_metric = take(size * size);
   layout.factor = take(dense ? size * size : 0);
   layout.mean = take(size);
   layout.squares = take(dense ? size * size : size);
-  layout.scratch = take(scratch);
+  layout.scratch = take(layout.scratch_size);
   layout.count = (end + 3) / 4 * 4;
   return layout;
 }

@@ -71,8 +71,9 @@ struct Layout {
   Metric metric = Metric::diagonal;
   int max_depth = 10;
   int64_t scratch_size = 0;
+  int64_t near = 0;  // numbers of the density's scratch that lie near a team's lanes, and not here
 
-  // Offsets among the numbers
+  // Offsets among the numbers. Those that every leaf touches come first.
   int64_t current = 0;   // position, momentum, gradient: of the end that grows
   int64_t growing = 0;   // begin and sum of the growing subtree; dense: also sharp ones
   int64_t proposal = 0;  // position, gradient
@@ -94,7 +95,8 @@ struct Layout {
   bool dense() const { return metric == Metric::dense; }
   int64_t slots() const { return max_depth > 2 ? max_depth - 2 : 0; }
 };
-Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch);
+// `near` of the scratch lies elsewhere.
+Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch, int64_t near = 0);
 
 // A saved draw: the sampler's own numbers, then the position.
 inline constexpr int64_t stats_count = 7;  // lp, accept_stat, step size, depth, leapfrogs, divergent, energy

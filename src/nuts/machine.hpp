@@ -126,6 +126,7 @@ class Machine {
   // The chain's numbers: in the buffer, those from own_begin_ to own_end_ - 1 in memory of its own.
   Array own_, scratch_;
   bool has_scratch_ = false;  // the density's scratch is an array of its own
+  Vector near_;               // what of it lies near a team's lanes
   Value state_base_, own_base_, index_zero_;
   int64_t own_begin_ = 0, own_end_ = 0;
   int64_t own_slots_ = 0;     // of the stack: there, or all where all numbers lie in one place

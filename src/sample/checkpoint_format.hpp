@@ -7,7 +7,7 @@
 namespace adit::checkpoint {
 
 inline constexpr std::string_view magic = "ADITrun\n";
-inline constexpr uint32_t version = 2;  // 1: states among the records, every one kept
+inline constexpr uint32_t version = 3;  // 2: the metric behind the stack; 1: states among the records
 
 // magic, version, zero, length, hash
 inline constexpr uint64_t head_bytes = 8 + 4 + 4 + 8 + 8;

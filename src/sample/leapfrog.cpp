@@ -134,8 +134,10 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   const Choice choice = choose(model, shape_options, *state.device);
   const Density density = make_density(model, options.type);
   check_places(model, density, {DataSet{}});
-  const Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
+  Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
   const LeapfrogShape shape = shape_of(schedule, choice, model.size, options.lanes, *state.device);
+  if (choice.by_team && !choice.on_cpu)  // now that its team is known
+    schedule = make_schedule(density, true, false, team_shape(shape.lanes, state.device->limits()));
   const bool dense =
       options.inverse_metric.size() > 1 && std::ssize(options.inverse_metric) == model.size * model.size;
   const LeapfrogProgram made = make_leapfrog_program(density, schedule, dense, shape);

@@ -40,10 +40,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   check_places(model, *density_, sets);
-  const Schedule schedule =
-      choice.outside ? Schedule() : make_schedule(*density_, choice.by_team, choice.on_cpu);
-  const KernelOptions shape =
-      kernel_shape(schedule, options_, model.size, chains_, sets_, choice, *device_, forced_);
+  const auto [schedule, shape] =
+      plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
   layout_ = layout_text(shape);
   teams_ = teams_of(shape, chains_);
   const uint32_t together = shape.by_team ? 1 : shape.lanes;

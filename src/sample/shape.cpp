@@ -21,17 +21,6 @@ uint32_t lanes_for(int64_t chains, Adapt adapt, const Device& device) {
   return lanes;
 }
 
-// Lanes of a team: as many as the longest loop can use while the chains leave processors idle, fewer when
-// they do not, since sums over lanes cost more the more lanes there are.
-uint32_t team_lanes(const Schedule& schedule, int64_t size, int64_t chains, const Device& device) {
-  const int64_t invocations = int64_t{64} * device.limits().processors;  // that keep it busy
-  int64_t longest = size;
-  for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
-  uint32_t lanes = 32;
-  while (lanes < 256 && lanes * 2 <= longest && lanes * 2 * chains <= invocations) lanes *= 2;
-  return std::min(lanes, device.limits().max_lanes);
-}
-
 // Slots of the stack that fit into half the shared memory of a workgroup, beside what else its chains keep
 // there; so that four workgroups still fit on a processor. Negative: not even that fits.
 int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const Device& device) {
@@ -75,6 +64,14 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
 
 }  // namespace
 
+TeamShape team_shape(uint32_t lanes, const Limits& limits) {
+  TeamShape team;
+  if (limits.lanes_by_hand) team.lanes = lanes;
+  if (limits.lanes_by_hand && limits.subgroup_shuffle && lanes % limits.subgroup_size == 0)
+    team.subgroup = limits.subgroup_size;
+  return team;
+}
+
 // A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
 // lanes, or of the lanes of a CPU's vectors.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
@@ -100,24 +97,80 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
 
 namespace {
 
-// Shared memory holds the state while enough teams still fit on a processor, or else what every leaf touches;
-// lanes then share out their loops by hand. A dense metric, which lanes read across, stays with the rest.
-// What is too large even so stays in the buffer, and more lanes hide the waiting.
-void shape_team(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
-                DType type, const Device& device, const Forced& forced) {
-  shape.lanes = forced.lanes ? forced.lanes : team_lanes(schedule, layout.size, chains, device);
-  const auto bytes_of = [&](int64_t numbers) { return numbers * size_of(type); };
-  const int64_t part = layout.proposal - layout.current + schedule.scratch;
-  const bool by_hand = is_gpu(device) && device.limits().lanes_by_hand;
-  if (bytes_of(layout.count) + spare_shared_bytes <= device.limits().shared_bytes &&
-      (chains <= few_teams || bytes_of(layout.count) <= small_state_bytes))
+// Numbers of shared memory that a team may take, so that as many teams share a multiprocessor's as are there at
+// a time.
+int64_t room_of_team(uint32_t lanes, int64_t chains, DType type, const Device& device) {
+  const Limits& limits = device.limits();
+  const int64_t subgroups = std::max<int64_t>(1, lanes / std::max(1u, limits.subgroup_size));
+  const int64_t all = std::max<int64_t>(1, chains / std::max(1u, limits.multiprocessors));
+  const int64_t together = std::clamp<int64_t>(resident_subgroups / subgroups, 1, all);
+  const int64_t bytes =
+      std::min<int64_t>(limits.shared_bytes, limits.multiprocessor_shared_bytes / together);
+  return std::max<int64_t>(0, bytes - spare_shared_bytes) / static_cast<int64_t>(size_of(type));
+}
+
+// What every leaf touches, beside the density's scratch.
+int64_t hot_numbers(const Layout& layout) {
+  return layout.proposal - std::min(layout.inverse_metric, layout.current);
+}
+
+// Lanes of a team: as many as the longest loop can use while there is room for them on the processors, fewer
+// when there is not, since sums over lanes cost more the more lanes there are. What loops do from step to step
+// all lanes do alike.
+uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chains, DType type,
+                    const Device& device) {
+  const int64_t invocations = int64_t{busy_lanes} * device.limits().processors;
+  int64_t longest = layout.size;
+  for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
+  uint32_t lanes = 32;
+  if (2 * schedule.serial < schedule.work)
+    while (lanes < 256 && lanes * 16 <= longest && lanes * 2 * chains <= invocations) lanes *= 2;
+  // More lanes are fewer teams on a multiprocessor, with more memory each.
+  const int64_t wanted = hot_numbers(layout) + schedule.scratch;
+  const auto fits = [&](uint32_t many) { return wanted <= room_of_team(many, chains, type, device); };
+  if (!fits(lanes) && fits(256) && 2 * schedule.serial < schedule.work)
+    while (lanes < 256 && lanes * 2 <= longest && !fits(lanes)) lanes *= 2;
+  return std::min(lanes, device.limits().max_lanes);
+}
+
+// Shared memory holds the state while as many teams fit on a processor as there are, or else what every leaf
+// touches and as much of the scratch as there is room for; lanes then share out their loops by hand. A dense
+// metric, which lanes read across, stays with the rest. What is too large even so stays in the buffer, and more
+// lanes hide the waiting.
+KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOptions& options,
+                     int64_t chains, const Device& device, const Forced& forced) {
+  Schedule schedule = make_schedule(density, true, false);
+  const Limits& limits = device.limits();
+  const auto layout_of = [&](const Schedule& of) {
+    return make_layout(density.size, options.metric, options.max_depth, of.scratch, of.near);
+  };
+  const Layout first = layout_of(schedule);
+  shape.lanes = forced.lanes ? forced.lanes : team_lanes(schedule, first, chains, density.type, device);
+  TeamShape team = team_shape(shape.lanes, limits);
+  team.short_result = 4;
+  schedule = make_schedule(density, true, false, team);
+  const Layout whole = layout_of(schedule);
+  const int64_t room = room_of_team(shape.lanes, chains, density.type, device), hot = hot_numbers(whole);
+  if (whole.count <= room)
     shape.home = Home::shared;
-  else if (by_hand && !layout.dense() && bytes_of(part) <= split_bytes)
+  else if (limits.lanes_by_hand && !whole.dense() && hot <= room)
     shape.home = Home::split;
   if (forced.home) shape.home = *forced.home;
-  shape.by_hand = shape.home != Home::buffer && by_hand;
-  if (shape.home == Home::buffer && shape.lanes < 64 && !forced.lanes)
-    shape.lanes = std::min(64u, device.limits().max_lanes);
+  if (shape.home == Home::split) {
+    team.near = std::max<int64_t>(0, room - hot);
+    schedule = make_schedule(density, true, false, team);
+  }
+  shape.by_hand = shape.home != Home::buffer && limits.lanes_by_hand;
+  return {std::move(schedule), shape};
+}
+
+// A chain by all lanes of a CPU's vectors.
+void shape_cpu_team(KernelOptions& shape, const Layout& layout, DType type, const Device& device,
+                    const Forced& forced) {
+  shape.lanes = forced.lanes ? forced.lanes : std::min(32u, device.limits().max_lanes);
+  const int64_t bytes = layout.count * static_cast<int64_t>(size_of(type));
+  if (bytes + spare_shared_bytes <= device.limits().shared_bytes) shape.home = Home::shared;
+  if (forced.home) shape.home = *forced.home;
 }
 
 // Lanes of a CPU's vectors that chains fill, but no more than leave work for every thread.
@@ -160,29 +213,30 @@ void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, Ada
 
 }  // namespace
 
-KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
-                           int64_t chains, int64_t sets, const Choice& choice, const Device& device,
-                           const Forced& forced) {
+KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int64_t chains, int64_t sets,
+                       const Choice& choice, const Device& device, const Forced& forced) {
   KernelOptions shape;
   shape.by_team = choice.by_team;
   shape.outside = choice.outside;
   shape.fuses = device.limits().fused_fma;
   shape.sets = sets;
-  const Layout layout = make_layout(size, options.metric, options.max_depth, schedule.scratch);
   if (choice.outside) {  // a dispatch is one round: what it does not touch stays where it is
     shape.lanes = is_gpu(device) ? std::min(32u, device.limits().max_lanes) : 1;
     if (forced.lanes) shape.lanes = forced.lanes;
     shape.written_out = 2;
-    return shape;
+    return {Schedule(), shape};
   }
+  if (choice.by_team && is_gpu(device)) return plan_team(shape, density, options, chains, device, forced);
+  Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
+  const Layout layout = make_layout(density.size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team)
-    shape_team(shape, layout, schedule, chains, choice.type, device, forced);
+    shape_cpu_team(shape, layout, choice.type, device, forced);
   else if (is_gpu(device))
     shape_lanes(shape, layout, chains, options.adapt, choice.type, device, forced);
   else
     shape_vectors(shape, layout, schedule, chains, choice.type, device, forced);
   shape.in_step = !choice.by_team && shape.lanes > 1;
-  return shape;
+  return {std::move(schedule), shape};
 }
 
 uint64_t teams_of(const KernelOptions& shape, int64_t chains) {

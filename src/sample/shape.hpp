@@ -13,10 +13,16 @@ struct Choice {
 };
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 
+// Of a GPU.
+TeamShape team_shape(uint32_t lanes, const Limits& limits);
+
+struct KernelPlan {
+  Schedule schedule;
+  KernelOptions shape;
+};
 // `chains` in all, of all data sets.
-KernelOptions kernel_shape(const Schedule& schedule, const SampleOptions& options, int64_t size,
-                           int64_t chains, int64_t sets, const Choice& choice, const Device& device,
-                           const Forced& forced = {});
+KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int64_t chains, int64_t sets,
+                       const Choice& choice, const Device& device, const Forced& forced = {});
 // Teams of a dispatch of all chains.
 uint64_t teams_of(const KernelOptions& shape, int64_t chains);
 

@@ -177,26 +177,41 @@ Told features_of(const Physical& device, VkStructureType type) {
                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, type);
 }
 
-// Vulkan has no word for it, and only two makers tell. The guesses are those of a middling device.
-uint32_t count_processors(const Physical& device) {
-  uint32_t count = 0;
+// Bytes of memory that the teams of a multiprocessor share, which no driver tells: by the maker's documents, for
+// parts that hold so many subgroups at a time; the newest of the large ones by their names.
+uint32_t nvidia_shared_bytes(const std::string& name, uint32_t subgroups) {
+  for (const char* part : {"H100", "H200", "GH200", "B100", "B200", "GB200"})
+    if (name.find(part) != std::string::npos) return 228 * 1024;
+  if (subgroups >= 64) return name.find("V100") != std::string::npos ? 96 * 1024 : 164 * 1024;
+  return subgroups >= 48 ? 100 * 1024 : 64 * 1024;
+}
+
+// Vulkan has no word for them, and only two makers tell. The guesses are those of a middling device.
+void describe_processors(Physical& device) {
+  Limits& limits = device.limits;
+  limits.multiprocessor_shared_bytes = 2 * limits.shared_bytes;
   if (has_extension(device.handle, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
     constexpr uint32_t parts = 4;  // of a multiprocessor, each of which issues for one subgroup at a time
-    count = parts * properties_of<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
-                        device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
-                        .shaderSMCount;
+    const auto told = properties_of<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV>(
+        device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
+    limits.multiprocessors = told.shaderSMCount;
+    limits.processors = parts * told.shaderSMCount;
+    limits.multiprocessor_shared_bytes = nvidia_shared_bytes(device.info.name, told.shaderWarpsPerSM);
   } else if (has_extension(device.handle, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
     const auto told = properties_of<VkPhysicalDeviceShaderCorePropertiesAMD>(
         device, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD);
-    count = told.shaderEngineCount * told.shaderArraysPerEngineCount * told.computeUnitsPerShaderArray *
-            told.simdPerComputeUnit;
+    limits.multiprocessors =
+        told.shaderEngineCount * told.shaderArraysPerEngineCount * told.computeUnitsPerShaderArray;
+    limits.processors = limits.multiprocessors * told.simdPerComputeUnit;
+    limits.multiprocessor_shared_bytes = 64 * 1024;
   }
-  if (count > 0) return count;
+  if (limits.processors > 1) return;
   switch (device.info.kind) {
-    case DeviceKind::software: return std::max(1u, std::thread::hardware_concurrency());
-    case DeviceKind::integrated: return 64;
-    default: return 256;
+    case DeviceKind::software: limits.processors = std::max(1u, std::thread::hardware_concurrency()); break;
+    case DeviceKind::integrated: limits.processors = 64; break;
+    default: limits.processors = 256;
   }
+  limits.multiprocessors = std::max(1u, limits.processors / 4);
 }
 
 // How large subgroups are: the same for all kernels, or as a pipeline asks.
@@ -234,7 +249,7 @@ void read_properties(Physical& device) {
   device.info.driver = fmt::format("{} {}", v12.driverName, v12.driverInfo);
   read_float_controls(device, v12);
   fill_limits(device, v11);
-  device.limits.processors = count_processors(device);
+  describe_processors(device);
   read_subgroup_sizes(device);
 }
 

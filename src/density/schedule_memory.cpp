@@ -1,0 +1,197 @@
+// Where a schedule's tensors lie in the chain's memory, and which passes go together over tiles.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "density/control_plan.hpp"
+#include "density/factor.hpp"
+#include "density/scheduler.hpp"
+#include "lower/memory_plan.hpp"
+
+namespace adit::sampling {
+
+using graph::Op;
+
+void Scheduler::find_tiles(Schedule& schedule) const {
+  for (size_t p = 0; p + 2 < schedule.passes.size(); ++p) {
+    Pass& first = schedule.passes[p];
+    const Pass &between = schedule.passes[p + 1], &last = schedule.passes[p + 2];
+    if (first.items[0].kind != ItemKind::by_rows || last.items[0].kind != ItemKind::by_columns) continue;
+    const Node &product = *first.items[0].node, &back = *last.items[0].node;
+    const int64_t rows = count_of(product);
+    if (rows != between.count || rows != length_of(back) || between.totals_a_loop > 0) continue;
+    if (is_alone(between.items[0]) || !is_read_in_step(product, between)) continue;
+    const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * length_of(product);
+    first.tile = std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
+  }
+}
+
+// Whether every step of a pass reads of `node` the element of that step alone.
+bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
+  std::set<std::pair<const Node*, bool>> seen;  // and whether it is read at the step
+  std::vector<std::pair<const Node*, bool>> open;
+  const auto follow = [&](const Node& of, bool at_step) {
+    for (const Tensor& operand : of.operands) {
+      const std::pair next{&graph::node_of(operand), at_step && operand.size() == pass.count};
+      if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
+    }
+  };
+  for (const Item& item : pass.items)
+    follow(*item.node,
+           item.kind == ItemKind::totals ? count_of(*item.node) == 1 : is_elementwise(*item.node));
+  while (!open.empty()) {
+    const auto [read, at_step] = open.back();
+    open.pop_back();
+    if (read == &node && !at_step) return false;
+    const auto at = index_.find(read);
+    if (at == index_.end() || items_[at->second].is_kept) follow(*read, at_step && is_elementwise(*read));
+  }
+  return true;
+}
+
+// A tensor has its place from the pass that writes it to the last one that reads it.
+void Scheduler::place_memory(Schedule& schedule) {
+  std::map<std::pair<const Node*, ItemKind>, size_t> pass_of;
+  for (size_t p = 0; p < schedule.passes.size(); ++p)
+    for (const Item& item : schedule.passes[p].items) pass_of[{item.node, item.kind}] = p;
+  std::vector<size_t> pass, last;
+  for (const Item& item : items_) pass.push_back(pass_of.at({item.node, item.kind}));
+  last = pass;
+  for (size_t i = 0; i < items_.size(); ++i)
+    for (const size_t other : needs(items_[i], true)) last[other] = std::max(last[other], pass[i]);
+  for (const size_t i : read_at_the_end()) last[i] = schedule.passes.size();
+  // Passes that go together over tiles are one: all that they touch lives from the first to the last.
+  for (size_t p = 0; p < schedule.passes.size(); ++p) {
+    if (schedule.passes[p].tile == 0) continue;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (pass[i] > p && pass[i] <= p + 2) pass[i] = p;
+      if (last[i] >= p && last[i] < p + 2) last[i] = p + 2;
+    }
+  }
+
+  std::vector<Want> wants;
+  const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until, int64_t touches) {
+    if (count > 0) wants.push_back({place, count, from, until, touches});
+  };
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item& item = items_[i];
+    const int64_t count = count_of(*item.node);
+    if (item.kind == ItemKind::own_sums)
+      want(&schedule.sorted[item.node], count * region_.team.lanes, pass[i], last[i],
+           2 + 2 * item.count / (count * region_.team.lanes));
+    else if (item.kind == ItemKind::sorted)
+      want(&schedule.sorted[item.node], item.count, pass[i], last[i], 2);
+    else if (item.kind == ItemKind::control)
+      for (const auto& [place, numbers, touches, lasts] :
+           memory_of(controlled(schedule, *item.node), *item.node))
+        want(place, numbers, pass[i], lasts ? last[i] : pass[i], touches);
+    else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
+      want(&schedule.stored[item.node], count, pass[i], last[i], touches_of(*item.node));
+    if (by_team_ && item.node->op == Op::cholesky && wants_turned(*item.node)) {
+      const int64_t n = item.node->shape[item.node->shape.size() - 1];
+      want(&schedule.turned[item.node], n * n, pass[i], pass[i], n);
+    }
+  }
+  place_all(wants, schedule);
+  find_results(schedule);
+}
+
+// How often a number of a stored tensor is written and read, roughly.
+int64_t Scheduler::touches_of(const Node& node) const {
+  const auto is_factor = [](const Node& of) { return of.op == Op::cholesky || of.op == Op::triangular_solve; };
+  int64_t touches = is_factor(node) ? factor_work(node) / std::max<int64_t>(1, count_of(node)) : 1;
+  const auto users = users_.find(&node);
+  if (users == users_.end()) return touches;
+  for (const Node* user : users->second) {
+    const int64_t work = is_factor(*user)  ? factor_work(*user)
+                         : reduces(*user) ? count_of(*user) * length_of(*user)
+                                          : count_of(*user);
+    touches += std::max<int64_t>(1, work / std::max<int64_t>(1, count_of(node)));
+  }
+  return touches;
+}
+
+namespace {
+
+uint64_t arranged(lower::MemoryPlan& plan, const std::vector<const Want*>& wants) {
+  for (const Want* want : wants)
+    for (const size_t step : {want->from, want->until})
+      plan.use(want->place, static_cast<uint64_t>(want->count), step);
+  return plan.arrange();
+}
+
+void settle_places(const lower::MemoryPlan& plan, const std::vector<const Want*>& wants, int64_t first) {
+  for (const Want* want : wants) *want->place = first + static_cast<int64_t>(plan.offsets().at(want->place));
+}
+
+}  // namespace
+
+// What is touched most often lies near the lanes of a team, as far as there is room.
+void Scheduler::place_all(const std::vector<Want>& wants, Schedule& schedule) const {
+  std::vector<const Want*> order, near, far;
+  for (const Want& want : wants) order.push_back(&want);
+  if (region_.team.near > 0)
+    std::stable_sort(order.begin(), order.end(), [](const Want* a, const Want* b) {
+      return std::pair(-a->touches, a->count) < std::pair(-b->touches, b->count);
+    });
+  for (const Want* want : order) {
+    bool fits = want->count <= region_.team.near;
+    if (fits) {
+      near.push_back(want);
+      lower::MemoryPlan trial;
+      fits = arranged(trial, near) <= static_cast<uint64_t>(region_.team.near);
+      if (!fits) near.pop_back();
+    }
+    if (!fits) far.push_back(want);
+  }
+  lower::MemoryPlan near_plan, far_plan;
+  schedule.near = static_cast<int64_t>(arranged(near_plan, near));
+  schedule.scratch = schedule.near + static_cast<int64_t>(arranged(far_plan, far));
+  settle_places(near_plan, near, 0);
+  settle_places(far_plan, far, schedule.near);
+}
+
+// Items that the short results of the region, which are read after all passes, are made of.
+std::vector<size_t> Scheduler::read_at_the_end() const {
+  std::vector<size_t> found;
+  const auto read = [&](const Node& node) {
+    // As an output of the node does.
+    for (const size_t item : needs({.kind = ItemKind::output, .node = &node, .count = -1}, true))
+      found.push_back(item);
+    if (const auto at = index_.find(&node); at != index_.end()) found.push_back(at->second);
+  };
+  for (const Tensor& result : region_.results)
+    if (result.size() <= small && reaches_.contains(&graph::node_of(result))) read(graph::node_of(result));
+  for (const Node* update : region_.in_place)
+    for (const size_t which : {1, 2})
+      if (const Node& node = graph::node_of(update->operands[which]); reaches_.contains(&node)) read(node);
+  return found;
+}
+
+Control& Scheduler::controlled(Schedule& schedule, const Node& node) {
+  const auto control = plan_control(node, region_);
+  schedule.controls[&node] = control;
+  const int64_t rounds = node.op == Op::scan ? control_of(node).length : node.op == Op::cond ? 1 : small;
+  for (const Schedule& function : control->functions) {
+    schedule.work += rounds * function.work;
+    schedule.serial += rounds * (node.op == Op::cond ? function.serial : function.work);
+  }
+  return *control;
+}
+
+// Results of control flow that lie in memory.
+void Scheduler::find_results(Schedule& schedule) {
+  for (const Node* node : nodes_) {
+    if (node->op != Op::item) continue;
+    const Node& source = graph::node_of(node->operands[0]);
+    Control& control = *schedule.controls.at(&source);
+    const auto number = static_cast<size_t>(node->as<graph::Which>().number);
+    control.items.emplace_back(node, number);
+    const size_t first = source.op == Op::while_vjp ? static_cast<size_t>(control_of(source).carries) : 0;
+    int64_t place = control.results[number];
+    if (place < 0 && first + number < control.states.size()) place = control.states[first + number];
+    if (place >= 0) schedule.stored[node] = place;
+  }
+}
+
+}  // namespace adit::sampling
