@@ -433,7 +433,7 @@ def measure(name, options):
 
 
 def main():
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     unknown = [name for name in options.names if name not in MODELS]
     if unknown:
         sys.exit(f"models_numpyro.py: {unknown[0]}: expected one of {', '.join(MODELS)}")

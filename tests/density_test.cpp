@@ -41,6 +41,21 @@ Model nested_groups() {  // what is added up at places is read at places, and by
   return m;
 }
 
+// Three indices: of few targets, of so many rows that lanes keep sums of their own, and of more targets than a
+// team has lanes; the last ones are unbalanced, and some have no row. Short tables are read at places.
+Model crossed_groups(int64_t rows) {
+  Model m("crossed_groups");
+  const Tensor s = m.sample("s", exponential(2)), spread = m.sample("spread", half_normal(1));
+  const Tensor few = m.sample("few", normal(0, 1), {5}), some = m.sample("some", normal(0, 1), {19});
+  const Tensor many = m.sample("many", normal(0, 1), {300});
+  std::vector<int64_t> uneven = places(rows, 290);
+  for (size_t i = 0; i < uneven.size(); i += 3) uneven[i] = 7;
+  const Tensor level = take(few, tensor(places(rows, 5))) + take(exp(spread * some), tensor(places(rows, 19))) +
+                       take(spread * many, tensor(uneven));
+  m.observe("y", student_t(4, level, s), tensor(normals(rows, 12)));
+  return m;
+}
+
 Model regression(int64_t rows, int64_t columns) {
   Model m("regression");
   const Tensor b = m.sample("b", normal(0, 1.5), {columns});
@@ -129,7 +144,9 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"wider_regression", [] { return regression(71, 43); }},
                              {"columns", [] { return columns(90, 15); }},
                              {"tiled_logistic", [] { return logistic(300, 40); }},
-                             {"tiled_regression", [] { return regression(61, 100); }}};
+                             {"tiled_regression", [] { return regression(61, 100); }},
+                             {"long_groups", [] { return crossed_groups(6000); }},
+                             {"short_groups", [] { return crossed_groups(700); }}};
 
 class Density : public testing::TestWithParam<std::string> {};
 
@@ -145,7 +162,7 @@ TEST_P(Density, OnATeam) {
   for (const DensityCase& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
-  for (const DensityCase& one : {cases[0], cases[1], cases[5], cases[6], cases[11], cases[13]})
+  for (const DensityCase& one : {cases[0], cases[1], cases[5], cases[6], cases[11], cases[13], cases[18]})
     for (const Placement placement : {Placement::lane, Placement::team})
       compare(one, GetParam(), placement, DType::f32, 2e-4);
 }

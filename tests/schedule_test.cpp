@@ -1,6 +1,8 @@
 // Which passes named densities get, so that a model that falls off to a slow way fails a test.
 #include "density/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include "density_cases.hpp"
 #include "stats/model_state.hpp"
 
@@ -9,12 +11,12 @@ namespace {
 
 using sampling::Schedule;
 
-Schedule schedule_of(const Model& model, bool by_team, bool on_cpu) {
+Schedule schedule_of(const Model& model, bool by_team, bool on_cpu, const sampling::TeamShape& team = {}) {
   // A schedule points into the density's graph.
   static std::vector<std::shared_ptr<sampling::Density>> kept;
   kept.push_back(
       std::make_shared<sampling::Density>(sampling::make_density(stats::state_of(model), DType::f64)));
-  return sampling::make_schedule(*kept.back(), by_team, on_cpu);
+  return sampling::make_schedule(*kept.back(), by_team, on_cpu, team);
 }
 
 int64_t count(const Schedule& schedule, const std::string& words) {
@@ -50,6 +52,50 @@ TEST(Schedules, AGpuKeepsScratchByRowsAtMostOnceAnIndex) {
   for (const int64_t groups : {17, 33, 60, 500}) {
     const Schedule team = schedule_of(crossed(groups, 1200), true, false);
     EXPECT_LE(team.scratch, 2 * 1200 + 2 * groups + 64) << groups << "\n" << to_text(team);
+  }
+}
+
+// However many groups there are: one pass over the rows, and sums by segments or masks; nothing is computed again
+// for a target.
+TEST(Schedules, AGpuSumsGroupsOfAnyNumberInOnePass) {
+  for (const int64_t lanes : {32, 64, 256})
+    for (const int64_t groups : {5, 17, 32, 33, 60, 64, 65, 500, 5000}) {
+      SCOPED_TRACE(fmt::format("{} groups, {} lanes", groups, lanes));
+      const sampling::TeamShape shape{.lanes = lanes, .subgroup = 32, .short_result = 4};
+      const Schedule team = schedule_of(crossed(groups, 1200), true, false, shape);
+      EXPECT_EQ(count(team, "pass of 1200"), 1) << to_text(team);
+      EXPECT_EQ(count(team, "store indexed_add"), 0) << to_text(team);
+      EXPECT_EQ(count(team, "segments indexed_add"), groups > 16 ? 1 : 0) << to_text(team);
+      EXPECT_EQ(count(team, "own sums"), groups > 16 && groups * lanes <= 1200 ? 1 : 0) << to_text(team);
+      EXPECT_LE(team.scratch, 1200 + groups) << to_text(team);
+    }
+}
+
+// What is touched most often lies near the lanes, as far as there is room; the rest lies behind it.
+TEST(Schedules, ScratchLiesNearAsFarAsThereIsRoom) {
+  const Model m = crossed(60, 1200);
+  int64_t all = 0;
+  for (const int64_t near : {0, 59, 60, 500, 1200, 1300, 100000}) {
+    const sampling::TeamShape shape{.lanes = 64, .subgroup = 32, .near = near, .short_result = 4};
+    const Schedule team = schedule_of(m, true, false, shape);
+    EXPECT_LE(team.near, near);
+    if (near == 0) all = team.scratch;
+    EXPECT_GE(team.near, near >= 60 ? 60 : 0);
+    EXPECT_GE(team.near, near >= 1300 ? team.scratch : 0);
+    EXPECT_LE(team.scratch, all + 60);
+  }
+}
+
+// A sum over 33 to 64 groups is shared out: every lane would do all of it.
+TEST(Schedules, SumsOverGroupsAreSharedOut) {
+  for (const int64_t groups : {20, 33, 60, 64, 65}) {
+    Model m("slopes");
+    const Tensor scale = m.sample("scale", half_normal(1)), z = m.sample("z", normal(0, 1), {groups});
+    m.observe("y", poisson_log(take(scale * z, tensor(places(900, groups)))), tensor(places(900, 5)));
+    const sampling::TeamShape shape{.lanes = 64, .subgroup = 32, .short_result = 4};
+    const Schedule team = schedule_of(m, true, false, shape);
+    EXPECT_GE(count(team, fmt::format("pass of {}", groups)), 1) << to_text(team);
+    EXPECT_GE(count(team, "totals sum"), 2) << to_text(team);  // the value, and the derivative by the scale
   }
 }
 

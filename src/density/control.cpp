@@ -165,6 +165,10 @@ DensityWriter::States DensityWriter::write_scan(const Node& node, const Control&
   const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
   States states;
   for (size_t i = 0; i < carries; ++i) states.push_back(open_state(node.operands[i], control, i));
+  if (goes_by_chunks(node, control)) {
+    write_chunks(node, control, states);
+    return states;
+  }
   std::vector<Vector> stacked;
   for (size_t i = carries; i < step.results.size(); ++i) stacked.push_back(memory(control.results[i]));
 

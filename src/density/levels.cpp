@@ -203,4 +203,22 @@ bool Scheduler::keep_costly() {
   return changed;
 }
 
+// What was kept and is read in its own pass alone, or before, is computed there, and need not be stored.
+bool Scheduler::forget_unread() {
+  std::vector<bool> is_read(items_.size(), false);
+  for (size_t i = 0; i < items_.size(); ++i)
+    for (const size_t other : needs(items_[i], true))
+      if (items_[i].level > items_[other].level) is_read[other] = true;
+  for (const size_t i : read_at_the_end()) is_read[i] = true;
+  std::vector<Item> left;
+  for (size_t i = 0; i < items_.size(); ++i)
+    if (items_[i].is_kept && !is_read[i])
+      known_.erase(items_[i].node);
+    else
+      left.push_back(items_[i]);
+  const bool changed = left.size() < items_.size();
+  items_ = std::move(left);
+  return changed;
+}
+
 }  // namespace adit::sampling

@@ -43,6 +43,7 @@ Schedule Scheduler::make() {
   classify();
   arrange();
   if (keep_costly()) arrange();
+  if (forget_unread()) arrange();
   Schedule schedule;
   schedule.by_team = by_team_;
   schedule.on_cpu = on_cpu_;
@@ -62,13 +63,31 @@ Schedule Scheduler::make() {
     if (item.kind == ItemKind::by_rows || item.kind == ItemKind::by_columns)
       schedule.work += count_of(*item.node) * length_of(*item.node);
     if (item.kind == ItemKind::segments) schedule.work += item.node->operands[2].size();
+    if (item.kind == ItemKind::store && reduces(*item.node))
+      schedule.work += item.count * (length_of(*item.node) - 1);
     schedule.work += item.count * (item.kind == ItemKind::totals ? count_of(*item.node) : 1);
   }
-  for (auto& [key, pass] : passes) schedule.passes.push_back(std::move(pass));
+  for (auto& [key, pass] : passes) {
+    if (!is_alone(pass.items[0])) pass.cost = step_cost(pass);
+    schedule.passes.push_back(std::move(pass));
+  }
   find_tiles(schedule);
   schedule.work += static_cast<int64_t>(nodes_.size());
   place_memory(schedule);
   return schedule;
+}
+
+double Scheduler::step_cost(const Pass& pass) {
+  costs_.clear();
+  double cost = 0;
+  for (const Item& item : pass.items) {
+    const auto times = static_cast<double>(item.kind == ItemKind::totals ? count_of(*item.node) : 1);
+    const size_t first = is_before_segments(item.kind) ? 2 : 0;
+    cost += times * graph::row_of(item.node->op).cost;
+    for (size_t i = first; i < item.node->operands.size(); ++i)
+      cost += times * cost_of(graph::node_of(item.node->operands[i]));
+  }
+  return cost;
 }
 
 void Scheduler::classify() {

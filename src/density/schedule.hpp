@@ -59,6 +59,7 @@ struct Pass {
   // A product by rows whose results the next pass reads one by one, and whose matrix the product by columns
   // after that reads again: the three go together over so many rows at a time. 0: they do not.
   int64_t tile = 0;
+  double cost = 0;  // of a step, in operations, at most: what steps share is counted again
   std::vector<Item> items;
 };
 
@@ -119,6 +120,9 @@ Schedule make_schedule(const Region& region);
 inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu, const TeamShape& team = {}) {
   return make_schedule(region_of(density, by_team, on_cpu, team));
 }
+
+// Multiplications of products with a matrix of the data, which all chains read: the larger ones.
+int64_t shared_products(const Density& density);
 
 // One line a pass and an item.
 std::string to_text(const Schedule& schedule);

@@ -73,6 +73,25 @@ void Scheduler::place_memory(Schedule& schedule) {
   const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until, int64_t touches) {
     if (count > 0) wants.push_back({place, count, from, until, touches});
   };
+  // A factor lies where the matrix was, a solution where its right-hand sides were, and what is made element by
+  // element where that was of which it is made.
+  const auto over = [&](size_t i) {
+    const Item& item = items_[i];
+    if (count_of(*item.node) == 0) return;
+    if (item.kind == ItemKind::store)
+      for (const size_t other : needs(item, true)) {
+        const auto at = schedule.stored.find(items_[other].node);
+        if (at == schedule.stored.end() || count_of(*items_[other].node) != item.count) continue;
+        if (pass[other] == pass[i] || !is_read_in_step(*items_[other].node, schedule.passes[pass[i]])) continue;
+        wants.back().over = &at->second;
+        return;
+      }
+    if (item.kind != ItemKind::factor) return;
+    const Node* const matrix = &graph::node_of(item.node->operands[0]);
+    const Node* const old = item.node->op == Op::cholesky ? matrix : &graph::node_of(item.node->operands[1]);
+    if (item.node->op != Op::cholesky && old == matrix) return;  // which is read to the end
+    if (const auto at = schedule.stored.find(old); at != schedule.stored.end()) wants.back().over = &at->second;
+  };
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
     const int64_t count = count_of(*item.node);
@@ -86,7 +105,7 @@ void Scheduler::place_memory(Schedule& schedule) {
            memory_of(controlled(schedule, *item.node), *item.node))
         want(place, numbers, pass[i], lasts ? last[i] : pass[i], touches);
     else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
-      want(&schedule.stored[item.node], count, pass[i], last[i], touches_of(*item.node));
+      want(&schedule.stored[item.node], count, pass[i], last[i], touches_of(*item.node)), over(i);
     if (by_team_ && item.node->op == Op::cholesky && wants_turned(*item.node)) {
       const int64_t n = item.node->shape[item.node->shape.size() - 1];
       want(&schedule.turned[item.node], n * n, pass[i], pass[i], n);
@@ -117,6 +136,11 @@ uint64_t arranged(lower::MemoryPlan& plan, const std::vector<const Want*>& wants
   for (const Want* want : wants)
     for (const size_t step : {want->from, want->until})
       plan.use(want->place, static_cast<uint64_t>(want->count), step);
+  std::vector<const Want*> in_turn = wants;  // who takes over from whom is known when its turn comes
+  std::stable_sort(in_turn.begin(), in_turn.end(),
+                   [](const Want* a, const Want* b) { return a->from < b->from; });
+  for (const Want* want : in_turn)
+    if (want->over) plan.take_over(want->place, want->over, want->from);
   return plan.arrange();
 }
 

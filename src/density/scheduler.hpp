@@ -18,6 +18,7 @@ struct Want {
   int64_t count = 0;
   size_t from = 0, until = 0;
   int64_t touches = 0;  // of a number, roughly
+  const int64_t* over = nullptr;  // the place of what may end here: each of its elements is read before it is written
 };
 
 class Scheduler {
@@ -69,10 +70,12 @@ class Scheduler {
 
   // --- What is worth keeping ---
   double cost_of(const Node& node);
+  double step_cost(const Pass& pass);
   // How often an element of each node is computed in a pass: the evaluations of its users, with those that
   // are shared counted once.
   void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total);
   bool keep_costly();
+  bool forget_unread();
 
   // --- Tiles ---
   void find_tiles(Schedule& schedule) const;

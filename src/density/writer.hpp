@@ -98,6 +98,8 @@ class DensityWriter final : public graph::Reader {
   };
   void write_control(const Node& node);
   States write_scan(const Node& node, const Control& control);
+  bool goes_by_chunks(const Node& node, const Control& control) const;  // scan_chunks.cpp
+  void write_chunks(const Node& node, const Control& control, const States& states);
   States write_cond(const Node& node, const Control& control);
   States write_while(const Node& node, const Control& control);
   void go_back(const Node& node, const Control& control, const States& carries, Value rounds);
@@ -143,8 +145,12 @@ class DensityWriter final : public graph::Reader {
   struct Loop {
     std::vector<kernel::Reduction> reductions;
     std::vector<Type> types;
-    std::function<std::vector<Value>(Value)> body;
+    std::function<std::vector<Value>(Value)> body;  // of a step; it stores what it stores,
+    // or hands out what would store it.
+    std::function<std::vector<Value>(Value, std::vector<std::function<void()>>&)> parts;
   };
+  int64_t steps_together(const Pass& pass) const;
+  static Loop together(Builder& k, const Loop& loop, int64_t count, int64_t steps, int64_t lanes);
   static std::vector<Total> totals_of(const Pass& pass);
   Loop loop_of(const Pass& pass, const std::vector<Total>& totals);
   void finish(const std::vector<Total>& totals, const std::vector<Value>& results);
@@ -166,7 +172,7 @@ class DensityWriter final : public graph::Reader {
   int64_t segment_lanes(const Node& node) const;
   Value total_of(const Node& node, const Index& at, Value sum);
   std::vector<Value> contributions(const Total& total, Value i);
-  void store_elements(const Item& item, Value i);
+  std::function<void()> element_store(const Item& item, Value i);
   Value target_of(const Node& node, const Index& update);
   Value sorted_place(const Node& node, Value update);
 

@@ -15,6 +15,7 @@
 #include "sample/chain_numbers.hpp"
 #include "sample/packing.hpp"
 #include "sample/shape.hpp"
+#include "support/raw_bytes.hpp"
 
 namespace adit::sampling {
 
@@ -47,13 +48,16 @@ class Run {
   int64_t ring() const { return ring_; }                  // rows of a chain that are kept, the latest
   // Rows `first` to `first + count` of all chains: [chain][row][stats + size]; as numbers, or as they lie.
   std::vector<double> rows(int64_t first, int64_t count);
-  std::vector<std::byte> row_bytes(int64_t first, int64_t count);
+  RawBytes row_bytes(int64_t first, int64_t count);
   // Rows from firsts[c] on, counts[c] of chain c; and how many chain c has made.
-  std::vector<std::byte> rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts);
+  RawBytes rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts);
   int64_t made(int64_t chain) const;
   std::vector<double> numbers(std::span<const std::byte> bytes) const;
+  void append_numbers(std::span<const std::byte> bytes, std::vector<double>& to) const;
 
   std::vector<double> state_of(int64_t chain, int64_t offset, int64_t count);
+  // The same of several chains, one after the other.
+  std::vector<double> states_of(int64_t first_chain, int64_t chains, int64_t offset, int64_t count);
   std::vector<uint32_t> words() const { return seen_; }  // of all chains
   // Everything that a run needs to go on but its rows, always of one size; `taken`: rows that left the ring.
   // And back, which gives `taken`; rows of chains that were ahead of that return by themselves.

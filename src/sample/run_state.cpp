@@ -15,14 +15,14 @@ namespace {
 constexpr int64_t chains_read_one_by_one = 64;  // more are read in one piece, with rows that nobody asked for
 
 template <class T>
-std::vector<double> widened(std::span<const std::byte> bytes) {
-  std::vector<double> numbers(bytes.size() / sizeof(T));
-  for (size_t i = 0; i < numbers.size(); ++i) {
+void append_widened(std::span<const std::byte> bytes, std::vector<double>& to) {
+  const size_t first = to.size(), count = bytes.size() / sizeof(T);
+  to.resize(first + count);
+  for (size_t i = 0; i < count; ++i) {
     T number;
     std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
-    numbers[i] = static_cast<double>(number);
+    to[first + i] = static_cast<double>(number);
   }
-  return numbers;
 }
 
 // Lower Cholesky factor of a row-major matrix; false where it is not positive definite.
@@ -99,13 +99,24 @@ int64_t Run::rows_until(int64_t iteration) const {
 
 void Run::save_rows_from(int64_t iteration) { save_from_ = iteration; }
 
+void Run::append_numbers(std::span<const std::byte> bytes, std::vector<double>& to) const {
+  choice_.type == DType::f64 ? append_widened<double>(bytes, to) : append_widened<float>(bytes, to);
+}
+
 std::vector<double> Run::numbers(std::span<const std::byte> bytes) const {
-  return choice_.type == DType::f64 ? widened<double>(bytes) : widened<float>(bytes);
+  std::vector<double> result;
+  append_numbers(bytes, result);
+  return result;
 }
 
 std::vector<double> Run::rows(int64_t first, int64_t count) { return numbers(row_bytes(first, count)); }
 
-std::vector<std::byte> Run::row_bytes(int64_t first, int64_t count) {
+RawBytes Run::row_bytes(int64_t first, int64_t count) {
+  if (first % ring_ == 0 && count == ring_) {  // as they lie
+    RawBytes all(rows_.bytes());
+    device_->read(rows_, all.data(), all.size());
+    return all;
+  }
   const auto chains = static_cast<size_t>(chains_);
   return rows_of_chains(std::vector<int64_t>(chains, first), std::vector<int64_t>(chains, count));
 }
@@ -114,11 +125,11 @@ int64_t Run::made(int64_t chain) const {
   return rows_until(seen_[static_cast<size_t>(chain) * word_count + word_iteration]);
 }
 
-std::vector<std::byte> Run::rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts) {
+RawBytes Run::rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts) {
   const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
   size_t total = 0;
   for (const int64_t count : counts) total += static_cast<size_t>(count);
-  std::vector<std::byte> result(total * width), ring;
+  RawBytes result(total * width), ring;
   if (result.empty()) return result;
   const bool whole = chains_ > chains_read_one_by_one;
   if (whole) {
@@ -150,6 +161,25 @@ std::vector<double> Run::state_of(int64_t chain, int64_t offset, int64_t count) 
   device_->read(state_, bytes.data(), bytes.size(),
                 static_cast<uint64_t>(chain * kernel_->layout.count + offset) * element);
   return numbers(bytes);
+}
+
+std::vector<double> Run::states_of(int64_t first_chain, int64_t chains, int64_t offset, int64_t count) {
+  if (chains <= chains_read_one_by_one) {
+    std::vector<double> all;
+    for (int64_t c = first_chain; c < first_chain + chains; ++c) {
+      const std::vector<double> one = state_of(c, offset, count);
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  const auto element = static_cast<int64_t>(size_of(choice_.type)), width = kernel_->layout.count * element;
+  RawBytes states(static_cast<size_t>(chains * width)), wanted(static_cast<size_t>(chains * count * element));
+  device_->read(state_, states.data(), states.size(), static_cast<uint64_t>(first_chain * width));
+  for (int64_t c = 0; c < chains; ++c)
+    std::memcpy(&wanted[static_cast<size_t>(c * count * element)],
+                &states[static_cast<size_t>(c * width + offset * element)],
+                static_cast<size_t>(count * element));
+  return numbers(wanted);
 }
 
 // saved_from, taken; then numbers (without the density's scratch) and words.

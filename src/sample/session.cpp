@@ -220,7 +220,7 @@ void Session::write_ahead(Rows& rows) {
   std::vector<int64_t> counts;
   for (size_t c = 0; c < rows.written.size(); ++c)
     counts.push_back(std::max<int64_t>(0, run_->made(static_cast<int64_t>(c)) - rows.written[c]));
-  const std::vector<std::byte> bytes = run_->rows_of_chains(rows.written, counts);
+  const RawBytes bytes = run_->rows_of_chains(rows.written, counts);
   if (bytes.empty()) return;
   journal_->rows(std::vector<uint32_t>(counts.begin(), counts.end()), bytes);
   for (size_t c = 0; c < counts.size(); ++c) rows.written[c] += counts[c];
@@ -253,7 +253,10 @@ void Session::resume() {
     return std::vector<uint64_t>(found.size(), static_cast<uint64_t>(number));
   };
   const auto take_up = [&](Rows& to, int64_t first, int64_t count) {
-    if (count > 0) to.blocks.push_back({count, rows_of(contents, all(first), all(count))});
+    if (count > 0) {
+      const Bytes kept = rows_of(contents, all(first), all(count));
+      to.blocks.push_back({count, RawBytes(kept.begin(), kept.end())});
+    }
     to.taken = count;
   };
   if (!in_warmup) take_up(warmup_, 0, before);
@@ -275,8 +278,7 @@ std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
       const size_t row_bytes = width * element, used = std::min(left, static_cast<size_t>(block.count));
       const auto part =
           std::span(block.bytes).subspan(static_cast<size_t>(c * block.count) * row_bytes, used * row_bytes);
-      const std::vector<double> numbers = run_->numbers(part);
-      all.insert(all.end(), numbers.begin(), numbers.end());
+      run_->append_numbers(part, all);
       left -= used;
     }
   }
@@ -328,10 +330,13 @@ void Session::describe(const stats::ModelState& model, int64_t set, Draws& draws
     const size_t at = static_cast<size_t>(c) * word_count;
     draws.leapfrogs += words[at + word_leapfrogs];
     draws.warmup_divergences += words[at + word_warmup_divergences];
-    draws.step_sizes.push_back(run_->state_of(c, real_step, 1)[0]);
-    draws.inverse_metrics.push_back(
-        run_->state_of(c, layout.inverse_metric, layout.dense() ? layout.size * layout.size : layout.size));
   }
+  const int64_t first = set * options_.chains, chains = options_.chains;
+  draws.step_sizes = run_->states_of(first, chains, real_step, 1);
+  const int64_t width = layout.dense() ? layout.size * layout.size : layout.size;
+  const std::vector<double> metrics = run_->states_of(first, chains, layout.inverse_metric, width);
+  for (int64_t c = 0; c < chains; ++c)
+    draws.inverse_metrics.emplace_back(metrics.begin() + c * width, metrics.begin() + (c + 1) * width);
   draws.finished = draws_.taken >= draws_.wanted;
   draws.seconds = seconds_;
 }

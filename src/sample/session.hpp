@@ -23,7 +23,7 @@ class Session {
   using Clock = std::chrono::steady_clock;
   struct Block {
     int64_t count = 0;
-    std::vector<std::byte> bytes;  // [chain][row]
+    RawBytes bytes;  // [chain][row]
   };
   struct Rows {
     int64_t wanted = 0, taken = 0;  // a chain

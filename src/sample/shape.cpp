@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "sample/placement.hpp"
 #include "sample/shape_limits.hpp"
 
 namespace adit::sampling {
@@ -37,29 +38,40 @@ void choose_outside(Choice& choice, const stats::ModelState& model) {
   choice.by_team = !choice.on_cpu && model.size > KernelOptions().written_out;
 }
 
-// The schedule of a chain in a lane; none where kernels lack an operation.
-std::optional<Schedule> known_schedule(const stats::ModelState& model, const Choice& choice) {
+// The schedule of a chain in a lane of a CPU or on a team of a GPU; none where kernels lack an operation.
+std::optional<Schedule> known_schedule(const Density& density, const Choice& choice) {
   try {
-    return make_schedule(make_density(model, choice.type), false, choice.on_cpu);
+    return make_schedule(density, !choice.on_cpu, choice.on_cpu);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
     return std::nullopt;
   }
 }
 
+void choose_on_gpu(Choice& choice, const stats::ModelState& model, const Schedule& schedule,
+                   const Demand& demand, const Limits& limits) {
+  // Chains that would be alone in their subgroups are better off with all of its lanes.
+  const bool crowded = demand.chains > 4 * static_cast<int64_t>(limits.processors);
+  const bool is_loop = 2 * schedule.serial > schedule.work;
+  choice.by_team =
+      (schedule.work > light_work && !(is_loop && crowded)) || model.size > KernelOptions().written_out;
+  if (choice.by_team && device_microseconds(demand) < team_microseconds(demand, limits))
+    choose_outside(choice, model);
+}
+
 void choose_by_work(Choice& choice, const stats::ModelState& model, const SampleOptions& options,
                     const Device& device) {
-  const std::optional<Schedule> schedule = known_schedule(model, choice);
-  const bool is_idle = options.chains * 2 <= static_cast<int64_t>(device.limits().processors);
-  if (!schedule || (!choice.on_cpu && is_idle && schedule->work > device_work))
-    return choose_outside(choice, model);
-  // Loops that go on from step to step are no shorter on a team.
+  const Density density = make_density(model, choice.type);
+  const std::optional<Schedule> schedule = known_schedule(density, choice);
+  if (!schedule) return choose_outside(choice, model);
+  // Loops that go on from step to step are no shorter on a team of a CPU.
   const int64_t shared = schedule->work - schedule->serial;
   if (choice.on_cpu)
     choice.by_team = shared > heavy_work && shared > schedule->serial;
   else
-    choice.by_team =
-        (shared > light_work && shared > schedule->serial) || model.size > KernelOptions().written_out;
+    choose_on_gpu(choice, model, *schedule,
+                  {options.chains, model.size, schedule->work, schedule->serial, shared_products(density)},
+                  device.limits());
 }
 
 }  // namespace

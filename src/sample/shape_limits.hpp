@@ -11,11 +11,18 @@ inline constexpr int64_t light_work = 256;
 // From which a CPU's vectors are better filled with observations than with chains. A guess, not measured.
 inline constexpr int64_t heavy_work = 1024;
 
-// --- Chains across the device
-// Elements of a gradient from which a GPU whose processors are not all busy with a chain each computes it
-// with all of them: one processor reads some 70 GB a second, and the rounds between kernels take some 60 us.
-// From figures of an H200's data sheet; not measured.
-inline constexpr int64_t device_work = 1 << 20;
+// --- A team or the device for chains of a GPU: microseconds, bytes and operations a microsecond.
+// Measured on an H200 with models of bench/models: logistic_large with 4, 256 and 1,024 chains, linear_large with 4
+// and 64, and poisson_slopes, crossed and nested with 1,024.
+inline constexpr double team_step = 0.04;          // of a lane, for each element that it computes
+inline constexpr double serial_step = 0.04;        // of a loop that goes on from element to element
+inline constexpr double team_read_bytes = 5e6;     // of matrices that every team reads for itself
+inline constexpr double device_round = 60;         // a round of some ten kernels of little work
+inline constexpr double device_element_bytes = 20; // that kernels read and write for an element
+inline constexpr double device_bytes = 3.6e6;
+inline constexpr double device_read_bytes = 2e5;   // of matrices, by products with few chains
+inline constexpr double device_operations = 1.5e7; // of products with many
+inline constexpr double device_serial_step = 5;    // a loop is at least a kernel a step
 
 // --- Teams of a GPU
 // Lanes for each processor beyond which teams do not grow. On an H200 with 1,024 chains teams of 64 were the best

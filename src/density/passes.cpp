@@ -1,0 +1,296 @@
+// Passes of a density: loops over observations and other long axes.
+#include <algorithm>
+
+#include "density/contraction.hpp"
+#include "density/factor.hpp"
+#include "density/writer.hpp"
+#include "graph/op.hpp"
+#include "kernel/fold.hpp"
+#include "lower/reduction.hpp"
+
+namespace adit::sampling {
+
+using graph::Op;
+
+// What is the same in all steps of a pass is computed before it.
+void DensityWriter::prepare(const Pass& pass) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> open;
+  const auto follow = [&](const Node& node) {
+    for (const Tensor& operand : node.operands)
+      if (seen.insert(&graph::node_of(operand)).second) open.push_back(&graph::node_of(operand));
+  };
+  for (const Item& item : pass.items) follow(*item.node);
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    const int64_t count = element_count(node.shape);
+    const bool in_memory = leaves_.contains(&node) || is_stored(node);
+    if (count <= (in_memory ? 1 : small) && node.op != Op::iota && node.op != Op::constant &&
+        node.op != Op::broadcast) {
+      for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
+      continue;
+    }
+    if (!in_memory && !totals_.contains(&node) && !sorted_.contains(&node)) follow(node);
+  }
+}
+
+void DensityWriter::write_pass(const Pass& pass) {
+  Builder& k = builder();
+  if (pass.items[0].kind == ItemKind::factor) return write_factor(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::place) return write_places(*pass.items[0].node);
+  // Updates that were put side by side are not computed again.
+  if (pass.items[0].kind != ItemKind::segments || !sorted_.contains(pass.items[0].node)) prepare(pass);
+  if (pass.items[0].kind == ItemKind::segments) return write_segments(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::by_rows) return write_product_by_rows(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::by_columns) return write_product_by_columns(*pass.items[0].node);
+  if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
+  for (const Item& item : pass.items) {
+    const int64_t count = element_count(item.node->shape);
+    if (item.kind == ItemKind::scatter) {
+      const Vector target = memory_at(stored_.at(item.node));
+      k.for_(chain_.index(count), [&](Value i) { target.set(i, chain_.number(0)); });
+    } else if (item.kind == ItemKind::own_sums) {
+      const Vector target = memory_at(sorted_.at(item.node));
+      k.each(chain_.index(count * schedule_.team.lanes), [&](Value i) { target.set(i, chain_.number(0)); });
+    }
+  }
+  const std::vector<Total> totals = totals_of(pass);
+  if (pass.totals_a_loop == 0) return write_loop(pass, totals);
+  // Loops of about the same number.
+  const int64_t count = std::ssize(totals), loops = loops_of(count, pass.totals_a_loop);
+  for (int64_t loop = 0; loop < loops; ++loop)
+    write_loop(pass, {totals.begin() + loop * count / loops, totals.begin() + (loop + 1) * count / loops});
+}
+
+std::vector<DensityWriter::Total> DensityWriter::totals_of(const Pass& pass) {
+  std::vector<Total> totals;
+  for (const Item& item : pass.items)
+    if (item.kind == ItemKind::totals)
+      for (int64_t j = 0; j < element_count(item.node->shape); ++j) totals.push_back({item.node, j});
+  return totals;
+}
+
+void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& totals) {
+  Builder& k = builder();
+  Loop loop = loop_of(pass, totals);
+  std::vector<Value> results;
+  Value count = chain_.index(pass.count);
+  if (const int64_t steps = steps_together(pass); steps > 1) {
+    const int64_t lanes = schedule_.team.lanes;
+    loop = together(k, loop, pass.count, steps, lanes);
+    count = chain_.index((pass.count + steps * lanes - 1) / (steps * lanes) * lanes);
+  }
+  if (const int64_t length = row_length(pass); length > 0) {
+    results = write_rows(pass.count / length, length, loop);
+  } else if (loop.reductions.empty()) {
+    if (chain_.by_team())
+      k.each(count, loop.body);
+    else
+      k.for_(count, loop.body);
+  } else {
+    results = chain_.by_team() ? k.reduce(count, loop.reductions, loop.body)
+                               : lower::loop_totals(k, count, loop.reductions, loop.types, loop.body);
+  }
+  finish(totals, results);
+}
+
+// What a pass does in one step, and how the steps' numbers become totals.
+DensityWriter::Loop DensityWriter::loop_of(const Pass& pass, const std::vector<Total>& totals) {
+  Loop loop;
+  for (const Total& total : totals) {
+    const auto of_one = total_reductions(*total.node);
+    loop.reductions.insert(loop.reductions.end(), of_one.begin(), of_one.end());
+    const auto kinds = total_types(*total.node);
+    loop.types.insert(loop.types.end(), kinds.begin(), kinds.end());
+  }
+  loop.parts = [this, &pass, &totals](Value i, std::vector<std::function<void()>>& stores) {
+    const Scope scope(*this);
+    step_ = i;
+    step_count_ = pass.count;
+    std::vector<Value> parts;
+    auto next = totals.begin();
+    for (const Item& item : pass.items) {
+      if (item.kind != ItemKind::totals) stores.push_back(element_store(item, i));
+      for (; next != totals.end() && next->node == item.node; ++next)
+        for (const Value part : contributions(*next, i)) parts.push_back(part);
+    }
+    step_ = Value();
+    return parts;
+  };
+  loop.body = [parts = loop.parts](Value i) {
+    std::vector<std::function<void()>> stores;
+    std::vector<Value> result = parts(i, stores);
+    for (const auto& store : stores) store();
+    return result;
+  };
+  return loop;
+}
+
+// Steps that a lane of a GPU takes at once: it waits for memory, and for one operation after the other, and
+// several steps wait together. What is long anyway is not made longer.
+int64_t DensityWriter::steps_together(const Pass& pass) const {
+  const int64_t lanes = schedule_.team.lanes;
+  if (!chain_.by_team() || schedule_.on_cpu || lanes == 0) return 1;
+  int64_t steps = pass.cost <= 64 ? 4 : pass.cost <= 160 ? 2 : 1;
+  while (steps > 1 && pass.count < 2 * steps * lanes) steps /= 2;
+  return steps;
+}
+
+// `steps` steps of a lane at once, a team apart as those of a team's loop are; what they store comes after
+// what they read. Of the last ones some do not exist.
+DensityWriter::Loop DensityWriter::together(Builder& k, const Loop& loop, int64_t count, int64_t steps,
+                                            int64_t lanes) {
+  Loop joined = loop;
+  const bool all_exist = count % (steps * lanes) == 0;
+  joined.body = [=, &k, parts_of = loop.parts](Value i) {
+    std::vector<std::function<void()>> stores;
+    std::vector<Value> totals;
+    const Value first = i + i / lanes * (lanes * (steps - 1));
+    for (int64_t s = 0; s < steps; ++s) {
+      const Value step = first + s * lanes, exists = step < step.like(count);
+      const size_t before = stores.size();
+      const std::vector<Value> parts = parts_of(all_exist ? step : min(step, step.like(count - 1)), stores);
+      for (size_t t = 0; t < parts.size(); ++t) {
+        const Value part =
+            all_exist ? parts[t]
+                      : select(exists, parts[t],
+                               k.constant_bits(loop.types[t],
+                                               kernel::identity_of(loop.reductions[t], loop.types[t])));
+        if (s == 0)
+          totals.push_back(part);
+        else
+          totals[t] = lower::combine(loop.reductions[t], totals[t], part);
+      }
+      for (size_t j = before; !all_exist && j < stores.size(); ++j)
+        stores[j] = [&k, exists, store = stores[j]] { k.if_(exists, store); };
+    }
+    for (const auto& store : stores) store();
+    return totals;
+  };
+  return joined;
+}
+
+void DensityWriter::finish(const std::vector<Total>& totals, const std::vector<Value>& results) {
+  auto next = results.begin();
+  for (const Total& total : totals) {
+    const auto width = static_cast<long>(total_reductions(*total.node).size());
+    totals_[total.node].push_back(finished_total(*total.node, {next, next + width}));
+    next += width;
+  }
+}
+
+// The last axis of what a pass computes, where a CPU's lanes count it: they then read side by side, and no
+// place is divided into coordinates. 0: they count all of the pass.
+int64_t DensityWriter::row_length(const Pass& pass) const {
+  if (!chain_.by_team() || !schedule_.on_cpu) return 0;
+  for (const Item& item : pass.items) {
+    const Shape& shape = item.kind == ItemKind::totals || item.kind == ItemKind::sorted
+                             ? item.node->operands[item.kind == ItemKind::totals ? 0 : 2].shape()
+                             : item.node->shape;
+    if (shape.size() < 2 || element_count(shape) != pass.count) continue;
+    const int64_t length = shape[shape.size() - 1];
+    if (length >= shortest_row && length < pass.count) return length;
+  }
+  return 0;
+}
+
+std::vector<Value> DensityWriter::write_rows(int64_t rows, int64_t length, const Loop& loop) {
+  Builder& k = builder();
+  const std::vector<Variable> totals = open_totals(loop);
+  k.for_(chain_.index(rows), [&](Value row) {
+    add_totals(loop, totals, chain_.index(length),
+               [&](Value column) { return loop.body(k.joined(row, length, column)); });
+  });
+  std::vector<Value> results;
+  for (const Variable& total : totals) results.push_back(total.get());
+  return results;
+}
+
+// Totals of several loops of a team.
+std::vector<Variable> DensityWriter::open_totals(const Loop& loop) {
+  Builder& k = builder();
+  std::vector<Variable> totals;
+  for (size_t i = 0; i < loop.types.size(); ++i)
+    totals.push_back(
+        k.variable(k.constant_bits(loop.types[i], kernel::identity_of(loop.reductions[i], loop.types[i]))));
+  return totals;
+}
+
+void DensityWriter::add_totals(const Loop& loop, const std::vector<Variable>& totals, Value count,
+                               const std::function<std::vector<Value>(Value)>& body) {
+  if (loop.reductions.empty()) return builder().each(count, body);
+  const std::vector<Value> parts = builder().reduce(count, loop.reductions, body);
+  for (size_t i = 0; i < parts.size(); ++i)
+    totals[i] = lower::combine(loop.reductions[i], totals[i].get(), parts[i]);
+}
+
+std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
+  const Node& node = *total.node;
+  const Value j = chain_.index(total.element);
+  if (node.op != Op::indexed_add) return element_contributions(*this, node, place(node.shape, j), i);
+  // Few targets: a mask for each.
+  const Index update = place(node.operands[2].shape(), i);
+  const Value value = read(graph::node_of(node.operands[2]), update).re;
+  return {select(target_of(node, update) == j, value, value.like(0))};
+}
+
+// Computes an element of an item now; what is handed out stores it.
+std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
+  const Node& node = *item.node;
+  const auto updated = [&] {
+    return read(graph::node_of(node.operands[2]), place(node.operands[2].shape(), i)).re;
+  };
+  const auto to = [](const Vector& memory, Value at, Value value) {
+    return [=] { memory.set(at, value); };
+  };
+  const auto added = [](const Vector& memory, Value at, Value value) {
+    return [=] { memory.set(at, memory.get(at) + value); };
+  };
+  switch (item.kind) {
+    case ItemKind::output: {
+      const bool is_known = stored_.contains(&node) || node.operands.empty();
+      const Index at = place(node.shape, i);
+      return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : evaluate(node, at).re));
+    }
+    case ItemKind::store:
+      return to(memory_at(stored_.at(&node)), i, memory_number(evaluate(node, place(node.shape, i)).re));
+    case ItemKind::own_sums: {
+      // A team's loop gives a lane the steps of its own number and those that are a team apart.
+      const Value target = target_of(node, place(node.operands[2].shape(), i));
+      return added(memory_at(sorted_.at(&node)), target * schedule_.team.lanes + i % schedule_.team.lanes,
+                   updated());
+    }
+    case ItemKind::sorted: return to(memory_at(sorted_.at(&node)), sorted_place(node, i), updated());
+    case ItemKind::scatter:
+      return added(memory_at(stored_.at(&node)), target_of(node, place(node.operands[2].shape(), i)),
+                   updated());
+    default: return [] {};
+  }
+}
+
+void DensityWriter::write_factor(const Node& node) {
+  const Vector to = memory_at(stored_.at(&node));
+  const auto operand = [&](size_t which) {
+    return [&, which](Value i) {
+      const Tensor& x = node.operands[which];
+      return read(graph::node_of(x), place(x.shape(), i)).re;
+    };
+  };
+  memo_.emplace_back();
+  const auto turned = turned_.find(&node);
+  if (node.op == Op::cholesky)
+    write_cholesky(chain_, node, operand(0), to,
+                   turned == turned_.end() ? Vector() : memory_at(turned->second), [&](const auto& body) {
+                     const Scope scope(*this);
+                     body();
+                   });
+  else
+    write_triangular(chain_, node, operand(0), operand(1), to, schedule_.on_cpu, [&](const auto& body) {
+      const Scope scope(*this);
+      body();
+    });
+  memo_.pop_back();
+}
+
+}  // namespace adit::sampling
