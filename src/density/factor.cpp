@@ -139,6 +139,37 @@ void solve_together(Chain& chain, const Triangle& about, Value matrix, const Rea
   });
 }
 
+// Rows become columns, where they lie.
+void turn(Chain& chain, int64_t n, Value first, const Vector& x) {
+  Builder& k = chain.builder();
+  k.each(chain.index(n * n), [&](Value e) {
+    const Value i = e / n, j = e % n;
+    k.if_(i < j, [&] {
+      const Value here = first + e, there = first + j * n + i, kept = x.get(here);
+      x.set(here, x.get(there));
+      x.set(there, kept);
+    });
+  });
+}
+
+// As many right-hand sides as there are rows, and each a row, by lanes of a GPU: one after the other they would
+// read what lies a row apart, all from one bank of their memory. They are turned before and after.
+void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadElement& a, const ReadElement& b,
+                  const Vector& to, const InScope& scope) {
+  Builder& k = chain.builder();
+  const int64_t n = about.n;
+  const Value first = matrix * (n * n);
+  k.each(chain.index(n * n), [&](Value e) { scope([&] { to.set(first + e, b(first + e)); }); });
+  turn(chain, n, first, to);
+  Triangle columns = about;
+  columns.left_side = true;
+  const ReadElement itself = [&](Value at) { return to.get(at); };
+  k.each(chain.index(n), [&](Value side) {
+    solve_alone(chain, columns, matrix * n + side, a, itself, to, scope);
+  });
+  turn(chain, n, first, to);
+}
+
 }  // namespace
 
 bool wants_turned(const Node& node) {
@@ -176,8 +207,11 @@ void write_triangular(Chain& chain, const Node& node, const ReadElement& a, cons
   constexpr int64_t few_sides = 8;  // fewer right-hand sides than keep the lanes of a vector busy
   // Right-hand sides that are rows: the lanes of a CPU count the elements of each, which lie side by side.
   const bool across = on_cpu && !given.left_side && n >= few_sides;
+  const bool turns = !on_cpu && !given.left_side && columns == n && n >= few_sides;
   if (!chain.by_team())
     k.for_(chain.index(matrices * columns), alone);
+  else if (turns)
+    k.for_(chain.index(matrices), [&](Value matrix) { solve_turned(chain, about, matrix, a, b, to, scope); });
   else if ((matrices * columns >= few_sides && !across) || n < few_sides)
     k.each(chain.index(matrices * columns), alone);
   else

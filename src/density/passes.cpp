@@ -75,6 +75,8 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
   Builder& k = builder();
   Loop loop = loop_of(pass, totals);
   std::vector<Value> results;
+  if (share_ && &pass == &schedule_.passes[static_cast<size_t>(schedule_.spread_pass)])
+    return finish(totals, shared_totals(pass, loop));
   Value count = chain_.index(pass.count);
   if (const int64_t steps = steps_together(pass); steps > 1) {
     const int64_t lanes = schedule_.team.lanes;
@@ -93,6 +95,56 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
                                : lower::loop_totals(k, count, loop.reductions, loop.types, loop.body);
   }
   finish(totals, results);
+}
+
+// A team's share of the totals of many rows; or, for who does the rest, all of them.
+std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& loop) {
+  Builder& k = builder();
+  const int64_t teams = share_->teams, rows = (pass.count + teams - 1) / teams;
+  const auto place_of = [&](size_t t, Value team) {
+    return share_->base + chain_.index(static_cast<int64_t>(t) * teams) + team;
+  };
+  if (share_->team.type() == Type::none)
+    return k.reduce(chain_.index(teams), loop.reductions, [&](Value team) {
+      std::vector<Value> parts;
+      for (size_t t = 0; t < loop.types.size(); ++t) parts.push_back(share_->shares[place_of(t, team)]);
+      return parts;
+    });
+  const Value first = share_->team * rows;
+  const std::vector<Value> results = k.reduce(chain_.index(rows), loop.reductions, [&](Value i) {
+    const Value row = first + i, exists = row < row.like(pass.count);
+    std::vector<std::function<void()>> stores;  // none
+    std::vector<Value> parts = loop.parts(min(row, row.like(pass.count - 1)), stores);
+    for (size_t t = 0; t < parts.size(); ++t)
+      parts[t] = select(
+          exists, parts[t],
+          k.constant_bits(loop.types[t], kernel::identity_of(loop.reductions[t], loop.types[t])));
+    return parts;
+  });
+  k.once([&] {
+    for (size_t t = 0; t < results.size(); ++t) share_->shares[place_of(t, share_->team)] = results[t];
+  });
+  return results;
+}
+
+int64_t DensityWriter::shares_of_a_team() const {
+  int64_t count = 0;
+  for (const Item& item : schedule_.passes[static_cast<size_t>(schedule_.spread_pass)].items)
+    count += element_count(item.node->shape) * std::ssize(total_reductions(*item.node));
+  return count;
+}
+
+void DensityWriter::write_share(const Vector& q, const Vector& scratch, const RowShare& share) {
+  q_ = q;
+  scratch_ = scratch;
+  share_ = share;
+  memo_.assign(1, {});
+  enter(schedule_, 0, std::vector<Vector>(density_.variables.size() + 1));
+}
+
+Value DensityWriter::write_rest(const Vector& q, const Vector& g, const Vector& scratch, const RowShare& share) {
+  share_ = share;
+  return write(q, g, scratch);
 }
 
 // What a pass does in one step, and how the steps' numbers become totals.

@@ -72,9 +72,28 @@ Schedule Scheduler::make() {
     schedule.passes.push_back(std::move(pass));
   }
   find_tiles(schedule);
+  if (region_.team.spreads) schedule.spread_pass = find_spread_pass(schedule);
   schedule.work += static_cast<int64_t>(nodes_.size());
   place_memory(schedule);
   return schedule;
+}
+
+// The pass over many rows, where it is the only one, and all that comes of it are some totals.
+int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
+  int64_t found = -1, totals = 0;
+  for (size_t p = 0; p < schedule.passes.size(); ++p) {
+    const Pass& pass = schedule.passes[p];
+    for (const Item& item : pass.items)
+      if (item.kind == ItemKind::control || count_of(*item.node) >= many_rows) return -1;
+    if (pass.count < many_rows) continue;
+    if (found >= 0 || pass.totals_a_loop > 0) return -1;
+    found = static_cast<int64_t>(p);
+    for (const Item& item : pass.items) {
+      if (item.kind != ItemKind::totals || item.node->type != region_.type) return -1;
+      totals += count_of(*item.node);
+    }
+  }
+  return totals <= most_spread_totals ? found : -1;
 }
 
 double Scheduler::step_cost(const Pass& pass) {
@@ -123,6 +142,7 @@ void Scheduler::classify_reduction(const Node& node) {
   if (is_written_out(node)) return;
   if (const auto kind = product_by_lines(node)) return add_product(node, *kind);
   if (n <= small && m > small) return;  // so is this
+  if (region_.team.spreads && m >= many_rows && n <= most_spread_length) return;  // by the lane that has the row
   const bool is_wide = on_cpu_ && m > few_totals;
   if (are_totals(node) && is_wide) keep_operands(node);
   if (are_totals(node))
@@ -150,6 +170,8 @@ bool Scheduler::is_written_out(const Node& node) {
 
 bool Scheduler::are_totals(const Node& node) const {
   const bool any_order = node.op == Op::dot || lower::combines_in_any_order(node);
+  if (region_.team.spreads && length_of(node) >= many_rows)
+    return any_order && count_of(node) <= most_spread_totals;
   return any_order && count_of(node) <= small && (by_gpu_team_ || length_of(node) > small);
 }
 

@@ -71,12 +71,15 @@ struct TeamShape {
   int64_t subgroup = 1;  // lanes that can hand each other numbers; 1: they cannot
   int64_t near = 0;      // numbers of memory near its lanes for what the density keeps
   int64_t short_result = small;  // longer results are shared out; all lanes compute all of the others
+  bool all_near = false;         // all of the chain's memory lies near the lanes
+  bool spreads = false;          // one pass over many rows is spread over the device
 };
 
 struct Schedule {
   bool by_team = false, on_cpu = false;
   TeamShape team;
   int64_t short_result = small;  // longer results of the region are output items
+  int64_t spread_pass = -1;      // the pass whose rows are spread over the device; -1: there is none
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
   std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
@@ -132,6 +135,12 @@ inline constexpr int64_t shortest_row = 16;
 
 // Bytes of a matrix that a CPU reads twice while they lie in its first cache, of 32 KiB or more.
 inline constexpr int64_t tile_bytes = 24576;
+
+// Rows from which a pass may be spread over a device; the totals that come of it, which are as many registers of a
+// lane; and the columns of a matrix that the lane of a row multiplies by itself.
+inline constexpr int64_t many_rows = 4096;
+inline constexpr int64_t most_spread_totals = 96;
+inline constexpr int64_t most_spread_length = 512;
 
 // Rounds that a while loop makes in a kernel at most: one that goes on has no density there.
 inline constexpr int64_t most_rounds = 1024;

@@ -71,6 +71,7 @@ class Scheduler {
   // --- What is worth keeping ---
   double cost_of(const Node& node);
   double step_cost(const Pass& pass);
+  int64_t find_spread_pass(const Schedule& schedule) const;
   // How often an element of each node is computed in a pass: the evaluations of its users, with those that
   // are shared counted once.
   void count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total);

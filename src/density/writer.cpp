@@ -105,6 +105,7 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
   for (size_t p = 0; p < schedule.passes.size(); ++p) {
     const Pass& pass = schedule.passes[p];
+    if (share_ && share_->team.type() != Type::none && static_cast<int64_t>(p) > schedule_.spread_pass) break;
     if (pass.tile > 0) {
       write_tiles(pass, schedule.passes[p + 1], schedule.passes[p + 2]);
       p += 2;

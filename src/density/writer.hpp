@@ -35,6 +35,15 @@ struct Segments {
   int64_t reals_count = 0, places_count = 0;
 };
 
+// The rows of one pass, spread over several teams: each leaves its share of the totals, and one that comes later
+// adds them up and does the rest.
+struct RowShare {
+  Array shares;        // [totals, teams] of the chain
+  Value base;          // where the chain's begin
+  Value team;          // of the chain's; none: this is the one that does the rest
+  int64_t teams = 1;
+};
+
 // A parameter of a function inside of control flow, while the function is written.
 struct Binding {
   std::vector<Value> elements;   // in registers; or
@@ -57,6 +66,11 @@ class DensityWriter final : public graph::Reader {
   // The log density at q, its gradient to g. `scratch` is memory of the chain, `near` that of it which the
   // schedule wants near a team's lanes.
   Value write(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near = {});
+
+  // The same by the schedule's spread pass.
+  void write_share(const Vector& q, const Vector& scratch, const RowShare& share);
+  Value write_rest(const Vector& q, const Vector& g, const Vector& scratch, const RowShare& share);
+  int64_t shares_of_a_team() const;  // numbers
 
   const Segments& segments() const { return segments_; }
 
@@ -149,6 +163,7 @@ class DensityWriter final : public graph::Reader {
     // or hands out what would store it.
     std::function<std::vector<Value>(Value, std::vector<std::function<void()>>&)> parts;
   };
+  std::vector<Value> shared_totals(const Pass& pass, const Loop& loop);
   int64_t steps_together(const Pass& pass) const;
   static Loop together(Builder& k, const Loop& loop, int64_t count, int64_t steps, int64_t lanes);
   static std::vector<Total> totals_of(const Pass& pass);
@@ -202,6 +217,7 @@ class DensityWriter final : public graph::Reader {
   std::unordered_map<const Node*, std::vector<Value>> ahead_;  // leaves that are read already
   // While a density is written
   Vector q_, g_, scratch_, near_;
+  std::optional<RowShare> share_;
   // Of the region that is written and those around it.
   std::unordered_map<const Node*, int64_t> stored_, sorted_, turned_;
   std::unordered_map<const Node*, ItemKind> kinds_;

@@ -1,26 +1,25 @@
-// A model's log density and gradient at the points of all chains, by the engine of tensors.
+// The density of all chains by the engine of tensors.
 #pragma once
 
 #include <adit/transform.hpp>
 
 #include "density/bind.hpp"
+#include "sample/outside_density.hpp"
 
 namespace adit::sampling {
 
-class BatchedDensity {
+class BatchedDensity final : public OutsideDensity {
  public:
   // `sets`: as bind_data takes them; the points of a set's chains come one after the other.
   BatchedDensity(const stats::ModelState& model, const Density& density, const std::vector<DataSet>& sets,
                  int64_t chains_a_set, std::shared_ptr<Device> device);
 
-  double constant() const { return constant_; }  // of the log density, of the first set
-  std::vector<Buffer> leaves() const;
-  // [chains, size]: where the kernel leaves its points.
-  const Buffer& points() const { return points_; }
-  // At those points, in the order of the device's queue: values [chains], gradients [chains, size].
-  void evaluate();
-  Buffer values() const;
-  Buffer gradients() const;
+  double constant() const override { return constant_; }
+  std::vector<Buffer> leaves() const override;
+  const Buffer& points() const override { return points_; }
+  void evaluate() override;
+  Buffer values() const override;
+  Buffer gradients() const override;
 
  private:
   std::shared_ptr<Device> device_;

@@ -64,7 +64,12 @@ LayoutWish layout_wish(const std::string& text) {
     wish.placement = Placement::device;
   else
     refuse(forms, text);
-  if (parts.size() > (wish.placement == Placement::device ? 1u : 4u)) refuse(forms, text);
+  const bool is_device = wish.placement == Placement::device;
+  if (parts.size() > (is_device ? 2u : 4u)) refuse(forms, text);
+  if (is_device) {
+    if (parts.size() > 1) wish.forced.rows_teams = whole(parts[1], 1, 65535, text);
+    return wish;
+  }
   if (parts.size() > 1) wish.forced.lanes = static_cast<uint32_t>(whole(parts[1], 1, 1024, text));
   if (parts.size() > 2) {
     for (const auto& [name, home] : homes)

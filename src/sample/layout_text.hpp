@@ -1,6 +1,7 @@
 // How chains lie on a device, in words: what a run tells of itself, and what makes another one lie alike.
 //
 //   device            the density between dispatches, by the engine of tensors
+//   device:132        the same, by kernels that spread a chain's rows over 132 teams
 //   lane:4:array      chains in lanes, 4 together, their numbers in arrays
 //   lane:16:shared:3  with 3 slots of the tree's stack in shared memory
 //   team:64:split     a chain on 64 lanes, what every leaf touches in shared memory

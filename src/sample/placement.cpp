@@ -18,6 +18,13 @@ double team_microseconds(const Demand& demand, const Limits& limits) {
   return std::max(turns * alone, chains * products * 4 / team_read_bytes);
 }
 
+double rows_microseconds(const Demand& demand, const Limits& limits) {
+  const auto chains = static_cast<double>(demand.chains);
+  const double lanes = static_cast<double>(rows_teams) * rows_lanes * limits.multiprocessors;
+  return rows_round + chains * std::max(static_cast<double>(demand.work) / lanes * team_step,
+                                        static_cast<double>(demand.products) * 2 / team_read_bytes);
+}
+
 double device_microseconds(const Demand& demand) {
   const auto chains = static_cast<double>(demand.chains), products = static_cast<double>(demand.products);
   const double rest = std::max(0.0, static_cast<double>(demand.work - demand.serial) - products);

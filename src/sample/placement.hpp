@@ -16,5 +16,6 @@ struct Demand {
 // Microseconds of a leapfrog of all chains, roughly.
 double team_microseconds(const Demand& demand, const Limits& limits);
 double device_microseconds(const Demand& demand);
+double rows_microseconds(const Demand& demand, const Limits& limits);
 
 }  // namespace adit::sampling

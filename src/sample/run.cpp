@@ -12,7 +12,9 @@
 
 #include "density/trips.hpp"
 #include "sample/failure.hpp"
+#include "sample/batched_density.hpp"
 #include "sample/layout_text.hpp"
+#include "sample/rows_density.hpp"
 #include "sample/shape.hpp"
 
 namespace adit::sampling {
@@ -53,13 +55,33 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   check_trips(kernel_->loop_trips, *device_);
   compiled_ = device_->compile(kernel_->program);
   if (choice.outside)
-    outside_ = std::make_unique<BatchedDensity>(model, *density_, sets, options.chains, device_);
+    open_outside();
   else
     data_ = bind_data(model, *density_, kernel_->segments, sets, *device_);
   if (!std::isfinite(constant())) throw_bad_constant(model);
   allocate();
   initialise();
   set_budget(0, 1);
+}
+
+// Rows that are many for the chains there are go by kernels of their own; all else by the engine of tensors.
+void Run::open_outside() {
+  const Limits& limits = device_->limits();
+  std::optional<Schedule> rows;
+  if (forced_.rows_teams != 0 || choice_.spreads) rows = rows_schedule(*density_, limits);
+  if (!rows && forced_.rows_teams > 0)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[sample] layout: expected device for a model that cannot spread its rows, got "
+                            "device:{}",
+                            forced_.rows_teams));
+  if (!rows) {
+    outside_ =
+        std::make_unique<BatchedDensity>(model_, *density_, data_sets_, options_.chains, device_);
+    return;
+  }
+  const int64_t teams = forced_.rows_teams > 0 ? forced_.rows_teams : teams_for_rows(*rows, chains_, limits);
+  outside_ = std::make_unique<RowsDensity>(model_, *density_, *rows, data_sets_, options_.chains, teams, device_);
+  layout_ = fmt::format("device:{}", teams);
 }
 
 void Run::allocate() {

@@ -11,7 +11,7 @@
 
 #include "density/bind.hpp"
 #include "nuts/kernel.hpp"
-#include "sample/batched_density.hpp"
+#include "sample/outside_density.hpp"
 #include "sample/chain_numbers.hpp"
 #include "sample/packing.hpp"
 #include "sample/shape.hpp"
@@ -78,6 +78,7 @@ class Run {
   int64_t slowest() const { return slowest_; }
 
  private:
+  void open_outside();
   void allocate();
   void initialise();
   void plan_windows();
@@ -124,7 +125,7 @@ class Run {
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
   bool sampling_ = false;    // some dispatch began after warm-up
   BoundData data_;
-  std::unique_ptr<BatchedDensity> outside_;  // where the density is computed outside of the kernel
+  std::unique_ptr<OutsideDensity> outside_;  // where the density is computed outside of the kernel
   Buffer state_, words_, rows_, places_;
   int64_t ring_ = 1, save_from_ = 0;
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;

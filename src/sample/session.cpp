@@ -27,6 +27,7 @@ double since(std::chrono::steady_clock::time_point begin) {
 // What a test decides, else what the caller wishes.
 Forced joined(Forced forced, const Forced& wish) {
   if (!forced.lanes) forced.lanes = wish.lanes;
+  if (!forced.rows_teams) forced.rows_teams = wish.rows_teams;
   if (!forced.home) forced.home = wish.home;
   if (!forced.slots) forced.slots = wish.slots;
   return forced;

@@ -1,9 +1,11 @@
 #include "sample/shape.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "sample/placement.hpp"
+#include "sample/rows_density.hpp"
 #include "sample/shape_limits.hpp"
 
 namespace adit::sampling {
@@ -48,15 +50,19 @@ std::optional<Schedule> known_schedule(const Density& density, const Choice& cho
   }
 }
 
-void choose_on_gpu(Choice& choice, const stats::ModelState& model, const Schedule& schedule,
-                   const Demand& demand, const Limits& limits) {
+void choose_on_gpu(Choice& choice, const stats::ModelState& model, const Density& density,
+                   const Schedule& schedule, const Demand& demand, const Limits& limits) {
   // Chains that would be alone in their subgroups are better off with all of its lanes.
   const bool crowded = demand.chains > 4 * static_cast<int64_t>(limits.processors);
   const bool is_loop = 2 * schedule.serial > schedule.work;
   choice.by_team =
       (schedule.work > light_work && !(is_loop && crowded)) || model.size > KernelOptions().written_out;
-  if (choice.by_team && device_microseconds(demand) < team_microseconds(demand, limits))
-    choose_outside(choice, model);
+  if (!choice.by_team) return;
+  const double team = team_microseconds(demand, limits), device = device_microseconds(demand);
+  const double rows = rows_schedule(density, limits) ? rows_microseconds(demand, limits) : INFINITY;
+  if (std::min(device, rows) >= team) return;
+  choose_outside(choice, model);
+  choice.spreads = rows < device;
 }
 
 void choose_by_work(Choice& choice, const stats::ModelState& model, const SampleOptions& options,
@@ -69,7 +75,7 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
   if (choice.on_cpu)
     choice.by_team = shared > heavy_work && shared > schedule->serial;
   else
-    choose_on_gpu(choice, model, *schedule,
+    choose_on_gpu(choice, model, density, *schedule,
                   {options.chains, model.size, schedule->work, schedule->serial, shared_products(density)},
                   device.limits());
 }
@@ -134,9 +140,10 @@ uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chai
   const int64_t invocations = int64_t{busy_lanes} * device.limits().processors;
   int64_t longest = layout.size;
   for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
+  const int64_t a_pass = schedule.work / std::max<int64_t>(1, std::ssize(schedule.passes));
   uint32_t lanes = 32;
   if (2 * schedule.serial < schedule.work)
-    while (lanes < 256 && lanes * 16 <= longest && lanes * 2 * chains <= invocations) lanes *= 2;
+    while (lanes < 256 && lanes * 16 <= a_pass && lanes * 2 * chains <= invocations) lanes *= 2;
   // More lanes are fewer teams on a multiprocessor, with more memory each.
   const int64_t wanted = hot_numbers(layout) + schedule.scratch;
   const auto fits = [&](uint32_t many) { return wanted <= room_of_team(many, chains, type, device); };
@@ -168,10 +175,9 @@ KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOp
   else if (limits.lanes_by_hand && !whole.dense() && hot <= room)
     shape.home = Home::split;
   if (forced.home) shape.home = *forced.home;
-  if (shape.home == Home::split) {
-    team.near = std::max<int64_t>(0, room - hot);
-    schedule = make_schedule(density, true, false, team);
-  }
+  if (shape.home == Home::split) team.near = std::max<int64_t>(0, room - hot);
+  team.all_near = shape.home == Home::shared;
+  schedule = make_schedule(density, true, false, team);
   shape.by_hand = shape.home != Home::buffer && limits.lanes_by_hand;
   return {std::move(schedule), shape};
 }

@@ -9,7 +9,8 @@ namespace adit::sampling {
 struct Choice {
   DType type = DType::f64;
   bool by_team = false, on_cpu = false;
-  bool outside = false;  // the density is computed by the engine of tensors
+  bool outside = false;  // the density is computed between dispatches: by the engine of tensors,
+  bool spreads = false;  // or by teams that its rows are spread over
 };
 Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 

@@ -34,6 +34,14 @@ inline constexpr int64_t resident_subgroups = 16;
 // Of a team's share of shared memory, left for sums over lanes and for what drivers keep. A guess.
 inline constexpr int64_t spare_shared_bytes = 2048;
 
+// --- Rows of few chains, spread over a device
+// Lanes of a team, and teams for each multiprocessor: so that two or more of them share it, and no lane has many rows
+// of a small model. Guesses.
+inline constexpr uint32_t rows_lanes = 128;
+inline constexpr int64_t rows_teams = 4;
+// Microseconds of a round: three kernels that wait for each other.
+inline constexpr double rows_round = 18;
+
 // --- Vectors of a CPU
 // A round of a full vector takes so many tenths of one of a chain alone: vectors then begin at three chains a
 // thread, where they were measured to pay on two cores of a Neoverse V1 (bench/RESULTS.md).
