@@ -310,7 +310,7 @@ TEST_F(Checkpoint, PiecesLostMovedOrForeign) {
 // Files of the first version, with states among the records, are not misread.
 TEST_F(Checkpoint, OtherVersionsAreRefused) {
   make();
-  for (const uint32_t version : {0u, 1u, 3u, 0xffffffffu}) {
+  for (const uint32_t version : {0u, 1u, 2u, 4u, 0xffffffffu}) {
     Bytes number;
     append_number<uint32_t>(number, version);
     Bytes bytes = contents();
@@ -319,7 +319,7 @@ TEST_F(Checkpoint, OtherVersionsAreRefused) {
     write(other, bytes);
     expect_words(
         error_of([&] { read_checkpoint(other); }),
-        {other.string(), "expected a checkpoint of version 2, got version " + std::to_string(version),
+        {other.string(), "expected a checkpoint of version 3, got version " + std::to_string(version),
          "another release"});
   }
 }

@@ -337,7 +337,7 @@ TEST_F(SampleTest, layouts_that_are_none) {
       sample(small_model(), options);
     };
   };
-  for (const char* text : {"lanes", "team:64:split:1:2", "device:4", "LANE", "lane ", ":", "teams:4"})
+  for (const char* text : {"lanes", "team:64:split:1:2", "device:4:2", "LANE", "lane ", ":", "teams:4"})
     expect_error(with(text),
                  "[sample] layout: expected auto, lane, team, device, or a layout that a run told");
   for (const char* text : {"lane:", "lane:0", "team:x", "team:-4", "lane:99999", "lane:4x:array"})

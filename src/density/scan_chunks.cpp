@@ -32,7 +32,7 @@ bool DensityWriter::goes_by_chunks(const Node& node, const Control& control) con
       are_near = are_near && at != stored_.end() && at->second < schedule_.near;
     }
   }
-  if (are_near) return false;
+  if (are_near && schedule_.team.lanes <= 2 * schedule_.team.subgroup) return false;
   if (about.length < 2 * schedule_.team.subgroup || !control.functions[0].passes.empty()) return false;
   for (const int64_t state : control.states)
     if (state >= 0) return false;

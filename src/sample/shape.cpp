@@ -120,8 +120,9 @@ namespace {
 int64_t room_of_team(uint32_t lanes, int64_t chains, DType type, const Device& device) {
   const Limits& limits = device.limits();
   const int64_t subgroups = std::max<int64_t>(1, lanes / std::max(1u, limits.subgroup_size));
-  const int64_t all = std::max<int64_t>(1, chains / std::max(1u, limits.multiprocessors));
-  const int64_t together = std::clamp<int64_t>(resident_subgroups / subgroups, 1, all);
+  // All of them, where there are few: some that had to wait for the others would take as long again.
+  const int64_t all = (chains + limits.multiprocessors - 1) / std::max(1u, limits.multiprocessors);
+  const int64_t together = std::clamp<int64_t>(resident_subgroups / subgroups, 1, std::max<int64_t>(1, all));
   const int64_t bytes =
       std::min<int64_t>(limits.shared_bytes, limits.multiprocessor_shared_bytes / together);
   return std::max<int64_t>(0, bytes - spare_shared_bytes) / static_cast<int64_t>(size_of(type));
@@ -147,7 +148,8 @@ uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chai
   // More lanes are fewer teams on a multiprocessor, with more memory each.
   const int64_t wanted = hot_numbers(layout) + schedule.scratch;
   const auto fits = [&](uint32_t many) { return wanted <= room_of_team(many, chains, type, device); };
-  if (!fits(lanes) && fits(256) && 2 * schedule.serial < schedule.work)
+  const bool most_fits = 2 * wanted <= 3 * room_of_team(lanes, chains, type, device);
+  if (!most_fits && fits(256) && 2 * schedule.serial < schedule.work)
     while (lanes < 256 && lanes * 2 <= longest && !fits(lanes)) lanes *= 2;
   return std::min(lanes, device.limits().max_lanes);
 }
