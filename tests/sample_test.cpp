@@ -46,6 +46,33 @@ TEST_P(SampleOnDevice, a_stopped_run_goes_on) {
   expect_same(whole, sample(small_model(), options, forced));
   fs::remove(path);
 }
+// Many chains are looked at in a few numbers, which changes nothing: neither draws nor what a stopped run goes on
+// from, nor what adapts together.
+TEST_P(SampleOnDevice, summaries_change_nothing) {
+  SampleOptions options = few();
+  options.device = GetParam();
+  options.warmup = 30;
+  options.draws = 10;
+  options.placement = Placement::team;  // vectors of a CPU are placed by each chain's words
+  const fs::path path = fs::temp_directory_path() / ("adit-summary-" + std::to_string(::getpid()));
+  for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
+    options.adapt = adapt;
+    const Draws whole = sample(small_model(), options);
+    const Forced forced{.budget = 5, .ring = 4, .summarises = true};
+    const Draws summed = sample(small_model(), options, forced);
+    expect_same(whole, summed);
+    EXPECT_EQ(whole.leapfrogs, summed.leapfrogs);
+    EXPECT_EQ(whole.warmup_divergences, summed.warmup_divergences);
+    options.checkpoint = path.string();
+    EXPECT_FALSE(sample(small_model(), stopping(options, options.warmup + 2), forced).finished);
+    options.resume = true;
+    expect_same(whole, sample(small_model(), options, forced));
+    options.resume = false;
+    options.checkpoint.clear();
+    fs::remove(path);
+  }
+}
+
 // The density between dispatches: slices, a stop in the middle of a tree and pooled adaptation change
 // nothing.
 TEST_P(SampleOnDevice, across_the_device) {

@@ -15,6 +15,7 @@ struct Forced {
   std::optional<Home> home{};
   std::optional<int64_t> slots{};
   int64_t ring = 0;               // rows, where it is not 0
+  bool summarises = false;        // where chains are, also of few, in a few numbers
   double checkpoint_seconds = 1;  // how often a checkpoint is written at first
 };
 

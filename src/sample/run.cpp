@@ -24,6 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t longest_beat = 8;    // rounds
+// Chains whose words the host does not look through after each dispatch: a million are 80 MB. A guess.
+constexpr int64_t summarised_chains = 8192;
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
 constexpr double longest_slice = 0.25;  // where less would be spent on coming and going
 
@@ -48,6 +50,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   teams_ = teams_of(shape, chains_);
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
   packing_.emplace(chains_, together);
+  if (!shape.in_vectors && (chains_ >= summarised_chains || forced_.summarises))
+    summariser_.emplace(device_, chains_);
   groups_ = (chains_ + together - 1) / together;
   in_vectors_ = shape.in_vectors;
   kernel_ = std::make_shared<NutsKernel>(
@@ -224,6 +228,10 @@ void Run::step(int64_t limit) {
 }
 
 double Run::share_that_goes_on(int64_t limit) const {
+  if (summary_) {
+    const int64_t going = summary_limit_ == limit ? summary_->going : chains_;
+    return static_cast<double>(std::max<int64_t>(1, going)) / static_cast<double>(chains_);
+  }
   int64_t going = 0;
   for (int64_t c = 0; c < chains_; ++c)
     going += seen_[static_cast<size_t>(c) * word_count + word_iteration] < limit;
@@ -247,7 +255,7 @@ void Run::set_budget(double seconds, double share) {
   if (budget_ == 0)
     budget_ = 16;
   else {
-    const double rate = packing_->longest_run() * turns(share) / std::max(seconds, 1e-6);
+    const double rate = longest_run_ * turns(share) / std::max(seconds, 1e-6);
     const double wanted = std::max(rate * slice_seconds, std::min(64.0, rate * longest_slice));
     budget_ = static_cast<uint32_t>(std::clamp(wanted, 1.0, std::min(8.0 * budget_, 0x1p24)));
   }
@@ -292,8 +300,8 @@ void Run::slice(int64_t limit, double share) {
     rounds_outside(limit, dispatch.rounds);
   else
     device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
-  look();
-  check_failures();
+  look(limit);
+  if (!summary_ || summary_->failed > 0) check_failures();
 }
 
 // The kernel and the density by turns; nobody waits in between.
@@ -305,7 +313,28 @@ void Run::rounds_outside(int64_t limit, uint32_t rounds) {
 }
 
 // Where the chains are.
-void Run::look() {
+void Run::look(int64_t limit) {
+  if (!summariser_) return look_at_all();
+  const Summary before = summary_.value_or(Summary());
+  const Summary now = summariser_->summarise(words_, limit);
+  leapfrogs_ = now.leapfrogs;
+  divergences_ = now.divergences;
+  warmup_divergences_ = now.warmup_divergences;
+  slowest_ = now.slowest;
+  longest_run_ = now.longest_run;
+  set_beat(now.leapfrogs - before.leapfrogs, now.transitions - before.transitions);
+  summary_ = now;
+  summary_limit_ = limit;
+  is_stale_ = true;
+}
+
+void Run::refresh() const {
+  if (!is_stale_) return;
+  device_->read(words_, seen_.data(), seen_.size() * 4);
+  is_stale_ = false;
+}
+
+void Run::look_at_all() {
   const std::vector<uint32_t> before = seen_;
   device_->read(words_, seen_.data(), seen_.size() * 4);
   const uint64_t leapfrogs = leapfrogs_;
@@ -322,9 +351,11 @@ void Run::look() {
   }
   set_beat(leapfrogs_ - leapfrogs, transitions);
   packing_->learn(before, seen_);
+  longest_run_ = packing_->longest_run();
 }
 
 void Run::check_failures() {
+  refresh();
   for (int64_t c = 0; c < chains_; ++c) {
     const uint32_t* words = &seen_[static_cast<size_t>(c) * word_count];
     if (words[word_phase] != static_cast<uint32_t>(Phase::failed)) continue;

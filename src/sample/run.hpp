@@ -15,6 +15,7 @@
 #include "sample/chain_numbers.hpp"
 #include "sample/packing.hpp"
 #include "sample/shape.hpp"
+#include "sample/summary.hpp"
 #include "support/raw_bytes.hpp"
 
 namespace adit::sampling {
@@ -58,7 +59,10 @@ class Run {
   std::vector<double> state_of(int64_t chain, int64_t offset, int64_t count);
   // The same of several chains, one after the other.
   std::vector<double> states_of(int64_t first_chain, int64_t chains, int64_t offset, int64_t count);
-  std::vector<uint32_t> words() const { return seen_; }  // of all chains
+  const std::vector<uint32_t>& words() const {  // of all chains
+    refresh();
+    return seen_;
+  }
   // Everything that a run needs to go on but its rows, always of one size; `taken`: rows that left the ring.
   // And back, which gives `taken`; rows of chains that were ahead of that return by themselves.
   std::vector<std::byte> save(int64_t taken);
@@ -85,7 +89,9 @@ class Run {
   void slice(int64_t limit, double share);
   void rounds_outside(int64_t limit, uint32_t rounds);
   void ask_again();
-  void look();
+  void look(int64_t limit);
+  void look_at_all();
+  void refresh() const;  // of all chains' words, where only their summary is known
   void check_failures();
   std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
   double share_that_goes_on(int64_t limit) const;
@@ -131,8 +137,13 @@ class Run {
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;
   bool adapts_metric_ = true;
   std::vector<int64_t> pauses_;  // iterations at which pooled adaptation joins the chains
-  std::vector<uint32_t> seen_;   // the words of all chains
+  mutable std::vector<uint32_t> seen_;   // the words of all chains
+  mutable bool is_stale_ = false;          // the words, since the last summary
   uint32_t budget_ = 0, beat_ = 1;
+  std::optional<Summariser> summariser_;  // where chains are many
+  std::optional<Summary> summary_;        // the last one, of
+  int64_t summary_limit_ = 0;             // that iteration
+  uint32_t longest_run_ = 0;              // rounds of the last dispatch
   uint64_t leapfrogs_ = 0, divergences_ = 0, warmup_divergences_ = 0;
   int64_t slowest_ = 0;
   std::function<bool()> should_stop_;

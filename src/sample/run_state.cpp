@@ -122,6 +122,7 @@ RawBytes Run::row_bytes(int64_t first, int64_t count) {
 }
 
 int64_t Run::made(int64_t chain) const {
+  refresh();
   return rows_until(seen_[static_cast<size_t>(chain) * word_count + word_iteration]);
 }
 
@@ -184,6 +185,7 @@ std::vector<double> Run::states_of(int64_t first_chain, int64_t chains, int64_t 
 
 // saved_from, taken; then numbers (without the density's scratch) and words.
 std::vector<std::byte> Run::save(int64_t taken) {
+  refresh();
   Bytes bytes;
   bytes.reserve(state_bytes());
   append_number(bytes, static_cast<uint64_t>(save_from_));
@@ -223,7 +225,7 @@ int64_t Run::restore(std::span<const std::byte> bytes) {
   device_->write(words_, &bytes[16 + kept * chains], words);
   std::memcpy(seen_.data(), &bytes[16 + kept * chains], words);
   if (outside_) ask_again();
-  look();
+  look(0);
   return taken;
 }
 
@@ -255,6 +257,7 @@ void Run::restore_rows(int64_t taken, std::span<const std::byte> rows) {
 }
 
 void Run::edit(const std::function<void(ChainNumbers&)>& change) {
+  refresh();
   Bytes all(state_.bytes());
   device_->read(state_, all.data(), all.size());
   ChainNumbers numbers(all, kernel_->layout.count, choice_.type);
