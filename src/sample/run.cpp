@@ -56,6 +56,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   in_vectors_ = shape.in_vectors;
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
+  if (options.adapt == Adapt::pooled && !kernel_->layout.dense() && chains_ >= summarised_chains)
+    pooler_.emplace(device_, kernel_->layout, choice.type, sets_, options.chains);
   check_trips(kernel_->loop_trips, *device_);
   compiled_ = device_->compile(kernel_->program);
   if (choice.outside)

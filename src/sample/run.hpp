@@ -14,6 +14,7 @@
 #include "sample/outside_density.hpp"
 #include "sample/chain_numbers.hpp"
 #include "sample/packing.hpp"
+#include "sample/pooling.hpp"
 #include "sample/shape.hpp"
 #include "sample/summary.hpp"
 #include "support/raw_bytes.hpp"
@@ -141,6 +142,7 @@ class Run {
   mutable bool is_stale_ = false;          // the words, since the last summary
   uint32_t budget_ = 0, beat_ = 1;
   std::optional<Summariser> summariser_;  // where chains are many
+  std::optional<Pooler> pooler_;          // and adapt together
   std::optional<Summary> summary_;        // the last one, of
   int64_t summary_limit_ = 0;             // that iteration
   uint32_t longest_run_ = 0;              // rounds of the last dispatch

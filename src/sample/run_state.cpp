@@ -302,6 +302,12 @@ void Run::set_metric(const WarmStart& warm) {
 
 void Run::pool_adaptation() {
   const Layout& layout = kernel_->layout;
+  if (pooler_) {
+    is_stale_ = true;
+    if (!pooler_->pool_adaptation(state_, words_))
+      throw_failure(Failure::bad_metric, model_, {}, 0, options_);
+    return;
+  }
   const auto set_of = [&](int64_t chain) { return static_cast<size_t>(chain / options_.chains); };
   edit([&](ChainNumbers& numbers) {
     std::vector<Moments> sets(static_cast<size_t>(sets_));
@@ -327,6 +333,7 @@ void Run::pool_adaptation() {
 // At the end of warm-up all chains take the geometric mean of their step sizes: their trajectories then are
 // about equally long, and none keeps the others waiting.
 void Run::pool_steps() {
+  if (pooler_) return pooler_->pool_steps(state_, words_);
   edit([&](ChainNumbers& numbers) {
     std::vector<double> logs(static_cast<size_t>(sets_), 0);
     const auto set_of = [&](int64_t chain) { return static_cast<size_t>(chain / options_.chains); };

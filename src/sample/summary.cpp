@@ -17,8 +17,8 @@ using kernel::Value;
 
 namespace {
 
-constexpr int64_t chains_a_team = 1024;
-constexpr uint32_t lanes = 128;
+constexpr int64_t summarised_at_once = 1024;
+constexpr uint32_t summary_lanes = 128;
 
 // Numbers of a part. Sums are of halves of numbers, of 16 bits each: a team's do not overflow.
 enum Part : uint32_t { part_slowest, part_longest, part_failed, part_going, part_sums, sums = 4 };
@@ -26,16 +26,16 @@ constexpr uint32_t part_count = part_sums + 2 * sums;
 constexpr Word summed[sums] = {word_iteration, word_leapfrogs, word_divergences, word_warmup_divergences};
 
 kernel::Program summary_program() {
-  kernel::Builder k("summary", kernel::Team::many(lanes));
+  kernel::Builder k("summary", kernel::Team::many(summary_lanes));
   const auto words = k.buffer("words", Type::u32, Access::read),
              rounds = k.buffer("rounds", Type::u32, Access::read_write),
              parts = k.buffer("parts", Type::u32, Access::write);
   const Value chains = k.scalar("chains", Type::u32), limit = k.scalar("limit", Type::u32);
-  const Value first = k.team() * chains_a_team;
+  const Value first = k.team() * summarised_at_once;
   std::vector<Reduction> reductions(part_count, Reduction::add);
   reductions[part_slowest] = Reduction::min;
   reductions[part_longest] = Reduction::max;
-  const auto totals = k.reduce(first.like(chains_a_team), reductions, [&](Value i) {
+  const auto totals = k.reduce(first.like(summarised_at_once), reductions, [&](Value i) {
     const Value at = first + i, exists = at < chains, chain = min(at, chains - 1);
     const auto word = [&](Word which) { return words[chain * int64_t{word_count} + static_cast<int64_t>(which)]; };
     const auto or_nothing = [&](Value value) { return select(exists, value, value.like(0)); };
@@ -65,7 +65,7 @@ kernel::Program summary_program() {
 Summariser::Summariser(std::shared_ptr<Device> device, int64_t chains)
     : device_(std::move(device)),
       chains_(chains),
-      teams_(static_cast<uint64_t>((chains + chains_a_team - 1) / chains_a_team)),
+      teams_(static_cast<uint64_t>((chains + summarised_at_once - 1) / summarised_at_once)),
       kernel_(device_->compile(summary_program())),
       rounds_(device_->allocate(static_cast<uint64_t>(chains) * 4)),
       parts_(device_->allocate(teams_ * part_count * 4)) {
