@@ -147,11 +147,18 @@ void Run::initialise() {
     one[static_cast<size_t>(layout.inverse_metric) + static_cast<size_t>(i) * step] = 1;
     if (layout.dense()) one[static_cast<size_t>(layout.factor) + static_cast<size_t>(i) * step] = 1;
   }
+  // Some by the host, the others by the device, twice as many each time.
   const auto fill = [&]<class T>(T) {
     std::vector<T> all;
-    all.reserve(one.size() * static_cast<size_t>(chains_));
-    for (int64_t c = 0; c < chains_; ++c) all.insert(all.end(), one.begin(), one.end());
-    device_->write(state_, all.data(), all.size() * sizeof(T));
+    const uint64_t chains = static_cast<uint64_t>(chains_), bytes = one.size() * sizeof(T);
+    uint64_t done = std::min<uint64_t>(256, chains);
+    for (uint64_t c = 0; c < done; ++c) all.insert(all.end(), one.begin(), one.end());
+    device_->write(state_, all.data(), done * bytes);
+    while (done < chains) {
+      const uint64_t more = std::min(done, chains - done);
+      device_->copy(state_.slice(0, more * bytes), state_.slice(done * bytes, more * bytes), more * bytes);
+      done += more;
+    }
   };
   choice_.type == DType::f64 ? fill(double{}) : fill(float{});
   seen_.assign(static_cast<size_t>(chains_) * word_count, 0);

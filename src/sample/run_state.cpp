@@ -6,6 +6,7 @@
 
 #include "io/file.hpp"
 #include "sample/failure.hpp"
+#include "sample/gathered.hpp"
 #include "sample/run.hpp"
 
 namespace adit::sampling {
@@ -173,14 +174,8 @@ std::vector<double> Run::states_of(int64_t first_chain, int64_t chains, int64_t 
     }
     return all;
   }
-  const auto element = static_cast<int64_t>(size_of(choice_.type)), width = kernel_->layout.count * element;
-  RawBytes states(static_cast<size_t>(chains * width)), wanted(static_cast<size_t>(chains * count * element));
-  device_->read(state_, states.data(), states.size(), static_cast<uint64_t>(first_chain * width));
-  for (int64_t c = 0; c < chains; ++c)
-    std::memcpy(&wanted[static_cast<size_t>(c * count * element)],
-                &states[static_cast<size_t>(c * width + offset * element)],
-                static_cast<size_t>(count * element));
-  return numbers(wanted);
+  return numbers(gathered(device_, state_, choice_.type,
+                          {first_chain, chains, kernel_->layout.count, offset, count}));
 }
 
 // saved_from, taken; then numbers (without the density's scratch) and words.
