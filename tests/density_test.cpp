@@ -56,6 +56,34 @@ Model crossed_groups(int64_t rows) {
   return m;
 }
 
+// A matrix whose diagonal is added to, and which its product reads across: it is not to be overwritten by that.
+Model base_of_updates() {
+  Model m("base_of_updates");
+  const int64_t n = 36;
+  const Tensor a = m.sample("a", normal(0, 1), {n}), s = m.sample("s", exponential(2));
+  const Tensor x = m.data("x", tensor(normals(n * n, 21), {n, n})), w = m.data("w", tensor(normals(n * n, 22), {n, n}));
+  std::vector<int64_t> diagonal;
+  for (int64_t i = 0; i < n; ++i) diagonal.insert(diagonal.end(), {i, i});
+  const Tensor kernel = dot(x * a, transpose(x, {1, 0})) * 0.1;
+  const Tensor more = indexed_add(kernel, tensor(diagonal, {n, 2}), exp(0.3 * a));
+  m.observe("y", normal(sum(tanh(0.05 * dot(more, w)), {1}), s), tensor(normals(n, 23)));
+  return m;
+}
+
+// The trace of a product reads a solution across its rows while what is made of it lies in its place.
+Model turned_trace() {
+  Model m("turned_trace");
+  const int64_t n = 33;
+  const Tensor a = m.sample("a", normal(0, 0.3), {n}), c = m.sample("c", normal(1, 0.2));
+  const Tensor x = m.data("x", tensor(normals(n * n, 24), {n, n}));
+  const Tensor base = dot(x, transpose(x, {1, 0})) * 0.05 + 3.0 * as_type(eye(n), DType::f64);
+  const Tensor factor = cholesky(base + reshape(square(a), {n, 1}) * as_type(eye(n), DType::f64));
+  const Tensor first = triangular_solve(factor, x * a);
+  m.add_log_density("trace", 0.01 * dot(x, {0, 1}, {}, first, {1, 0}, {}));
+  m.add_log_density("second", -0.01 * sum(square(triangular_solve(factor, c * first))));
+  return m;
+}
+
 Model regression(int64_t rows, int64_t columns) {
   Model m("regression");
   const Tensor b = m.sample("b", normal(0, 1.5), {columns});
@@ -146,7 +174,9 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"tiled_logistic", [] { return logistic(300, 40); }},
                              {"tiled_regression", [] { return regression(61, 100); }},
                              {"long_groups", [] { return crossed_groups(6000); }},
-                             {"short_groups", [] { return crossed_groups(700); }}};
+                             {"short_groups", [] { return crossed_groups(700); }},
+                             {"base_of_updates", base_of_updates},
+                             {"turned_trace", turned_trace}};
 
 class Density : public testing::TestWithParam<std::string> {};
 
@@ -156,7 +186,9 @@ void compare(const DensityCase& one, const std::string& id, Placement placement,
 }
 
 TEST_P(Density, InALane) {
-  for (const DensityCase& one : cases) compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
+  // A software device ends loops that are as long as one lane's over these matrices.
+  const size_t count = std::size(cases) - (GetParam() == "cpu" ? 0 : 2);
+  for (size_t i = 0; i < count; ++i) compare(cases[i], GetParam(), Placement::lane, DType::f64, 1e-10);
 }
 TEST_P(Density, OnATeam) {
   for (const DensityCase& one : cases) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);

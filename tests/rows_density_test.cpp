@@ -46,6 +46,40 @@ Model layers(int64_t rows) {
   return m;
 }
 
+// Gradients of some numbers that do not need the rows, and others that are totals of theirs and no more.
+Model hyper(int64_t rows) {
+  Model m("hyper");
+  const Tensor mu = m.sample("mu", normal(0, 1), {5}), s = m.sample("s", half_normal(1));
+  const Tensor b = m.parameter("b", constraint::real(), {6});
+  const Tensor x = m.data("x", tensor(normals(rows * 6, 13), {rows, 6}));
+  m.observe("y", normal(dot(x, b), 1.5), tensor(normals(rows, 14)));
+  m.observe("z", normal(mu, s), tensor(normals(5, 15)));
+  return m;
+}
+
+// A largest number is kept with a mark, which is no number of the sampler's.
+Model bounded(int64_t rows) {
+  Model m("bounded");
+  const Tensor b = m.sample("b", normal(0, 1), {3});
+  const Tensor x = m.data("x", tensor(normals(rows * 3, 16), {rows, 3}));
+  m.add_log_density("bound", select(reduce_max(dot(x, b)) < 1e6, tensor(0.0), tensor(-1.0)));
+  return m;
+}
+
+// Variables of five to thirty-two numbers whose gradient is what a loop carries back.
+Model carried() {
+  Model m("carried");
+  const Tensor weights = m.parameter("weights", constraint::real(), {6});
+  const Tensor y = m.data("y", tensor(normals(90, 17)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        return {{tanh(weights * carry[0] + slices[0])}, {sum(carry[0])}};
+      },
+      {zeros({6}, DType::f64)}, {y});
+  m.add_log_density("fit", -sum(square(all.outputs[0])) - sum(square(all.carry[0])));
+  return m;
+}
+
 class RowsDensityOn : public testing::TestWithParam<std::string> {};
 
 void compare_rows(const Model& model, const std::string& id, int64_t teams) {
@@ -85,6 +119,7 @@ TEST_P(RowsDensityOn, ValuesAndGradients) {
     compare_rows(logistic(4500), GetParam(), teams);
     compare_rows(few_groups(5001), GetParam(), teams);
     compare_rows(layers(4321), GetParam(), teams);
+    compare_rows(hyper(4100), GetParam(), teams);
   }
 }
 
@@ -99,6 +134,7 @@ TEST(RowsDensity, OthersAreLeftToTheEngine) {
   };
   EXPECT_TRUE(is_spread(line(4096)));
   EXPECT_FALSE(is_spread(line(4095)));
+  EXPECT_FALSE(is_spread(bounded(5000)));
   Model groups("groups");
   const Tensor level = groups.sample("level", normal(0, 1), {50});
   groups.observe("y", normal(take(level, tensor(places(6000, 50))), 1), tensor(normals(6000, 5)));
@@ -137,6 +173,29 @@ TEST_P(RowsDensityOn, ALayoutOfItsOwn) {
   ASSERT_EQ(many.size(), 2u);
   EXPECT_NEAR(many[0].stats.lp[0], close.stats.lp[0], 1e-9 * std::fabs(close.stats.lp[0]));
   EXPECT_NE(many[0].stats.lp[0], many[1].stats.lp[0]);
+}
+
+// A leaf of a short trajectory has one density, however it was computed.
+TEST_P(RowsDensityOn, ShortGradientsInEveryLayout) {
+  for (const Model& model : {carried(), hyper(300)}) {
+    SampleOptions options{.chains = 2, .warmup = 0, .draws = 2};
+    options.device = GetParam();
+    options.precision = Precision::f64;
+    options.max_depth = 2;
+    options.step_size = 1e-3;
+    options.init_radius = 0.4;
+    std::vector<double> first;
+    std::vector<const char*> layouts{"lane", "team"};  // a software device takes long to compile
+    if (GetParam() == "cpu") layouts.insert(layouts.end(), {"team:64:buffer", "device"});
+    for (const char* layout : layouts) {
+      SCOPED_TRACE(model.name() + " " + layout);
+      options.layout = layout;
+      const Draws draws = sample(model, options);
+      if (first.empty()) first = draws.stats.lp;
+      for (size_t i = 0; i < first.size(); ++i)
+        EXPECT_NEAR(draws.stats.lp[i], first[i], 1e-8 * (1 + std::fabs(first[i])));
+    }
+  }
 }
 
 TEST_P(RowsDensityOn, ALayoutThatAModelDoesNotHave) {

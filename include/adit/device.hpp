@@ -49,6 +49,7 @@ struct Limits {
   bool fused_fma = false;        // the device's own; where false the code generator makes it exact
   bool keeps_denormals = false;  // f32
   bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false;
+  bool fixed_subgroups = false;  // of subgroup_size lanes in every team of a multiple of it
   bool int64_atomics = false, float_atomics = false;
   bool lanes_by_hand = false;          // kernels that use lanes, barriers and subgroups of a team directly
   bool ordered_between_teams = false;  // release/acquire between teams was seen to work

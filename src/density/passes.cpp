@@ -20,7 +20,9 @@ void DensityWriter::prepare(const Pass& pass) {
     for (const Tensor& operand : node.operands)
       if (seen.insert(&graph::node_of(operand)).second) open.push_back(&graph::node_of(operand));
   };
-  for (const Item& item : pass.items) follow(*item.node);
+  for (const Item& item : pass.items)
+    if (item.kind != ItemKind::output || !(totals_.contains(item.node) || is_stored(*item.node)))
+      follow(*item.node);
   while (!open.empty()) {
     const Node& node = *open.back();
     open.pop_back();
@@ -301,7 +303,8 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
   };
   switch (item.kind) {
     case ItemKind::output: {
-      const bool is_known = stored_.contains(&node) || node.operands.empty();
+      if (share_ && share_->team.type() != Type::none) return [] {};  // who does the rest writes results
+      const bool is_known = stored_.contains(&node) || totals_.contains(&node) || node.operands.empty();
       const Index at = place(node.shape, i);
       return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : evaluate(node, at).re));
     }

@@ -55,6 +55,7 @@ void DensityWriter::write_chunks(const Node& node, const Control& control, const
   const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
   const int64_t lanes = schedule_.team.subgroup, length = about.length;
   const Value lane = k.subgroup_lane();
+  k.barrier();  // memory that lanes read by hand just before may be written now
 
   k.for_(chain_.index((length + lanes - 1) / lanes), [&](Value chunk) {
     const Value first = chunk * lanes, mine = first + lane;

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "density/contraction.hpp"
 #include "density/control_plan.hpp"
 #include "density/scheduler.hpp"
 #include "density/split.hpp"
@@ -90,6 +91,8 @@ int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
     found = static_cast<int64_t>(p);
     for (const Item& item : pass.items) {
       if (item.kind != ItemKind::totals || item.node->type != region_.type) return -1;
+      for (const kernel::Type type : total_types(*item.node))
+        if (type != compute_type(region_.type)) return -1;
       totals += count_of(*item.node);
     }
   }
@@ -252,7 +255,8 @@ void Scheduler::prepare_segments(const Node& node) {
   costs_.clear();
   if (on_cpu_) {
     if (costs && updates > small && source.type == region_.type && !known_.contains(&source)) keep(source);
-  } else if (region_.team.lanes > 0 && count_of(node) * region_.team.lanes <= updates) {
+  } else if (region_.team.lanes > 0 && count_of(node) > 0 &&
+             count_of(node) * region_.team.lanes <= updates) {
     add({ItemKind::own_sums, &node, updates});
   } else if (costs && updates > 0) {
     add({ItemKind::sorted, &node, updates});

@@ -30,11 +30,19 @@ void Scheduler::find_tiles(Schedule& schedule) const {
 bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
   std::set<std::pair<const Node*, bool>> seen;  // and whether it is read at the step
   std::vector<std::pair<const Node*, bool>> open;
+  const auto visit = [&](const Tensor& operand, bool at_step) {
+    const std::pair next{&graph::node_of(operand), at_step && operand.size() == pass.count};
+    if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
+  };
+  // A product over all axes counts them in an order of its own.
+  const auto in_order = [](const Node& of, size_t which) {
+    if (of.op != Op::dot) return true;
+    const auto& about = of.as<graph::DotAttributes>();
+    const Axes& axes = which == 0 ? about.contract_a : about.contract_b;
+    return axes == Axes::counted(axes.size());
+  };
   const auto follow = [&](const Node& of, bool at_step) {
-    for (const Tensor& operand : of.operands) {
-      const std::pair next{&graph::node_of(operand), at_step && operand.size() == pass.count};
-      if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
-    }
+    for (size_t i = 0; i < of.operands.size(); ++i) visit(of.operands[i], at_step && in_order(of, i));
   };
   for (const Item& item : pass.items)
     follow(*item.node,
@@ -44,7 +52,10 @@ bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
     open.pop_back();
     if (read == &node && !at_step) return false;
     const auto at = index_.find(read);
-    if (at == index_.end() || items_[at->second].is_kept) follow(*read, at_step && is_elementwise(*read));
+    if (at == index_.end() || items_[at->second].is_kept)
+      follow(*read, at_step && is_elementwise(*read));
+    else if (is_read_with_its_base(items_[at->second]))
+      visit(read->operands[0], at_step);
   }
   return true;
 }
@@ -89,7 +100,10 @@ void Scheduler::place_memory(Schedule& schedule) {
     if (item.kind != ItemKind::factor) return;
     const Node* const matrix = &graph::node_of(item.node->operands[0]);
     const Node* const old = item.node->op == Op::cholesky ? matrix : &graph::node_of(item.node->operands[1]);
-    if (item.node->op != Op::cholesky && old == matrix) return;  // which is read to the end
+    // The matrix is read to the end, and so is what it adds its updates to.
+    const auto kept = index_.find(matrix);
+    const bool has_base = kept != index_.end() && is_read_with_its_base(items_[kept->second]);
+    if (item.node->op != Op::cholesky && (old == matrix || has_base)) return;
     if (const auto at = schedule.stored.find(old); at != schedule.stored.end()) wants.back().over = &at->second;
   };
   for (size_t i = 0; i < items_.size(); ++i) {

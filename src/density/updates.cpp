@@ -193,6 +193,7 @@ void DensityWriter::write_segments_by_parts(const Node& node, int64_t width) {
   const int64_t targets = element_count(node.shape), together = schedule_.team.lanes / width;
   const Value lane = k.subgroup_number() * schedule_.team.subgroup + k.subgroup_lane();
   const Value part = lane % width, first = lane / width;
+  k.barrier();  // memory that lanes read by hand just before may be written now
   k.for_(chain_.index((targets + together - 1) / together), [&](Value round) {
     const Scope scope(*this);
     const Value target = round * together + first, i = min(target, chain_.index(targets - 1));

@@ -101,6 +101,8 @@ std::optional<Profile> load_profile(const DeviceInfo& info) {
 
 void apply(const Profile& profile, Limits& limits) {
   limits.max_loop_trips = profile.max_loop_trips.value_or(limits.max_loop_trips);
+  if (profile.subgroup_size.value_or(limits.subgroup_size) != limits.subgroup_size)
+    limits.fixed_subgroups = false;
   limits.subgroup_size = profile.subgroup_size.value_or(limits.subgroup_size);
   limits.fused_fma = profile.fused_fma.value_or(limits.fused_fma);
   limits.keeps_denormals = profile.keeps_denormals.value_or(limits.keeps_denormals);

@@ -68,7 +68,8 @@ std::optional<Schedule> rows_schedule(const Density& density, const Limits& limi
   team.short_result = 4;
   try {
     Schedule schedule = make_schedule(density, true, false, team);
-    const int64_t bytes = schedule.scratch * static_cast<int64_t>(size_of(density.type));
+    const int64_t numbers = schedule.scratch + numbers_of_sums(schedule, rows_lanes, limits);
+    const int64_t bytes = numbers * static_cast<int64_t>(size_of(density.type));
     if (schedule.spread_pass < 0 || bytes + spare_shared_bytes > limits.shared_bytes) return std::nullopt;
     return schedule;
   } catch (const Error& error) {

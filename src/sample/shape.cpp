@@ -85,9 +85,22 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
 TeamShape team_shape(uint32_t lanes, const Limits& limits) {
   TeamShape team;
   if (limits.lanes_by_hand) team.lanes = lanes;
-  if (limits.lanes_by_hand && limits.subgroup_shuffle && lanes % limits.subgroup_size == 0)
+  if (limits.lanes_by_hand && limits.subgroup_shuffle && limits.fixed_subgroups &&
+      lanes % limits.subgroup_size == 0)
     team.subgroup = limits.subgroup_size;
   return team;
+}
+
+// Numbers of shared memory in which a team's subgroups hand round the totals of a pass, in two turns.
+int64_t numbers_of_sums(const Schedule& schedule, uint32_t lanes, const Limits& limits) {
+  int64_t most = 0;
+  for (const Pass& pass : schedule.passes) {
+    int64_t totals = 0;
+    for (const Item& item : pass.items)
+      if (item.kind == ItemKind::totals) totals += 2 * element_count(item.node->shape);
+    most = std::max(most, totals);
+  }
+  return 2 * most * std::max<int64_t>(1, lanes / std::max(1u, limits.subgroup_size));
 }
 
 // A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
@@ -171,7 +184,9 @@ KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOp
   team.short_result = 4;
   schedule = make_schedule(density, true, false, team);
   const Layout whole = layout_of(schedule);
-  const int64_t room = room_of_team(shape.lanes, chains, density.type, device), hot = hot_numbers(whole);
+  const int64_t hot = hot_numbers(whole);
+  const int64_t room = room_of_team(shape.lanes, chains, density.type, device) -
+                       numbers_of_sums(schedule, shape.lanes, limits);
   if (whole.count <= room)
     shape.home = Home::shared;
   else if (limits.lanes_by_hand && !whole.dense() && hot <= room)
@@ -247,7 +262,9 @@ KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int
     return {Schedule(), shape};
   }
   if (choice.by_team && is_gpu(device)) return plan_team(shape, density, options, chains, device, forced);
-  Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
+  TeamShape team;
+  if (choice.by_team) team.short_result = 4;  // loops compile sooner than numbers one by one
+  Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu, team);
   const Layout layout = make_layout(density.size, options.metric, options.max_depth, schedule.scratch);
   if (choice.by_team)
     shape_cpu_team(shape, layout, choice.type, device, forced);

@@ -17,6 +17,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
 // Of a GPU.
 TeamShape team_shape(uint32_t lanes, const Limits& limits);
 
+int64_t numbers_of_sums(const Schedule& schedule, uint32_t lanes, const Limits& limits);
+
 struct KernelPlan {
   Schedule schedule;
   KernelOptions shape;

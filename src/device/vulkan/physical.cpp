@@ -232,6 +232,7 @@ void read_subgroup_sizes(Physical& device) {
       features.subgroupSizeControl && features.computeFullSubgroups && (is_fixed || may_ask);
   if (!device.sizes_subgroups) return;
   device.target.subgroup_size = usual;
+  device.limits.fixed_subgroups = true;
   if (!is_fixed) device.required_subgroup = usual;
 }
 
