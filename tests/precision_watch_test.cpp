@@ -45,7 +45,7 @@ TEST_P(PrecisionWatch, AForcedRunInSinglePrecisionWarns) {
   SampleOptions options = short_run(GetParam());
   options.precision = Precision::f32;
   const Draws bad = sample(far_model(100000), options);
-  EXPECT_GT(bad.energy_error, sampling::most_energy_error);
+  EXPECT_GT(bad.energy_error, most_energy_error);
   EXPECT_TRUE(warns(bad, "In single precision the log densities"));
   options.init.clear();
   const Draws good = sample(small_model(), options);

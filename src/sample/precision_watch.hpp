@@ -4,12 +4,11 @@
 
 #include <vector>
 
+#include "posterior/precision.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::sampling {
 
-// Differences of energies that are off by more than this change what is accepted by a tenth.
-inline constexpr double most_energy_error = 0.1;
 // Points that are looked at, in so many turns of a few chains each, from an iteration of warm-up on at which
 // chains have left their starts: one chain has several points then.
 inline constexpr int64_t watched_points = 16, watched_times = 4, watched_iteration = 75;

@@ -7,6 +7,7 @@
 
 #include "posterior/diagnostics/checks.hpp"
 #include "posterior/diagnostics/format.hpp"
+#include "posterior/precision.hpp"
 
 namespace adit {
 namespace diagnostics {
@@ -220,12 +221,11 @@ std::string list_some(const std::vector<std::string>& names, size_t most) {
 
 // What single precision does to energies; the sampler compared some draws with double precision.
 Check check_precision(const Draws& draws) {
-  constexpr double most = 0.1;  // of a difference of energies: a tenth of what is accepted
   Check check{
       "Single precision",
       fmt::format("log densities of draws are right to {} next to each other", show(draws.energy_error, 2)),
       ""};
-  if (draws.energy_error > most)
+  if (draws.energy_error > most_energy_error)
     check.warning = fmt::format(
         "In single precision the log densities of draws are off by up to {} next to each other: draws are of "
         "another distribution. Run in double precision (--precision f64).",
