@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <adit/device.hpp>
+#include <adit/dtype.hpp>
 
 #include "support/raw_bytes.hpp"
 
