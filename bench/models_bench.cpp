@@ -1,8 +1,8 @@
 // Speed of the sampler on the models that people write (bench/models).
 //
 //   models_bench [--model NAME]... [--chains N] [--warmup N] [--draws N] [--seed N] [--device ID]
-//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--layout TEXT] [--max-depth N]
-//                [--json]
+//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--layout TEXT]
+//                [--max-depth N] [--json]
 //   models_bench --list              the names
 //   models_bench --data FOLDER       writes NAME.json, which the twins read: models_rstan.R,
 //   models_numpyro.py

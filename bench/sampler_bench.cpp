@@ -87,7 +87,7 @@ void measure(const std::string& id, const Work& work) {
                   : home[1] == 'p' ? Home::split
                                    : Home::shared;
   const auto compiling = Clock::now();
-  const Choice choice = choose(stats::state_of(model), options, *device);
+  const Choice choice = choose(stats::state_of(model), options, options.chains, *device);
   Run run(stats::state_of(model), options, choice, {DataSet{}}, device, forced);
   const double compiled = since(compiling);
   run.advance(1);

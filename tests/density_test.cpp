@@ -41,8 +41,8 @@ Model nested_groups() {  // what is added up at places is read at places, and by
   return m;
 }
 
-// Three indices: of few targets, of so many rows that lanes keep sums of their own, and of more targets than a
-// team has lanes; the last ones are unbalanced, and some have no row. Short tables are read at places.
+// Three indices: of few targets, of so many rows that lanes keep sums of their own, and of more targets than
+// a team has lanes; the last ones are unbalanced, and some have no row. Short tables are read at places.
 Model crossed_groups(int64_t rows) {
   Model m("crossed_groups");
   const Tensor s = m.sample("s", exponential(2)), spread = m.sample("spread", half_normal(1));
@@ -50,18 +50,21 @@ Model crossed_groups(int64_t rows) {
   const Tensor many = m.sample("many", normal(0, 1), {300});
   std::vector<int64_t> uneven = places(rows, 290);
   for (size_t i = 0; i < uneven.size(); i += 3) uneven[i] = 7;
-  const Tensor level = take(few, tensor(places(rows, 5))) + take(exp(spread * some), tensor(places(rows, 19))) +
+  const Tensor level = take(few, tensor(places(rows, 5))) +
+                       take(exp(spread * some), tensor(places(rows, 19))) +
                        take(spread * many, tensor(uneven));
   m.observe("y", student_t(4, level, s), tensor(normals(rows, 12)));
   return m;
 }
 
-// A matrix whose diagonal is added to, and which its product reads across: it is not to be overwritten by that.
+// A matrix whose diagonal is added to, and which its product reads across: it is not to be overwritten by
+// that.
 Model base_of_updates() {
   Model m("base_of_updates");
   const int64_t n = 36;
   const Tensor a = m.sample("a", normal(0, 1), {n}), s = m.sample("s", exponential(2));
-  const Tensor x = m.data("x", tensor(normals(n * n, 21), {n, n})), w = m.data("w", tensor(normals(n * n, 22), {n, n}));
+  const Tensor x = m.data("x", tensor(normals(n * n, 21), {n, n})),
+               w = m.data("w", tensor(normals(n * n, 22), {n, n}));
   std::vector<int64_t> diagonal;
   for (int64_t i = 0; i < n; ++i) diagonal.insert(diagonal.end(), {i, i});
   const Tensor kernel = dot(x * a, transpose(x, {1, 0})) * 0.1;

@@ -62,12 +62,14 @@ double metric_of(const std::vector<double>& draws) {
 
 TEST_P(PoolingOn, IsThatOfAllDraws) {
   const auto device = Device::open(GetParam());
-  for (const auto& [sets, chains_a_set] : {std::pair<int64_t, int64_t>{1, 1}, {1, 1025}, {3, 700}, {2, 2048}}) {
+  for (const auto& [sets, chains_a_set] :
+       {std::pair<int64_t, int64_t>{1, 1}, {1, 1025}, {3, 700}, {2, 2048}}) {
     SCOPED_TRACE(chains_a_set);
     std::vector<std::vector<std::vector<double>>> draws;
     Chains chains = random_chains(sets, chains_a_set, 3, draws);
     const Chains before = chains;
-    const Buffer state = device->allocate(chains.state.size() * 4), words = device->allocate(chains.words.size() * 4);
+    const Buffer state = device->allocate(chains.state.size() * 4),
+                 words = device->allocate(chains.words.size() * 4);
     device->write(state, chains.state.data(), chains.state.size() * 4);
     device->write(words, chains.words.data(), chains.words.size() * 4);
     Pooler pooler(device, chains.layout, DType::f32, sets, chains_a_set);

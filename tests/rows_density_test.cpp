@@ -31,7 +31,8 @@ Model logistic(int64_t rows) {
 Model few_groups(int64_t rows) {
   Model m("few_groups");
   const Tensor level = m.sample("level", normal(0, 1), {6}), s = m.sample("s", half_normal(1));
-  m.observe("y", student_t(5, take(level, m.data("ids", tensor(places(rows, 6)))), s), tensor(normals(rows, 5)));
+  m.observe("y", student_t(5, take(level, m.data("ids", tensor(places(rows, 6)))), s),
+            tensor(normals(rows, 5)));
   return m;
 }
 
@@ -113,7 +114,8 @@ void compare_rows(const Model& model, const std::string& id, int64_t teams) {
 
 TEST_P(RowsDensityOn, ValuesAndGradients) {
   // A software device takes long to compile.
-  const std::vector<int64_t> all = GetParam() == "cpu" ? std::vector<int64_t>{1, 2, 37} : std::vector<int64_t>{3};
+  const std::vector<int64_t> all =
+      GetParam() == "cpu" ? std::vector<int64_t>{1, 2, 37} : std::vector<int64_t>{3};
   for (const int64_t teams : all) {
     compare_rows(line(4096), GetParam(), teams);
     compare_rows(logistic(4500), GetParam(), teams);
@@ -168,8 +170,8 @@ TEST_P(RowsDensityOn, ALayoutOfItsOwn) {
     EXPECT_NEAR(close.stats.lp[i], engine.stats.lp[i], 1e-6 * std::fabs(engine.stats.lp[i]));
 
   const Model model = few_groups(4200);
-  const std::vector<Draws> many = sample_many(
-      model, {{"ids", stack({tensor(places(4200, 6)), tensor(places(4200, 5))}, 0)}}, options);
+  const std::vector<Draws> many =
+      sample_many(model, {{"ids", stack({tensor(places(4200, 6)), tensor(places(4200, 5))}, 0)}}, options);
   ASSERT_EQ(many.size(), 2u);
   EXPECT_NEAR(many[0].stats.lp[0], close.stats.lp[0], 1e-9 * std::fabs(close.stats.lp[0]));
   EXPECT_NE(many[0].stats.lp[0], many[1].stats.lp[0]);

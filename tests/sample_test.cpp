@@ -46,15 +46,24 @@ TEST_P(SampleOnDevice, a_stopped_run_goes_on) {
   expect_same(whole, sample(small_model(), options, forced));
   fs::remove(path);
 }
-// Many chains are looked at in a few numbers, which changes nothing: neither draws nor what a stopped run goes on
-// from, nor what adapts together.
+// A run that is stopped soon after warm-up goes on to the same draws.
+void expect_goes_on(const Draws& whole, SampleOptions options, const Forced& forced) {
+  const fs::path path = fs::temp_directory_path() / ("adit-goes-on-" + std::to_string(::getpid()));
+  options.checkpoint = path.string();
+  EXPECT_FALSE(sample(small_model(), stopping(options, options.warmup + 2), forced).finished);
+  options.resume = true;
+  expect_same(whole, sample(small_model(), options, forced));
+  fs::remove(path);
+}
+
+// Many chains are looked at in a few numbers, which changes nothing: neither draws nor what a stopped run
+// goes on from, nor what adapts together.
 TEST_P(SampleOnDevice, summaries_change_nothing) {
   SampleOptions options = few();
   options.device = GetParam();
   options.warmup = 30;
   options.draws = 10;
   options.placement = Placement::team;  // vectors of a CPU are placed by each chain's words
-  const fs::path path = fs::temp_directory_path() / ("adit-summary-" + std::to_string(::getpid()));
   for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
     options.adapt = adapt;
     const Draws whole = sample(small_model(), options);
@@ -63,13 +72,7 @@ TEST_P(SampleOnDevice, summaries_change_nothing) {
     expect_same(whole, summed);
     EXPECT_EQ(whole.leapfrogs, summed.leapfrogs);
     EXPECT_EQ(whole.warmup_divergences, summed.warmup_divergences);
-    options.checkpoint = path.string();
-    EXPECT_FALSE(sample(small_model(), stopping(options, options.warmup + 2), forced).finished);
-    options.resume = true;
-    expect_same(whole, sample(small_model(), options, forced));
-    options.resume = false;
-    options.checkpoint.clear();
-    fs::remove(path);
+    expect_goes_on(whole, options, forced);
   }
 }
 
@@ -82,19 +85,11 @@ TEST_P(SampleOnDevice, across_the_device) {
   options.warmup = 40;
   options.draws = 20;
   if (GetParam() != "cpu") options.chains = 2, options.warmup = 25, options.draws = 5;
-  const fs::path path = fs::temp_directory_path() / ("adit-across-" + std::to_string(::getpid()));
   for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
     options.adapt = adapt;
     const Draws whole = sample(small_model(), options);
     expect_same(whole, sample(small_model(), options, Forced{.budget = 7, .ring = 5}));
-    options.checkpoint = path.string();
-    const Forced forced{.budget = 3};
-    EXPECT_FALSE(sample(small_model(), stopping(options, options.warmup + 2), forced).finished);
-    options.resume = true;
-    expect_same(whole, sample(small_model(), options, forced));
-    options.resume = false;
-    options.checkpoint.clear();
-    fs::remove(path);
+    expect_goes_on(whole, options, Forced{.budget = 3});
   }
 }
 

@@ -55,8 +55,8 @@ TEST(Schedules, AGpuKeepsScratchByRowsAtMostOnceAnIndex) {
   }
 }
 
-// However many groups there are: one pass over the rows, and sums by segments or masks; nothing is computed again
-// for a target.
+// However many groups there are: one pass over the rows, and sums by segments or masks; nothing is computed
+// again for a target.
 TEST(Schedules, AGpuSumsGroupsOfAnyNumberInOnePass) {
   for (const int64_t lanes : {32, 64, 256})
     for (const int64_t groups : {5, 17, 32, 33, 60, 64, 65, 500, 5000}) {

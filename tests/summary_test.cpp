@@ -20,7 +20,8 @@ TEST_P(SummaryOn, IsWhatTheHostSums) {
   for (const int64_t chains : {1, 2, 1023, 1024, 1025, 5000}) {
     SCOPED_TRACE(chains);
     Summariser summariser(device, chains);
-    std::vector<uint32_t> words(static_cast<size_t>(chains) * word_count), rounds(static_cast<size_t>(chains), 0);
+    std::vector<uint32_t> words(static_cast<size_t>(chains) * word_count),
+        rounds(static_cast<size_t>(chains), 0);
     const Buffer buffer = device->allocate(words.size() * 4);
     for (int times = 0; times < 2; ++times) {
       Summary want;
@@ -28,7 +29,8 @@ TEST_P(SummaryOn, IsWhatTheHostSums) {
       constexpr int64_t limit = 700;
       for (size_t c = 0; c < rounds.size(); ++c) {
         uint32_t* const own = &words[c * word_count];
-        for (uint32_t w = 0; w < word_count; ++w) own[w] = static_cast<uint32_t>(random());  // sums of large numbers
+        for (uint32_t w = 0; w < word_count; ++w)
+          own[w] = static_cast<uint32_t>(random());  // sums of large numbers
         own[word_phase] = static_cast<uint32_t>(random() % 5);
         own[word_iteration] = static_cast<uint32_t>(random() % 1000);
         own[word_rounds] = rounds[c] + static_cast<uint32_t>(random() % 100000);

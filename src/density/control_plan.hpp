@@ -21,7 +21,7 @@ struct ControlMemory {
   int64_t* place = nullptr;
   int64_t count = 0;
   int64_t touches = 2;  // of a number, roughly
-  bool lasts = false;  // until the last reader of a result; else while the node is computed
+  bool lasts = false;   // until the last reader of a result; else while the node is computed
 };
 std::vector<ControlMemory> memory_of(Control& control, const Node& node);
 

@@ -152,10 +152,10 @@ void turn(Chain& chain, int64_t n, Value first, const Vector& x) {
   });
 }
 
-// As many right-hand sides as there are rows, and each a row, by lanes of a GPU: one after the other they would
-// read what lies a row apart, all from one bank of their memory. They are turned before and after.
-void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadElement& a, const ReadElement& b,
-                  const Vector& to, const InScope& scope) {
+// As many right-hand sides as there are rows, and each a row, by lanes of a GPU: one after the other they
+// would read what lies a row apart, all from one bank of their memory. They are turned before and after.
+void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadElement& a,
+                  const ReadElement& b, const Vector& to, const InScope& scope) {
   Builder& k = chain.builder();
   const int64_t n = about.n;
   const Value first = matrix * (n * n);
@@ -164,9 +164,8 @@ void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadE
   Triangle columns = about;
   columns.left_side = true;
   const ReadElement itself = [&](Value at) { return to.get(at); };
-  k.each(chain.index(n), [&](Value side) {
-    solve_alone(chain, columns, matrix * n + side, a, itself, to, scope);
-  });
+  k.each(chain.index(n),
+         [&](Value side) { solve_alone(chain, columns, matrix * n + side, a, itself, to, scope); });
   turn(chain, n, first, to);
 }
 

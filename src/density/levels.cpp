@@ -86,8 +86,7 @@ void Scheduler::arrange() {
   for (size_t i = 0; i < items_.size(); ++i) {
     needed[i] = needs(items_[i]);
     items_[i].level = 0;
-    for (const size_t other : needed[i])
-      items_[i].level = std::max(items_[i].level, items_[other].level + 1);
+    for (const size_t other : needed[i]) items_[i].level = std::max(items_[i].level, items_[other].level + 1);
     last = std::max(last, items_[i].level);
   }
   // Each goes into the last pass of its length that is early enough for those who need it.
@@ -134,7 +133,8 @@ double Scheduler::cost_of(const Node& node) {
 
 // How often an element of each node is computed in a pass: the evaluations of its users, with those that
 // are shared counted once.
-void Scheduler::count_reads(const std::vector<const Item*>& items, std::unordered_map<const Node*, double>& total) {
+void Scheduler::count_reads(const std::vector<const Item*>& items,
+                            std::unordered_map<const Node*, double>& total) {
   double loops = 1;
   if (items[0]->is_wide) {
     int64_t totals = 0;
@@ -154,8 +154,8 @@ void Scheduler::count_reads(const std::vector<const Item*>& items, std::unordere
     const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
     for (const Tensor& operand : node.operands) {
       // A reduction inside a step reads all of its operand at every one.
-      const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis ||
-                             (on_cpu_ && reduces(node) && !is_total);
+      const bool scattered =
+          node.op == Op::gather || node.op == Op::take_along_axis || (on_cpu_ && reduces(node) && !is_total);
       const double all = reads * length;
       const double distinct =
           loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));

@@ -118,9 +118,9 @@ std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& lo
     std::vector<std::function<void()>> stores;  // none
     std::vector<Value> parts = loop.parts(min(row, row.like(pass.count - 1)), stores);
     for (size_t t = 0; t < parts.size(); ++t)
-      parts[t] = select(
-          exists, parts[t],
-          k.constant_bits(loop.types[t], kernel::identity_of(loop.reductions[t], loop.types[t])));
+      parts[t] =
+          select(exists, parts[t],
+                 k.constant_bits(loop.types[t], kernel::identity_of(loop.reductions[t], loop.types[t])));
     return parts;
   });
   k.once([&] {
@@ -144,7 +144,8 @@ void DensityWriter::write_share(const Vector& q, const Vector& scratch, const Ro
   enter(schedule_, 0, std::vector<Vector>(density_.variables.size() + 1));
 }
 
-Value DensityWriter::write_rest(const Vector& q, const Vector& g, const Vector& scratch, const RowShare& share) {
+Value DensityWriter::write_rest(const Vector& q, const Vector& g, const Vector& scratch,
+                                const RowShare& share) {
   share_ = share;
   return write(q, g, scratch);
 }
@@ -295,9 +296,7 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
   const auto updated = [&] {
     return read(graph::node_of(node.operands[2]), place(node.operands[2].shape(), i)).re;
   };
-  const auto to = [](const Vector& memory, Value at, Value value) {
-    return [=] { memory.set(at, value); };
-  };
+  const auto to = [](const Vector& memory, Value at, Value value) { return [=] { memory.set(at, value); }; };
   const auto added = [](const Vector& memory, Value at, Value value) {
     return [=] { memory.set(at, memory.get(at) + value); };
   };

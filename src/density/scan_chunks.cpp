@@ -1,6 +1,6 @@
-// Loops over a sequence by a team of a GPU: the loop itself waits for no memory. The lanes of a subgroup read the
-// numbers of as many steps as they are, one step each, and hand them round as their turn comes; what steps leave
-// behind stays with the lane whose step it is, until all of them store it together.
+// Loops over a sequence by a team of a GPU: the loop itself waits for no memory. The lanes of a subgroup read
+// the numbers of as many steps as they are, one step each, and hand them round as their turn comes; what
+// steps leave behind stays with the lane whose step it is, until all of them store it together.
 #include <algorithm>
 
 #include "density/writer.hpp"
@@ -20,8 +20,8 @@ bool DensityWriter::goes_by_chunks(const Node& node, const Control& control) con
   const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
   if (!chain_.by_team() || schedule_.on_cpu || schedule_.team.lanes == 0 || schedule_.team.subgroup < 2)
     return false;
-  // Memory near the lanes answers sooner than they hand round. (A GARCH model of 1,000 steps took 0.55 of the time
-  // without, on an H200; one whose numbers lay far, 0.3 of it with.)
+  // Memory near the lanes answers sooner than they hand round. (A GARCH model of 1,000 steps took 0.55 of the
+  // time without, on an H200; one whose numbers lay far, 0.3 of it with.)
   bool are_near = schedule_.team.all_near;
   if (!are_near) {
     are_near = true;
@@ -76,7 +76,8 @@ void DensityWriter::write_chunks(const Node& node, const Control& control, const
     std::vector<std::vector<Variable>> left;
     for (size_t i = carries; i < step.results.size(); ++i) {
       left.emplace_back();
-      for (int64_t e = 0; e < step.results[i].size(); ++e) left.back().push_back(k.variable(chain_.number(0)));
+      for (int64_t e = 0; e < step.results[i].size(); ++e)
+        left.back().push_back(k.variable(chain_.number(0)));
     }
     k.for_(min(chain_.index(lanes), chain_.index(length) - first), [&](Value turn) {
       bind(step, 0, states);

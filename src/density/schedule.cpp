@@ -128,11 +128,10 @@ void Scheduler::classify() {
     else if (graph::row_of(node->op).kind == Kind::control)
       classify_control(*node);
     else if (graph::row_of(node->op).kind == Kind::kernel || is_complex(node->type))
-      throw Error(
-          ErrorKind::unsupported,
-          fmt::format("[sample] {}: expected operations on real numbers that a sampler's kernel has, "
-                      "got one that it does not have",
-                      graph::name_of(node->op)));
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("[sample] {}: expected operations on real numbers that a sampler's kernel has, "
+                              "got one that it does not have",
+                              graph::name_of(node->op)));
   }
   for (size_t i = 0; i < region_.results.size(); ++i)
     if (region_.results[i].size() > region_.short_result &&
@@ -145,7 +144,8 @@ void Scheduler::classify_reduction(const Node& node) {
   if (is_written_out(node)) return;
   if (const auto kind = product_by_lines(node)) return add_product(node, *kind);
   if (n <= small && m > small) return;  // so is this
-  if (region_.team.spreads && m >= many_rows && n <= most_spread_length) return;  // by the lane that has the row
+  if (region_.team.spreads && m >= many_rows && n <= most_spread_length)
+    return;  // by the lane that has the row
   const bool is_wide = on_cpu_ && m > few_totals;
   if (are_totals(node) && is_wide) keep_operands(node);
   if (are_totals(node))
@@ -198,8 +198,7 @@ std::optional<ItemKind> Scheduler::product_by_lines(const Node& node) const {
   for (const int side : {0, 1}) {
     const Tensor& matrix = node.operands[static_cast<size_t>(side)];
     const Axes& contracted = side == 0 ? about.contract_a : about.contract_b;
-    const bool lies =
-        !varying_.contains(&graph::node_of(matrix)) || known_.contains(&graph::node_of(matrix));
+    const bool lies = !varying_.contains(&graph::node_of(matrix)) || known_.contains(&graph::node_of(matrix));
     if (!lies || matrix.rank() != 2 || matrix.size() != m * n || contracted.size() != 1) continue;
     if (node.operands[static_cast<size_t>(1 - side)].size() != n) continue;
     if (contracted[0] == 1 && n >= 2 * shortest_row) return ItemKind::by_rows;
@@ -255,8 +254,7 @@ void Scheduler::prepare_segments(const Node& node) {
   costs_.clear();
   if (on_cpu_) {
     if (costs && updates > small && source.type == region_.type && !known_.contains(&source)) keep(source);
-  } else if (region_.team.lanes > 0 && count_of(node) > 0 &&
-             count_of(node) * region_.team.lanes <= updates) {
+  } else if (region_.team.lanes > 0 && count_of(node) > 0 && count_of(node) * region_.team.lanes <= updates) {
     add({ItemKind::own_sums, &node, updates});
   } else if (costs && updates > 0) {
     add({ItemKind::sorted, &node, updates});

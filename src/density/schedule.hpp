@@ -29,14 +29,14 @@ inline constexpr int64_t small = 32;
 inline constexpr int64_t few_totals = 6;
 
 enum class ItemKind : uint8_t {
-  totals,      // a reduction of few results over many elements
-  store,       // the elements of a tensor, into the chain's memory
-  output,      // the elements of a long result of the region
-  scatter,     // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
-  own_sums,    // updates, each lane's added to sums of its own (a GPU's team); then segments
-  sorted,      // updates, into the chain's memory, those of a target side by side (a GPU's team); then segments
-  segments,    // sums of updates, a target by all lanes (a CPU's team) or by some (a GPU's)
-  by_rows,     // a matrix times a vector, rows of the matrix one after the other (a CPU's team)
+  totals,    // a reduction of few results over many elements
+  store,     // the elements of a tensor, into the chain's memory
+  output,    // the elements of a long result of the region
+  scatter,   // updates added to a tensor in the chain's memory, one after the other (a chain in a lane)
+  own_sums,  // updates, each lane's added to sums of its own (a GPU's team); then segments
+  sorted,    // updates, into the chain's memory, those of a target side by side (a GPU's team); then segments
+  segments,  // sums of updates, a target by all lanes (a CPU's team) or by some (a GPU's)
+  by_rows,   // a matrix times a vector, rows of the matrix one after the other (a CPU's team)
   by_columns,  // the same with the matrix transposed: each row is added to all results
   factor,      // a factorisation or a triangular system in the chain's memory
   place,       // updates at places that no list tells, or that replace: one after the other, by one lane
@@ -67,9 +67,9 @@ struct Control;
 
 // The team of a GPU that a schedule is made for.
 struct TeamShape {
-  int64_t lanes = 0;     // 0: not known
-  int64_t subgroup = 1;  // lanes that can hand each other numbers; 1: they cannot
-  int64_t near = 0;      // numbers of memory near its lanes for what the density keeps
+  int64_t lanes = 0;             // 0: not known
+  int64_t subgroup = 1;          // lanes that can hand each other numbers; 1: they cannot
+  int64_t near = 0;              // numbers of memory near its lanes for what the density keeps
   int64_t short_result = small;  // longer results are shared out; all lanes compute all of the others
   bool all_near = false;         // all of the chain's memory lies near the lanes
   bool spreads = false;          // one pass over many rows is spread over the device
@@ -136,8 +136,8 @@ inline constexpr int64_t shortest_row = 16;
 // Bytes of a matrix that a CPU reads twice while they lie in its first cache, of 32 KiB or more.
 inline constexpr int64_t tile_bytes = 24576;
 
-// Rows from which a pass may be spread over a device; the totals that come of it, which are as many registers of a
-// lane; and the columns of a matrix that the lane of a row multiplies by itself.
+// Rows from which a pass may be spread over a device; the totals that come of it, which are as many registers
+// of a lane; and the columns of a matrix that the lane of a row multiplies by itself.
 inline constexpr int64_t many_rows = 4096;
 inline constexpr int64_t most_spread_totals = 96;
 inline constexpr int64_t most_spread_length = 512;

@@ -84,8 +84,8 @@ void Scheduler::place_memory(Schedule& schedule) {
   const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until, int64_t touches) {
     if (count > 0) wants.push_back({place, count, from, until, touches});
   };
-  // A factor lies where the matrix was, a solution where its right-hand sides were, and what is made element by
-  // element where that was of which it is made.
+  // A factor lies where the matrix was, a solution where its right-hand sides were, and what is made element
+  // by element where that was of which it is made.
   const auto over = [&](size_t i) {
     const Item& item = items_[i];
     if (count_of(*item.node) == 0) return;
@@ -93,7 +93,8 @@ void Scheduler::place_memory(Schedule& schedule) {
       for (const size_t other : needs(item, true)) {
         const auto at = schedule.stored.find(items_[other].node);
         if (at == schedule.stored.end() || count_of(*items_[other].node) != item.count) continue;
-        if (pass[other] == pass[i] || !is_read_in_step(*items_[other].node, schedule.passes[pass[i]])) continue;
+        if (pass[other] == pass[i] || !is_read_in_step(*items_[other].node, schedule.passes[pass[i]]))
+          continue;
         wants.back().over = &at->second;
         return;
       }
@@ -104,7 +105,8 @@ void Scheduler::place_memory(Schedule& schedule) {
     const auto kept = index_.find(matrix);
     const bool has_base = kept != index_.end() && is_read_with_its_base(items_[kept->second]);
     if (item.node->op != Op::cholesky && (old == matrix || has_base)) return;
-    if (const auto at = schedule.stored.find(old); at != schedule.stored.end()) wants.back().over = &at->second;
+    if (const auto at = schedule.stored.find(old); at != schedule.stored.end())
+      wants.back().over = &at->second;
   };
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
@@ -131,12 +133,14 @@ void Scheduler::place_memory(Schedule& schedule) {
 
 // How often a number of a stored tensor is written and read, roughly.
 int64_t Scheduler::touches_of(const Node& node) const {
-  const auto is_factor = [](const Node& of) { return of.op == Op::cholesky || of.op == Op::triangular_solve; };
+  const auto is_factor = [](const Node& of) {
+    return of.op == Op::cholesky || of.op == Op::triangular_solve;
+  };
   int64_t touches = is_factor(node) ? factor_work(node) / std::max<int64_t>(1, count_of(node)) : 1;
   const auto users = users_.find(&node);
   if (users == users_.end()) return touches;
   for (const Node* user : users->second) {
-    const int64_t work = is_factor(*user)  ? factor_work(*user)
+    const int64_t work = is_factor(*user) ? factor_work(*user)
                          : reduces(*user) ? count_of(*user) * length_of(*user)
                                           : count_of(*user);
     touches += std::max<int64_t>(1, work / std::max<int64_t>(1, count_of(node)));

@@ -46,9 +46,8 @@ void append(const Schedule& schedule, const std::string& indent, std::string& te
 }  // namespace
 
 std::string to_text(const Schedule& schedule) {
-  std::string text =
-      fmt::format("scratch {}, near {}, work {}, of it serial {}\n", schedule.scratch, schedule.near,
-                  schedule.work, schedule.serial);
+  std::string text = fmt::format("scratch {}, near {}, work {}, of it serial {}\n", schedule.scratch,
+                                 schedule.near, schedule.work, schedule.serial);
   append(schedule, "", text);
   return text;
 }

@@ -1,5 +1,5 @@
-// Makes schedules: what is an item (schedule.cpp), in which pass it is computed (levels.cpp), and where it lies
-// (schedule_memory.cpp).
+// Makes schedules: what is an item (schedule.cpp), in which pass it is computed (levels.cpp), and where it
+// lies (schedule_memory.cpp).
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ struct Want {
   int64_t count = 0;
   size_t from = 0, until = 0;
   int64_t touches = 0;  // of a number, roughly
-  const int64_t* over = nullptr;  // the place of what may end here: each of its elements is read before it is written
+  const int64_t* over =
+      nullptr;  // the place of what may end here: each of its elements is read before it is written
 };
 
 class Scheduler {
@@ -107,6 +108,5 @@ class Scheduler {
   std::unordered_map<const Node*, size_t> sorted_;  // the items of updates before their segments
   std::unordered_map<const Node*, double> costs_;
 };
-
 
 }  // namespace adit::sampling

@@ -181,7 +181,8 @@ int64_t DensityWriter::segment_lanes(const Node& node) const {
   const int64_t most = std::min(schedule_.team.subgroup, schedule_.team.lanes);
   constexpr int64_t steps = 8;
   int64_t width = 1;
-  while (width < most && (2 * steps * width * targets <= numbers || 2 * width * targets <= schedule_.team.lanes))
+  while (width < most &&
+         (2 * steps * width * targets <= numbers || 2 * width * targets <= schedule_.team.lanes))
     width *= 2;
   return width;
 }

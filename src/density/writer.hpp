@@ -35,12 +35,12 @@ struct Segments {
   int64_t reals_count = 0, places_count = 0;
 };
 
-// The rows of one pass, spread over several teams: each leaves its share of the totals, and one that comes later
-// adds them up and does the rest.
+// The rows of one pass, spread over several teams: each leaves its share of the totals, and one that comes
+// later adds them up and does the rest.
 struct RowShare {
-  Array shares;        // [totals, teams] of the chain
-  Value base;          // where the chain's begin
-  Value team;          // of the chain's; none: this is the one that does the rest
+  Array shares;  // [totals, teams] of the chain
+  Value base;    // where the chain's begin
+  Value team;    // of the chain's; none: this is the one that does the rest
   int64_t teams = 1;
 };
 

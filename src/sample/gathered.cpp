@@ -25,7 +25,8 @@ kernel::Program gather_program(DType type) {
 
 }  // namespace
 
-RawBytes gathered(const std::shared_ptr<Device>& device, const Buffer& state, DType type, const Gathered& what) {
+RawBytes gathered(const std::shared_ptr<Device>& device, const Buffer& state, DType type,
+                  const Gathered& what) {
   const auto numbers = static_cast<uint64_t>(what.chains * what.count);
   RawBytes result(numbers * size_of(type));
   if (result.empty()) return result;

@@ -14,6 +14,7 @@ namespace adit::sampling {
 struct Gathered {
   int64_t first = 0, chains = 0, stride = 0, offset = 0, count = 0;
 };
-RawBytes gathered(const std::shared_ptr<Device>& device, const Buffer& state, DType type, const Gathered& what);
+RawBytes gathered(const std::shared_ptr<Device>& device, const Buffer& state, DType type,
+                  const Gathered& what);
 
 }  // namespace adit::sampling

@@ -131,7 +131,7 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   SampleOptions shape_options;
   shape_options.precision = options.type == DType::f64 ? Precision::f64 : Precision::f32;
   shape_options.placement = options.placement;
-  const Choice choice = choose(model, shape_options, *state.device);
+  const Choice choice = choose(model, shape_options, shape_options.chains, *state.device);
   const Density density = make_density(model, options.type);
   check_places(model, density, {DataSet{}});
   Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);

@@ -12,9 +12,11 @@ double team_microseconds(const Demand& demand, const Limits& limits) {
   const auto chains = static_cast<double>(demand.chains), products = static_cast<double>(demand.products);
   // Teams that run at a time, and how wide they are.
   const double places = static_cast<double>(busy_lanes) * limits.processors;
-  const double lanes = std::clamp(places / chains, 32.0, 256.0), turns = std::max(1.0, chains * lanes / places);
-  const double rest = static_cast<double>(demand.work - demand.serial) - products;
-  const double alone = (std::max(0.0, rest) + products) / lanes * team_step + static_cast<double>(demand.serial) * serial_step;
+  const double lanes = std::clamp(places / chains, 32.0, 256.0),
+               turns = std::max(1.0, chains * lanes / places);
+  const auto shared = static_cast<double>(demand.work - demand.serial);
+  const double alone =
+      std::max(shared, products) / lanes * team_step + static_cast<double>(demand.serial) * serial_step;
   return std::max(turns * alone, chains * products * 4 / team_read_bytes);
 }
 

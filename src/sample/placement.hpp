@@ -7,7 +7,7 @@ namespace adit::sampling {
 
 // What a model asks of a device.
 struct Demand {
-  int64_t chains = 0, size = 0;
+  int64_t chains = 0;
   int64_t work = 0;      // elements of a gradient
   int64_t serial = 0;    // those of them that come one after the other
   int64_t products = 0;  // multiplications with matrices of the data

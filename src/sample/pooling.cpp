@@ -22,7 +22,9 @@ constexpr uint32_t pool_lanes = 128;
 // What the three kernels have in common: a team has chains of one set.
 struct Frame {
   Frame(const char* name, const Layout& of, DType type, int64_t teams_a_set)
-      : layout(of), k(name, kernel::Team::many(pool_lanes)), real(type == DType::f64 ? Type::f64 : Type::f32) {
+      : layout(of),
+        k(name, kernel::Team::many(pool_lanes)),
+        real(type == DType::f64 ? Type::f64 : Type::f32) {
     state = k.buffer("state", real, Access::read_write);
     words = k.buffer("words", Type::u32, Access::read_write);
     given = k.buffer("given", real, Access::read);
@@ -58,13 +60,15 @@ kernel::Program means_program(const Layout& layout, DType type, int64_t teams_a_
   const int64_t width = 2 + layout.size;
   const Value to = k.team() * width;
   const Value count = f.sum([&](Value chain) { return f.collected(chain); });
-  const Value logs = f.sum([&](Value chain) { return kernel::log(f.number(chain, chain.like(int64_t{real_step}))); });
+  const Value logs =
+      f.sum([&](Value chain) { return kernel::log(f.number(chain, chain.like(int64_t{real_step}))); });
   k.once([&] {
     f.parts[to] = count;
     f.parts[to + 1] = logs;
   });
   k.for_(to.like(layout.size), [&](Value d) {
-    const Value total = f.sum([&](Value chain) { return f.collected(chain) * f.number(chain, d + layout.mean); });
+    const Value total =
+        f.sum([&](Value chain) { return f.collected(chain) * f.number(chain, d + layout.mean); });
     k.once([&] { f.parts[to + 2 + d] = total; });
   });
   return k.finish();
@@ -137,8 +141,10 @@ Buffer Pooler::uploaded(const std::vector<double>& numbers) const {
 }
 
 // Of each set [set, width]: teams sum their chains', the host the teams' in double precision.
-std::vector<double> Pooler::sums(const Kernel& kernel, const Buffer& state, const Buffer& words, int64_t width) {
-  const auto teams = static_cast<uint64_t>(sets_ * teams_a_set_), count = teams * static_cast<uint64_t>(width);
+std::vector<double> Pooler::sums(const Kernel& kernel, const Buffer& state, const Buffer& words,
+                                 int64_t width) {
+  const auto teams = static_cast<uint64_t>(sets_ * teams_a_set_),
+             count = teams * static_cast<uint64_t>(width);
   const Buffer parts = device_->allocate(std::max<uint64_t>(16, count * size_of(type_)));
   device_->run(kernel, teams, {state, words, mean_, parts, static_cast<uint32_t>(chains_a_set_)});
   std::vector<double> numbers(count), result(static_cast<size_t>(sets_ * width), 0);
@@ -162,7 +168,8 @@ bool Pooler::pool_adaptation(const Buffer& state, const Buffer& words) {
   std::vector<double> means, steps, metric;
   for (size_t s = 0; s < static_cast<size_t>(sets_); ++s) {
     steps.push_back(std::exp(first[s * width + 1] / static_cast<double>(chains_a_set_)));
-    for (size_t d = 0; d < n; ++d) means.push_back(first[s * width + 2 + d] / std::max(first[s * width], 1.0));
+    for (size_t d = 0; d < n; ++d)
+      means.push_back(first[s * width + 2 + d] / std::max(first[s * width], 1.0));
   }
   mean_ = uploaded(means);
   const std::vector<double> squares = sums(*squares_, state, words, size_);

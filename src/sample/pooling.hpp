@@ -1,5 +1,5 @@
-// What many chains learn together, summed and handed out on the device: the state of a million chains is more than
-// the host can read and write between two windows.
+// What many chains learn together, summed and handed out on the device: the state of a million chains is more
+// than the host can read and write between two windows.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,11 @@ namespace adit::sampling {
 class Pooler {
  public:
   // Chains of data sets one after the other; a diagonal metric.
-  Pooler(std::shared_ptr<Device> device, const Layout& layout, DType type, int64_t sets, int64_t chains_a_set);
+  Pooler(std::shared_ptr<Device> device, const Layout& layout, DType type, int64_t sets,
+         int64_t chains_a_set);
 
-  // One metric and one step size for all chains of a set, which then search for a step size anew. False where a
-  // metric came out that is none.
+  // One metric and one step size for all chains of a set, which then search for a step size anew. False where
+  // a metric came out that is none.
   bool pool_adaptation(const Buffer& state, const Buffer& words);
   // The geometric mean of a set's step sizes for all of its chains.
   void pool_steps(const Buffer& state, const Buffer& words);

@@ -1,5 +1,5 @@
-// The density of few chains over many rows: the rows are spread over teams of the whole device, each of which leaves
-// its share of the totals; a team for each chain then does the rest.
+// The density of few chains over many rows: the rows are spread over teams of the whole device, each of which
+// leaves its share of the totals; a team for each chain then does the rest.
 #pragma once
 
 #include <optional>

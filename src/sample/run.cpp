@@ -11,8 +11,8 @@
 #include <adit/ops.hpp>
 
 #include "density/trips.hpp"
-#include "sample/failure.hpp"
 #include "sample/batched_density.hpp"
+#include "sample/failure.hpp"
 #include "sample/layout_text.hpp"
 #include "sample/rows_density.hpp"
 #include "sample/shape.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t longest_beat = 8;    // rounds
+constexpr uint32_t longest_beat = 8;  // rounds
 // Chains whose words the host does not look through after each dispatch: a million are 80 MB. A guess.
 constexpr int64_t summarised_chains = 8192;
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
@@ -44,8 +44,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       density_(std::make_shared<Density>(make_density(model, choice.type))),
       should_stop_(options.should_stop) {
   check_places(model, *density_, sets);
-  const auto [schedule, shape] =
-      plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
+  const auto [schedule, shape] = plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
   layout_ = layout_text(shape);
   teams_ = teams_of(shape, chains_);
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
@@ -81,12 +80,12 @@ void Run::open_outside() {
                             "device:{}",
                             forced_.rows_teams));
   if (!rows) {
-    outside_ =
-        std::make_unique<BatchedDensity>(model_, *density_, data_sets_, options_.chains, device_);
+    outside_ = std::make_unique<BatchedDensity>(model_, *density_, data_sets_, options_.chains, device_);
     return;
   }
   const int64_t teams = forced_.rows_teams > 0 ? forced_.rows_teams : teams_for_rows(*rows, chains_, limits);
-  outside_ = std::make_unique<RowsDensity>(model_, *density_, *rows, data_sets_, options_.chains, teams, device_);
+  outside_ =
+      std::make_unique<RowsDensity>(model_, *density_, *rows, data_sets_, options_.chains, teams, device_);
   layout_ = fmt::format("device:{}", teams);
 }
 

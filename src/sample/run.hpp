@@ -11,8 +11,8 @@
 
 #include "density/bind.hpp"
 #include "nuts/kernel.hpp"
-#include "sample/outside_density.hpp"
 #include "sample/chain_numbers.hpp"
+#include "sample/outside_density.hpp"
 #include "sample/packing.hpp"
 #include "sample/pooling.hpp"
 #include "sample/shape.hpp"
@@ -137,9 +137,9 @@ class Run {
   int64_t ring_ = 1, save_from_ = 0;
   uint32_t init_buffer_ = 75, term_buffer_ = 50, window_ = 25;
   bool adapts_metric_ = true;
-  std::vector<int64_t> pauses_;  // iterations at which pooled adaptation joins the chains
-  mutable std::vector<uint32_t> seen_;   // the words of all chains
-  mutable bool is_stale_ = false;          // the words, since the last summary
+  std::vector<int64_t> pauses_;         // iterations at which pooled adaptation joins the chains
+  mutable std::vector<uint32_t> seen_;  // the words of all chains
+  mutable bool is_stale_ = false;       // the words, since the last summary
   uint32_t budget_ = 0, beat_ = 1;
   std::optional<Summariser> summariser_;  // where chains are many
   std::optional<Pooler> pooler_;          // and adapt together

@@ -174,8 +174,8 @@ std::vector<double> Run::states_of(int64_t first_chain, int64_t chains, int64_t 
     }
     return all;
   }
-  return numbers(gathered(device_, state_, choice_.type,
-                          {first_chain, chains, kernel_->layout.count, offset, count}));
+  return numbers(
+      gathered(device_, state_, choice_.type, {first_chain, chains, kernel_->layout.count, offset, count}));
 }
 
 // saved_from, taken; then numbers (without the density's scratch) and words.

@@ -74,7 +74,7 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
 }
 
 void Session::begin() {
-  choice_ = choose(model_, options_, *device_);
+  choice_ = choose(model_, options_, options_.chains * std::ssize(sets_), *device_);
   journal_.reset();
   run_.emplace(model_, options_, choice_, sets_, device_, forced_);
   prepare_start(*run_, model_, options_);

@@ -65,8 +65,7 @@ void choose_on_gpu(Choice& choice, const stats::ModelState& model, const Density
   choice.spreads = rows < device;
 }
 
-void choose_by_work(Choice& choice, const stats::ModelState& model, const SampleOptions& options,
-                    const Device& device) {
+void choose_by_work(Choice& choice, const stats::ModelState& model, int64_t chains, const Device& device) {
   const Density density = make_density(model, choice.type);
   const std::optional<Schedule> schedule = known_schedule(density, choice);
   if (!schedule) return choose_outside(choice, model);
@@ -76,8 +75,7 @@ void choose_by_work(Choice& choice, const stats::ModelState& model, const Sample
     choice.by_team = shared > heavy_work && shared > schedule->serial;
   else
     choose_on_gpu(choice, model, density, *schedule,
-                  {options.chains, model.size, schedule->work, schedule->serial, shared_products(density)},
-                  device.limits());
+                  {chains, schedule->work, schedule->serial, shared_products(density)}, device.limits());
 }
 
 }  // namespace
@@ -105,7 +103,8 @@ int64_t numbers_of_sums(const Schedule& schedule, uint32_t lanes, const Limits& 
 
 // A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
 // lanes, or of the lanes of a CPU's vectors.
-Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
+Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
+              const Device& device) {
   Choice choice;
   const bool gpu = is_gpu(device);
   choice.on_cpu = !gpu;
@@ -121,23 +120,22 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, cons
     case Placement::lane: choice.by_team = false; break;
     case Placement::team: choice.by_team = true; break;
     case Placement::device: choose_outside(choice, model); break;
-    case Placement::automatic: choose_by_work(choice, model, options, device);
+    case Placement::automatic: choose_by_work(choice, model, chains, device);
   }
   return choice;
 }
 
 namespace {
 
-// Numbers of shared memory that a team may take, so that as many teams share a multiprocessor's as are there at
-// a time.
+// Numbers of shared memory that a team may take, so that as many teams share a multiprocessor's as are there
+// at a time.
 int64_t room_of_team(uint32_t lanes, int64_t chains, DType type, const Device& device) {
   const Limits& limits = device.limits();
   const int64_t subgroups = std::max<int64_t>(1, lanes / std::max(1u, limits.subgroup_size));
   // All of them, where there are few: some that had to wait for the others would take as long again.
   const int64_t all = (chains + limits.multiprocessors - 1) / std::max(1u, limits.multiprocessors);
   const int64_t together = std::clamp<int64_t>(resident_subgroups / subgroups, 1, std::max<int64_t>(1, all));
-  const int64_t bytes =
-      std::min<int64_t>(limits.shared_bytes, limits.multiprocessor_shared_bytes / together);
+  const int64_t bytes = std::min<int64_t>(limits.shared_bytes, limits.multiprocessor_shared_bytes / together);
   return std::max<int64_t>(0, bytes - spare_shared_bytes) / static_cast<int64_t>(size_of(type));
 }
 
@@ -147,8 +145,8 @@ int64_t hot_numbers(const Layout& layout) {
 }
 
 // Lanes of a team: as many as the longest loop can use while there is room for them on the processors, fewer
-// when there is not, since sums over lanes cost more the more lanes there are. What loops do from step to step
-// all lanes do alike.
+// when there is not, since sums over lanes cost more the more lanes there are. What loops do from step to
+// step all lanes do alike.
 uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chains, DType type,
                     const Device& device) {
   const int64_t invocations = int64_t{busy_lanes} * device.limits().processors;
@@ -169,8 +167,7 @@ uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chai
 
 // Shared memory holds the state while as many teams fit on a processor as there are, or else what every leaf
 // touches and as much of the scratch as there is room for; lanes then share out their loops by hand. A dense
-// metric, which lanes read across, stays with the rest. What is too large even so stays in the buffer, and more
-// lanes hide the waiting.
+// metric, which lanes read across, stays with the rest. What is too large even so stays in the buffer.
 KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOptions& options,
                      int64_t chains, const Device& device, const Forced& forced) {
   Schedule schedule = make_schedule(density, true, false);
@@ -192,9 +189,11 @@ KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOp
   else if (limits.lanes_by_hand && !whole.dense() && hot <= room)
     shape.home = Home::split;
   if (forced.home) shape.home = *forced.home;
-  if (shape.home == Home::split) team.near = std::max<int64_t>(0, room - hot);
-  team.all_near = shape.home == Home::shared;
-  schedule = make_schedule(density, true, false, team);
+  if (shape.home == Home::split) {
+    team.near = std::max<int64_t>(0, room - hot);
+    schedule = make_schedule(density, true, false, team);
+  }
+  schedule.team.all_near = shape.home == Home::shared;
   shape.by_hand = shape.home != Home::buffer && limits.lanes_by_hand;
   return {std::move(schedule), shape};
 }

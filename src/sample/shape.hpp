@@ -12,7 +12,9 @@ struct Choice {
   bool outside = false;  // the density is computed between dispatches: by the engine of tensors,
   bool spreads = false;  // or by teams that its rows are spread over
 };
-Choice choose(const stats::ModelState& model, const SampleOptions& options, const Device& device);
+// `chains` in all, of all data sets.
+Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
+              const Device& device);
 
 // Of a GPU.
 TeamShape team_shape(uint32_t lanes, const Limits& limits);

@@ -37,9 +37,13 @@ kernel::Program summary_program() {
   reductions[part_longest] = Reduction::max;
   const auto totals = k.reduce(first.like(summarised_at_once), reductions, [&](Value i) {
     const Value at = first + i, exists = at < chains, chain = min(at, chains - 1);
-    const auto word = [&](Word which) { return words[chain * int64_t{word_count} + static_cast<int64_t>(which)]; };
+    const auto word = [&](Word which) {
+      return words[chain * int64_t{word_count} + static_cast<int64_t>(which)];
+    };
     const auto or_nothing = [&](Value value) { return select(exists, value, value.like(0)); };
-    const auto count = [&](Value condition) { return or_nothing(select(condition, chain.like(1), chain.like(0))); };
+    const auto count = [&](Value condition) {
+      return or_nothing(select(condition, chain.like(1), chain.like(0)));
+    };
     const Value done = word(word_rounds), before = rounds[chain], iteration = word(word_iteration);
     std::vector<Value> result(part_count);
     result[part_slowest] = select(exists, iteration, iteration.like(0xffffffff));

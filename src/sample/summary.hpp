@@ -1,5 +1,5 @@
-// Where many chains are, in a few numbers: a million chains' own are more than the host can look through between
-// two dispatches.
+// Where many chains are, in a few numbers: a million chains' own are more than the host can look through
+// between two dispatches.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace adit::sampling {
 
 struct Summary {
-  int64_t slowest = 0;  // iteration
+  int64_t slowest = 0;                                                               // iteration
   uint64_t transitions = 0, leapfrogs = 0, divergences = 0, warmup_divergences = 0;  // of all chains so far
   int64_t failed = 0, going = 0;  // chains; going: those before the iteration that was asked for
   uint32_t longest_run = 0;       // rounds since the last summary, of the chain that made most

@@ -55,7 +55,8 @@ inline Outcome run_model(const Model& model, SampleOptions options, const std::s
   using namespace sampling;
   options.device = device;
   const auto on = shared_device(device);
-  Run run(stats::state_of(model), options, choose(stats::state_of(model), options, *on), sets, on, forced);
+  Run run(stats::state_of(model), options,
+          choose(stats::state_of(model), options, options.chains * std::ssize(sets), *on), sets, on, forced);
   for (const int64_t stop : stops) run.advance(stop);
   run.advance(options.warmup + options.draws * options.thin);
   Outcome outcome;

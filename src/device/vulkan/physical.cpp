@@ -177,8 +177,8 @@ Told features_of(const Physical& device, VkStructureType type) {
                                               VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, type);
 }
 
-// Bytes of memory that the teams of a multiprocessor share, which no driver tells: by the maker's documents, for
-// parts that hold so many subgroups at a time; the newest of the large ones by their names.
+// Bytes of memory that the teams of a multiprocessor share, which no driver tells: by the maker's documents,
+// for parts that hold so many subgroups at a time; the newest of the large ones by their names.
 uint32_t nvidia_shared_bytes(const std::string& name, uint32_t subgroups) {
   for (const char* part : {"H100", "H200", "GH200", "B100", "B200", "GB200"})
     if (name.find(part) != std::string::npos) return 228 * 1024;
