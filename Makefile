@@ -43,7 +43,8 @@ demo:
 	@cmake --preset release -DADIT_TESTS=OFF -DADIT_BENCH=OFF $(CMAKE_ARGS) > /dev/null
 	cmake --build $(BUILD) -j $(JOBS) --target adit_command
 	$(BUILD)/adit devices
-	$(BUILD)/adit sample eight_schools_noncentered --output $(BUILD)/eight_schools --overwrite
+	$(BUILD)/adit sample examples/stan/eight_schools.stan --data examples/stan/eight_schools.json \
+	  --output $(BUILD)/eight_schools --overwrite
 
 test: build
 	@rm -rf $(BUILD)/test-cache

@@ -40,7 +40,7 @@ Allowed read_table(const std::string& page) {
 std::vector<std::string> violations(const Allowed& allowed, const std::string& folder,
                                     const std::string& text) {
   std::vector<std::string> found;
-  const std::regex quoted("#\\s*include\\s*\"([^\"]*)\"");
+  const std::regex quoted("(?:^|\n)#\\s*include\\s*\"([^\"\n]*)\"");
   for (std::sregex_iterator it(text.begin(), text.end(), quoted), end; it != end; ++it) {
     const fs::path header = (*it)[1].str();
     const std::string other = header.begin()->string();

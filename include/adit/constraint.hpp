@@ -59,7 +59,12 @@ Constraint positive_ordered();
 Constraint simplex();  // K - 1 reals to K: softmax of the inverse isometric log ratio, as Stan from 2.37
 Constraint cholesky_factor_corr();  // K (K - 1) / 2 reals to [K, K]
 Constraint corr_matrix();
-Constraint cov_matrix();  // K (K + 1) / 2 reals to [K, K]
+Constraint cov_matrix();           // K (K + 1) / 2 reals to [K, K]
+Constraint cholesky_factor_cov();  // of [M, N] with M >= N: N (N + 1) / 2 + (M - N) N reals
+Constraint unit_vector();          // K reals to K, divided by their length
+Constraint sum_to_zero();          // K - 1 reals to K, an isometry
+Constraint sum_to_zero_matrix();   // (M - 1)(N - 1) reals to [M, N] whose rows and columns sum to zero
+Constraint column_stochastic();    // [M, N] whose columns are simplices
 // Whole numbers, for observations: they have no map.
 Constraint integer(int64_t low);                  // low, low + 1, ...
 Constraint integer(int64_t low, Parameter high);  // low .. high

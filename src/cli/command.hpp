@@ -8,6 +8,7 @@
 
 namespace adit::cli {
 
+struct FitWords;
 struct SampleWords;
 
 int sample(SampleWords words);
@@ -16,6 +17,13 @@ int summary(bool json, const std::vector<std::string>& files, int64_t significan
 int diagnose(bool json, const std::vector<std::string>& files);
 int loo(bool json, const std::vector<std::string>& files);
 int html_report(bool json, const std::vector<std::string>& files, const std::string& output);
+int optimize(FitWords words);
+int laplace(FitWords words);
+int log_prob(FitWords words);
+int generate(FitWords words);
+int check_gradient(FitWords words);             // exit status 1 where it is off
+int check(bool json, const std::string& path);  // of a Stan program
+int format(const std::string& path);
 int devices(bool json, bool with_limits);
 int doctor(bool json, const std::string& device_id, bool save);
 int bench_device(bool json, const std::string& device_id);

@@ -15,7 +15,9 @@
 #include <adit/text.hpp>
 
 #include "cli/catalogue.hpp"
+#include "cli/cmdstan_words.hpp"
 #include "cli/command.hpp"
+#include "cli/fit_words.hpp"
 #include "cli/output.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/usage.hpp"
@@ -26,9 +28,10 @@ constexpr int failure = 1, usage_error = 2;
 
 struct Choices {
   bool json = false, limits = false, save = true;
-  std::string device, probe;
+  std::string device, probe, program;
   size_t skip = 0;
   adit::cli::SampleWords sample;
+  adit::cli::FitWords fit;
   std::vector<std::string> files;
   std::string report = "report.html";
   int64_t significant = 2;
@@ -128,6 +131,18 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
   CLI::App* sample_ = app.add_subcommand("sample", "Sample a model with NUTS");
   declare_sample(*sample_, choices.sample);
   sample_->callback([&] { action = [&] { return sample(choices.sample); }; });
+  declare_fitting(app, choices.fit, action);
+
+  CLI::App* check_ =
+      add_command(app, choices, "check", "What is wrong with a Stan program, without running it");
+  check_->add_option("program", choices.program, "A file, model.stan")->required();
+  check_->footer(example("check model.stan"));
+  check_->callback([&] { action = [&] { return check(choices.json, choices.program); }; });
+
+  CLI::App* format_ = app.add_subcommand("format", "A Stan program in one style, on standard output");
+  format_->add_option("program", choices.program, "A file, model.stan")->required();
+  format_->footer(example("format model.stan > tidy.stan"));
+  format_->callback([&] { action = [&] { return format(choices.program); }; });
 
   CLI::App* summary_ =
       add_draws_command(app, choices, "summary", "Means, errors, quantiles, ESS and R-hat of saved draws");
@@ -233,9 +248,11 @@ int run(int argc, char** argv) {
     return usage_error;
   }
   try {
-    const std::vector<std::string> words(argv + 1, argv + argc);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (const auto translated = adit::cli::from_cmdstan(words)) words = *translated;
     if (const std::string typo = find_typo(app, words); !typo.empty()) return report(typo, usage_error);
-    app.parse(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     adit::cli::write_out(app.help());
     return 0;

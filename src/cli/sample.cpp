@@ -23,6 +23,7 @@
 #include "cli/run_folder.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/saved_draws.hpp"
+#include "cli/stan_source.hpp"
 #include "cli/starting.hpp"
 #include "cli/table.hpp"
 #include "cli/usage.hpp"
@@ -223,14 +224,14 @@ void expect_room(const SampleWords& words, const SampleOptions& options, const M
 // The data of a model lie on the default device, so that is opened first; its time is counted here. Ctrl-C is
 // held from the first draw until the files are there.
 Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Start& start,
-                      RunFolder& folder) {
+                      const std::optional<StanSource>& program, RunFolder& folder) {
   const auto begin = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   set_default_device(Device::open(words.device));
   const double opened = seconds();
-  const Model model = make_model(words.model);
+  const Model model = program ? program->make(words.seed) : make_model(words.model);
   expect_room(words, options, model);
   start.apply(options, model);
   const double ready = seconds();
@@ -257,8 +258,10 @@ int sample(SampleWords words) {
   if (const auto models = model_names(); words.model.empty() && models.size() == 1) words.model = models[0];
   if (words.list) return list_models(words.json);
   SampleOptions options = checked(words);
+  std::optional<StanSource> program;
+  if (is_stan_path(words.model)) program.emplace(words.model, words.data, words.quiet || words.json);
   const Start start(words.init, words.warm_start);
-  RunFolder folder(words.output, words.model, words.format, words.report);
+  RunFolder folder(words.output, program ? program->name() : words.model, words.format, words.report);
   if (folder.keeps_draws())
     options.checkpoint = folder.checkpoint();
   else if (words.resume)
@@ -267,7 +270,7 @@ int sample(SampleWords words) {
   const RunFolder::Earlier earlier = earlier_of(words);
   if (folder.keeps_draws() || folder.wants_report()) folder.prepare(earlier);
 
-  const Run run = sampled_and_saved(words, options, start, folder);
+  const Run run = sampled_and_saved(words, options, start, program, folder);
   if (words.json)
     print_run_as_json(run);
   else

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/catalogue.hpp"
+#include "cli/stan_source.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -26,7 +27,10 @@ void require_at_most(int64_t most, const char* option, int64_t got) {
   require(got <= most, option, fmt::format("a number that is {} or less", most), std::to_string(got));
 }
 
-void check_model(const std::string& name) {
+void check_model(const std::string& name, const std::string& data) {
+  if (is_stan_path(name)) return;
+  if (!data.empty())
+    throw UsageError(fmt::format("[sample] --data: expected it with a Stan program, got the model {}", name));
   const std::vector<std::string> known = model_names();
   if (name.empty())
     throw UsageError(fmt::format("[sample] model: expected one of {}", fmt::join(known, ", ")));
@@ -47,6 +51,20 @@ void check_numbers(const SampleWords& words) {
                           : fmt::format("{} with --thin {}", words.draws, words.thin));
   require(words.adapt_delta > 0 && words.adapt_delta < 1, "--adapt-delta", "a number between 0 and 1",
           fmt::format("{}", words.adapt_delta));
+  const auto positive = [](const char* option, double number) {
+    require(number > 0 && std::isfinite(number), option, "a positive number", fmt::format("{}", number));
+  };
+  positive("--step-size", words.step_size);
+  positive("--gamma", words.gamma);
+  positive("--kappa", words.kappa);
+  positive("--t0", words.t0);
+  for (const auto& [option, number] :
+       {std::pair{"--init-buffer", words.init_buffer}, std::pair{"--term-buffer", words.term_buffer}}) {
+    require_at_least(0, option, number);
+    require_at_most(most_iterations, option, number);
+  }
+  require_at_least(1, "--window", words.window);
+  require_at_most(most_iterations, "--window", words.window);
   require(words.max_depth >= 1 && words.max_depth <= deepest, "--max-depth",
           fmt::format("a number from 1 to {}", deepest), std::to_string(words.max_depth));
 }
@@ -135,6 +153,13 @@ void declare_run(CLI::App& command, SampleWords& words) {
                "Acceptance that the step size aims at, between 0 and 1 (default 0.8)");
   group.option("--max-depth", words.max_depth, "N",
                fmt::format("Deepest tree, 1 to {}: at most 2^N steps a draw (default 10)", deepest));
+  group.option("--step-size", words.step_size, "E", "Where the search for a step size begins (default 1)");
+  group.option("--gamma", words.gamma, "G", "How strongly the step size is held back (default 0.05)");
+  group.option("--kappa", words.kappa, "K", "How fast earlier iterations are forgotten (default 0.75)");
+  group.option("--t0", words.t0, "N", "Iterations that count little at the beginning (default 10)");
+  group.option("--init-buffer", words.init_buffer, "N", "First iterations of warm-up (default 75)");
+  group.option("--term-buffer", words.term_buffer, "N", "Last iterations of warm-up (default 50)");
+  group.option("--window", words.window, "N", "The first window between them (default 25)");
   group.flag("--stan-compat", words.stan_compat,
              "Do as Stan does: f64, and an error if another option goes beyond Stan");
 }
@@ -176,7 +201,15 @@ void declare_output(CLI::App& command, SampleWords& words) {
 
 void declare_sample(CLI::App& command, SampleWords& words) {
   command.add_option("model", words.model,
-                     "Name of a model; --list tells them. None is needed where there is one model");
+                     "A Stan program (model.stan), or the name of a model; --list tells the names. None is "
+                     "needed where there is one model");
+  command
+      .add_option_function<std::string>(
+          "--data",
+          [&words](const std::string& typed) { words.data = some_word("[sample] --data", typed, "FILE"); },
+          "Data of a Stan program: JSON as for CmdStan, an R dump, or a CSV table whose columns are its data")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   command.add_flag("--list", words.list, "List the models and exit");
   declare_run(command, words);
   declare_start(command, words);
@@ -191,7 +224,7 @@ void declare_sample(CLI::App& command, SampleWords& words) {
 }
 
 SampleOptions checked(const SampleWords& words) {
-  check_model(words.model);
+  check_model(words.model, words.data);
   check_numbers(words);
   SampleOptions options;
   options.chains = words.chains;
@@ -211,6 +244,13 @@ SampleOptions checked(const SampleWords& words) {
                               Adapt::pooled}[choice_of("[sample] --adapt", words.adapt, {"chain", "pooled"})];
   options.adapt_delta = words.adapt_delta;
   options.max_depth = static_cast<int>(words.max_depth);
+  options.step_size = words.step_size;
+  options.gamma = words.gamma;
+  options.kappa = words.kappa;
+  options.t0 = words.t0;
+  options.init_buffer = static_cast<int>(words.init_buffer);
+  options.term_buffer = static_cast<int>(words.term_buffer);
+  options.window = static_cast<int>(words.window);
   options.save_warmup = words.save_warmup;
   options.log_likelihood = words.log_likelihood;
   options.posterior_predictive = words.predictive;

@@ -51,6 +51,7 @@ double elements_of_draws(const stats::ModelState& model) {
   int64_t count = stats_count;
   for (const auto& variable : model.variables) count += element_count(variable.shape);
   for (const auto& deterministic : model.deterministics) count += element_count(deterministic.shape);
+  for (const auto& generated : model.generated) count += element_count(generated.shape);
   return static_cast<double>(count);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 #include <adit/random.hpp>
 
@@ -40,10 +41,17 @@ Tensor RandomPoints::key(const std::string& name) const {
   return random::fold_in(random::fold_in(random::key(seed_), hash64(name)), number_);
 }
 
-std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, const Tensors& graphs,
-                                                      const std::vector<double>& points,
-                                                      const std::vector<uint64_t>& numbers,
-                                                      const std::shared_ptr<Device>& device) const {
+namespace {
+
+using MakeInput =
+    std::function<stats::PointInput(std::span<const uint64_t> numbers, const std::shared_ptr<Device>&)>;
+
+// Values of graphs at points: one list of numbers a graph, point after point.
+std::vector<std::vector<double>> values_in_blocks(const ModelState& model, const Tensors& graphs,
+                                                  const std::vector<double>& points,
+                                                  const std::vector<uint64_t>& numbers,
+                                                  const std::shared_ptr<Device>& device,
+                                                  const MakeInput& input) {
   std::vector<std::vector<double>> values(graphs.size());
   const auto count = std::ssize(numbers);
   int64_t width = model.size + 1;
@@ -62,8 +70,7 @@ std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, c
     if (!points.empty())
       u = tensor(std::span(points.data() + first * model.size, static_cast<size_t>(block * model.size)),
                  {block, model.size}, on);
-    const Tensors results =
-        stats::at_points(model, graphs, u, {{number_, tensor(which, {block}, on), true}}, block);
+    const Tensors results = stats::at_points(model, graphs, u, {input(which, on)}, block);
     eval(results);
     for (size_t i = 0; i < graphs.size(); ++i) {
       const auto found = as_type(results[i], DType::f64).to_vector<double>();
@@ -72,6 +79,18 @@ std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, c
     }
   }
   return values;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, const Tensors& graphs,
+                                                      const std::vector<double>& points,
+                                                      const std::vector<uint64_t>& numbers,
+                                                      const std::shared_ptr<Device>& device) const {
+  return values_in_blocks(model, graphs, points, numbers, device,
+                          [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
+                            return stats::PointInput{number_, tensor(which, {std::ssize(which)}, on), true};
+                          });
 }
 
 // --- Observed variables ------------------------------------------------------------------------------------
@@ -123,6 +142,30 @@ void add_predictive(const ModelState& model, const std::vector<double>& points, 
   }
   fill(pointwise, draws.log_likelihood);
   fill(drawn, draws.posterior_predictive);
+}
+
+// --- Generated quantities ----------------------------------------------------------------------------------
+
+void add_generated(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
+                   int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,
+                   std::vector<DrawsVariable>& variables) {
+  if (model.generated.empty() || points.empty()) return;
+  Tensors graphs;
+  for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
+  const std::vector<uint64_t> numbers =
+      numbers_of(first_chain, chains, points.size() / static_cast<size_t>(model.size));
+  const Tensor key = random::fold_in(random::key(seed), hash64("generated quantities"));
+  auto values =
+      values_in_blocks(model, graphs, points, numbers, device,
+                       [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
+                         const Tensor number = tensor(which, {std::ssize(which)}, on);
+                         return stats::PointInput{model.generated_key, random::fold_in(key, number), true};
+                       });
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const stats::ModelGenerated& one = model.generated[i];
+    variables.push_back({one.name, one.shape, std::vector<std::string>(static_cast<size_t>(one.shape.size())),
+                         std::move(values[i])});
+  }
 }
 
 }  // namespace adit::sampling

@@ -15,6 +15,11 @@ void check_predictive(const stats::ModelState& model, const SampleOptions& optio
 void add_predictive(const stats::ModelState& model, const std::vector<double>& points, int64_t first_chain,
                     const SampleOptions& options, const std::shared_ptr<Device>& device, Draws& draws);
 
+// After a run: what the model computes of its draws alone, behind the other variables.
+void add_generated(const stats::ModelState& model, const std::vector<double>& points, int64_t first_chain,
+                   int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,
+                   std::vector<DrawsVariable>& variables);
+
 // --- Shared with draws of the prior ------------------------------------------------------------------------
 std::map<std::string, std::vector<std::string>> coordinates_of(const stats::ModelState& model);
 

@@ -295,8 +295,10 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
   if (!std::isfinite(constant)) throw_bad_constant(model);
   if (options_.save_warmup) {
     draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
-    collect_draws(model, numbers_of(warmup_, set), constant, device_, draws.warmup_variables,
-                  draws.warmup_stats);
+    const std::vector<double> points = collect_draws(model, numbers_of(warmup_, set), constant, device_,
+                                                     draws.warmup_variables, draws.warmup_stats);
+    add_generated(model, points, set * options_.chains, options_.chains, options_.seed ^ 1, device_,
+                  draws.warmup_variables);
   }
   draws.observed = observed_of(model);
   const std::vector<double> points =
@@ -304,6 +306,8 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
   if (choice_.type == DType::f32) draws.energy_error = error_of_draws(model, points, draws);
   if (!note_.empty()) draws.notes.push_back(note_);
   add_predictive(model, points, set * options_.chains, options_, device_, draws);
+  add_generated(model, points, set * options_.chains, options_.chains, options_.seed, device_,
+                draws.variables);
   if (draws.divergences() > 0)
     note_outside(model, points, set * options_.chains, options_, choice_.type, draws);
   draws.seconds.total = since(begin_);

@@ -44,6 +44,12 @@ struct ModelDeterministic {
   Shape shape;
   std::vector<std::string> dims;
 };
+// What is computed of draws after a run: Stan's generated quantities.
+struct ModelGenerated {
+  std::string name;
+  Tensor value;
+  Shape shape;
+};
 struct ModelData {
   std::string name;
   Tensor placeholder;  // what the graph holds
@@ -57,6 +63,8 @@ struct ModelState {
   std::vector<ModelTerm> terms;  // priors, Jacobians, likelihoods, in the order they were stated
   std::vector<ModelObservation> observations;
   std::vector<ModelDeterministic> deterministics;
+  std::vector<ModelGenerated> generated;
+  Tensor generated_key;  // a placeholder, u32[2]: random numbers of a draw's generated values; may be none
   std::vector<ModelData> data;
   std::map<std::string, Plate> plates;
 };

@@ -2,27 +2,31 @@
 //
 //   z = V u,  x = softmax(z)
 //
-// V [K, K - 1] has orthonormal columns that sum to zero: with i and j from 1 and r_j = 1 / sqrt(j (j + 1)),
-//   V_ij = r_j where i <= j,  -j r_j where i = j + 1,  0 below.
+// V [K, K - 1] has orthonormal columns that sum to zero (log_ratio.hpp).
 // The volume of x_1 .. x_{K-1} changes by sqrt(K) x_1 x_2 ... x_K. Since the z sum to zero,
 //   log |J| = log(K) / 2 - K logsumexp(z).
 // The inverse is u = V' log(x).
 #include <cmath>
 
+#include "stats/constraint/log_ratio.hpp"
 #include "stats/constraint/parts.hpp"
 
-namespace adit::constraint {
+namespace adit::stats {
 
-namespace {
-
-// V'. Its rows are counted by j, its columns by i.
-Tensor basis(int64_t size) {
+// Its rows are counted by j, its columns by i.
+Tensor log_ratio_basis(int64_t size) {
   const Shape shape{size - 1, size};
-  const Tensor one = stats::real(1), zero = stats::real(0);
+  const Tensor one = real(1), zero = real(0);
   const Tensor j = iota(shape, DType::f64, 0) + one, i = iota(shape, DType::f64, 1) + one;
   const Tensor r = rsqrt(j * (j + one));
   return select(less_equal(i, j), r, select(equal(i, j + one), -j * r, broadcast_to(zero, shape)));
 }
+
+}  // namespace adit::stats
+
+namespace adit::constraint {
+
+namespace {
 
 Tensor sums_to_one(const Tensor& x) {
   const Tensor positive = stats::all_of_event(greater_equal(x, stats::real(0)), 1);
@@ -40,13 +44,40 @@ Constraint simplex() {
   c.constrain = [](const Tensor& u, const Shape& x) {
     const auto size = static_cast<double>(x.back());
     if (x.back() == 1) return Constrained{ones(x, DType::f64), stats::real(0)};
-    const Tensor z = dot(u, basis(x.back())), whole = logsumexp(z, {-1}, true);
+    const Tensor z = dot(u, stats::log_ratio_basis(x.back())), whole = logsumexp(z, {-1}, true);
     const double count = static_cast<double>(element_count(x)) / size;
     return Constrained{exp(z - whole),
                        stats::real(count * std::log(size) / 2) - stats::real(size) * sum(whole)};
   };
-  c.unconstrain = [](const Tensor& x) { return dot(log(x), transpose(basis(x.dim(-1)))); };
+  c.unconstrain = [](const Tensor& x) { return dot(log(x), transpose(stats::log_ratio_basis(x.dim(-1)))); };
   c.contains = sums_to_one;
+  return c;
+}
+
+// Each column of a matrix is a simplex: that of the transposed, whose rows are.
+Constraint column_stochastic() {
+  const auto turned = [](const Shape& x) {
+    if (x.size() < 2) graph::fail("column_stochastic", "shape", "expected a matrix, got " + to_string(x));
+    Shape shape = x;
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    return shape;
+  };
+  const auto turn = [](const Tensor& x) {
+    Axes axes = Axes::counted(x.rank());
+    std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+    return transpose(x, axes);
+  };
+  const Constraint rows = simplex();
+  Constraint c{.name = "column_stochastic",
+               .event_rank = 2,
+               .expected = "a matrix of numbers of at least 0 whose columns sum to 1"};
+  c.unconstrained_shape = [=](const Shape& x) { return rows.unconstrained_shape(turned(x)); };
+  c.constrain = [=](const Tensor& u, const Shape& x) {
+    const Constrained y = rows.constrain(u, turned(x));
+    return Constrained{turn(y.value), y.log_jacobian};
+  };
+  c.unconstrain = [=](const Tensor& x) { return rows.unconstrain(turn(x)); };
+  c.contains = [=](const Tensor& x) { return stats::all_of_event(rows.contains(turn(x)), 1); };
   return c;
 }
 

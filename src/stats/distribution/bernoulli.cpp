@@ -4,7 +4,7 @@
 //
 // The logarithms are taken of p as it is given, so that one p of many observations costs two of them, and
 // p = 0 and p = 1 leave no NaN. Mean p, variance p (1 - p).
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

@@ -4,7 +4,7 @@
 //            = log sigmoid((2 x - 1) l)
 //
 // which loses nothing however far out l is; its derivative is x - sigmoid(l). Mean p, variance p (1 - p).
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

@@ -3,7 +3,7 @@
 //   log p(x) = log C(n, x) + x log p + (n - x) log(1 - p),   0 log 0 = 0
 //
 // Mean n p, variance n p (1 - p).
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

@@ -5,7 +5,7 @@
 // With log sigmoid(l) = min(l, 0) - s and log sigmoid(-l) = -max(l, 0) - s, s = log(1 + exp(-|l|)), it is
 // log C(n, x) + x min(l, 0) - (n - x) max(l, 0) - n s: one transcendental, and no large numbers that cancel
 // as in x l - n log(1 + e^l). Mean n p, variance n p (1 - p).
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

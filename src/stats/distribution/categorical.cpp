@@ -4,7 +4,7 @@
 //
 // One p for many x: the K logarithms are taken once. A p for each x: only that of the chosen one.
 // Mean sum k p_k, variance sum (k - mean)^2 p_k.
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

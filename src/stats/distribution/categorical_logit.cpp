@@ -3,7 +3,7 @@
 //   log p(x) = l_x - log sum_k exp(l_k)
 //
 // Mean sum k p_k, variance sum (k - mean)^2 p_k.
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

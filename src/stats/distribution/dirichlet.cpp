@@ -5,7 +5,7 @@
 // with respect to x_1 .. x_{K-1}. With s = sum a: mean a_k / s, variance a_k (s - a_k) / (s^2 (s + 1)).
 // Draws are gammas over their sum. A gamma of a small shape a underflows; its logarithm, that of a gamma of
 // shape a + 1 plus log(u) / a, does not.
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "graph/row.hpp"
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

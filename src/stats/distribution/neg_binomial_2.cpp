@@ -12,7 +12,7 @@
 // where x log(z + x) is taken together with x log(m / (m + phi)): every term stays of the size of x and m.
 #include <array>
 
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

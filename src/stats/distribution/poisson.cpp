@@ -3,7 +3,7 @@
 //   log p(x) = x log rate - rate - log x!,   0 log 0 = 0
 //
 // Mean and variance are the rate.
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

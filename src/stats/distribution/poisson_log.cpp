@@ -3,7 +3,7 @@
 //   log p(x) = x log_rate - exp(log_rate) - log x!
 //
 // Mean and variance are exp(log_rate).
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit {
 

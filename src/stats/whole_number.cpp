@@ -1,4 +1,4 @@
-#include "stats/distribution/whole_number.hpp"
+#include "stats/whole_number.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

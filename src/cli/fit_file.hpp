@@ -1,0 +1,38 @@
+// The file of a command of the log density: CSV with comments in front, as CmdStan writes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <adit/draws.hpp>
+
+#include "cli/fit_words.hpp"
+
+namespace adit::cli {
+
+class FitFile {
+ public:
+  // `path`: of --output, or "" for adit-<model>-<command>.csv. Throws where nothing can be written there.
+  FitFile(const char* command, const std::string& path, const std::string& model);
+  const std::string& path() const { return path_; }
+
+  // "# key = value", indented as the words of CmdStan nest.
+  void say(const std::string& line);
+  void column(const std::string& name, const std::vector<double>& values);
+  // Its elements in the order of CmdStan, the first axis fastest.
+  void columns(const std::vector<DrawsVariable>& variables);
+  // The comments that all of these files have: model, then `method`, then data, start and seed.
+  void head(const FitWords& words, const std::string& model, const std::vector<std::string>& method,
+            const std::string& device);
+  void write() const;
+
+ private:
+  std::string where_, path_, comments_;
+  struct Column {
+    std::string name;
+    std::vector<double> values;
+  };
+  std::vector<Column> columns_;
+};
+
+}  // namespace adit::cli

@@ -1,0 +1,417 @@
+// Reads and writes of variables, and what loops that are run together must know of them.
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+
+#include "stan/evaluator.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+bool is_prefix(const Spots& spots) {
+  return std::all_of(spots.begin(), spots.end(), [](const Spot& s) { return s.kind == Spot::Kind::single; });
+}
+
+std::vector<double> counted(int64_t count) {
+  std::vector<double> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  return numbers;
+}
+
+}  // namespace
+
+Tracked* Evaluator::tracked(int slot, int home) {
+  for (auto loop = together_.rbegin(); loop != together_.rend(); ++loop) {
+    if ((*loop)->frame != frame_ || (*loop)->level <= home) continue;
+    const auto found = (*loop)->variables.find(slot);
+    if (found != (*loop)->variables.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+std::vector<bool> Evaluator::running(int level) const {
+  std::vector<bool> holds(static_cast<size_t>(level ? levels_.at(level).total : 1), true);
+  for (const Value& mask : masks_) {
+    if (!mask.is_known() || mask.level > level) continue;
+    const Value by_lane = levels_.lifted(mask, level);
+    for (size_t i = 0; i < holds.size(); ++i) holds[i] = holds[i] && by_lane.known->numbers[i] != 0;
+  }
+  return holds;
+}
+
+// What lanes touch that do not run here is no matter.
+Touch Evaluator::counted_only(Touch touch) const {
+  if (masks_.empty()) return touch;
+  const std::vector<bool> holds = running(touch.level);
+  for (size_t i = 0; i < touch.blocks.size(); ++i)
+    if (!holds[i / static_cast<size_t>(touch.each)]) touch.blocks[i] = -1;
+  return touch;
+}
+
+// A variable with a window is its rows, one by one.
+Evaluator::Storage Evaluator::storage_of(Stored& variable, const Spots& spots) {
+  Window& window = variable.window;
+  if (window.level == 0) return {&variable.value, variable.home, spots};
+  const auto prefix = static_cast<size_t>(window.prefix);
+  Value row = known_integer(0);
+  for (size_t i = 0; i < prefix; ++i) {
+    if (spots.size() <= i || spots[i].kind != Spot::Kind::single || !spots[i].numbers.is_known())
+      throw NotTogether{"a recurrence that reads all that it wrote"};
+    const Value extent = known_integer(variable.value.shape[static_cast<int>(i)]);
+    row = operate(Operator::add, operate(Operator::multiply, row, extent, {}), spots[i].numbers, {});
+  }
+  const int level = std::max(window.level, row.level);
+  row = levels_.lifted(row, level);
+  const std::vector<int64_t> round = levels_.ancestors(level, window.level);
+  const std::vector<bool> holds = running(level);
+  std::optional<double> lag;
+  for (size_t i = 0; i < round.size(); ++i) {
+    if (!holds[i]) continue;
+    const double own =
+        (window.written[static_cast<size_t>(round[i])] - row.known->numbers[i]) / window.stride;
+    if (lag && own != *lag) throw NotTogether{"a recurrence that looks back by different steps"};
+    lag = own;
+  }
+  const double back = lag.value_or(0);
+  if (back < 0 || back >= static_cast<double>(window.rows.size()))
+    throw NotTogether{"a recurrence that reads what it has not written yet"};
+  return {&window.rows[static_cast<size_t>(back)], window.level,
+          Spots(spots.begin() + window.prefix, spots.end()), back > 0};
+}
+
+std::optional<Touch> Evaluator::touch_of(const Storage& storage, int level) {
+  for (const Spot& spot : storage.rest)
+    if (spot.kind != Spot::Kind::all && (!spot.numbers.is_known() || spot.numbers.level > level)) return {};
+  const Value& value = *storage.value;
+  Touch touch{.level = level};
+  const bool prefix = is_prefix(storage.rest);
+  Shape shape;
+  const int axes = prefix ? static_cast<int>(storage.rest.size()) : value.shape.size();
+  for (int i = 0; i < axes; ++i) shape.push_back(value.shape[i]);
+  const Value numbers = known_value(scalar_type(Base::integer), shape, counted(element_count(shape)));
+  Value found = storage.rest.empty() ? known_integer(0) : known_at(numbers, storage.rest, numbers.type);
+  found = levels_.lifted(found, level);
+  touch.block = element_count(shape) ? value.size() / element_count(shape) : 0;
+  touch.each = found.size();
+  touch.blocks.assign(found.known->numbers.begin(), found.known->numbers.end());
+  return touch;
+}
+
+// Rounds without a lane for one around them have -1.
+Touch Evaluator::around(const Touch& touch) const {
+  const LoopLevel& level = levels_.at(touch.level);
+  const int64_t before = levels_.at(touch.level - 1).total;
+  Touch out{.level = touch.level - 1, .block = touch.block};
+  if (level.is_regular) {
+    out.each = touch.each * level.count;
+    out.blocks = touch.blocks;
+    return out;
+  }
+  std::vector<int64_t> counts(static_cast<size_t>(before));
+  for (const int64_t lane : level.parent) ++counts[static_cast<size_t>(lane)];
+  const int64_t most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+  out.each = touch.each * most;
+  out.blocks.assign(static_cast<size_t>(before * out.each), -1);
+  std::fill(counts.begin(), counts.end(), 0);
+  for (size_t i = 0; i < level.parent.size(); ++i) {
+    const auto lane = static_cast<size_t>(level.parent[i]);
+    const int64_t to = static_cast<int64_t>(lane) * out.each + counts[lane]++ * touch.each;
+    std::copy_n(touch.blocks.begin() + static_cast<int64_t>(i) * touch.each, touch.each,
+                out.blocks.begin() + to);
+  }
+  return out;
+}
+
+// Whether a round of the loop at `level` touches what another one wrote.
+bool Evaluator::depends(const Tracked& tracked, const Stored& variable, int level) const {
+  const int64_t size = variable.value.size();
+  const int home = variable.home;
+  std::vector<int64_t> owner(static_cast<size_t>(size * (home ? levels_.at(home).total : 1)), -1);
+  const auto meets = [&](const Touch& touch, bool writes) {
+    const std::vector<int64_t> homes = levels_.ancestors(touch.level, home);
+    const std::vector<int64_t> rounds = levels_.ancestors(touch.level, level);
+    for (size_t lane = 0; lane < homes.size(); ++lane)
+      for (int64_t k = 0; k < touch.each; ++k) {
+        const int64_t number = touch.blocks[lane * static_cast<size_t>(touch.each) + static_cast<size_t>(k)];
+        if (number < 0) continue;
+        const int64_t first = homes[lane] * size + number * touch.block;
+        for (int64_t e = first; e < first + touch.block; ++e) {
+          int64_t& of = owner[static_cast<size_t>(e)];
+          if (of >= 0 && of != rounds[lane]) return true;
+          if (writes) of = rounds[lane];
+        }
+      }
+    return false;
+  };
+  for (const Touch& touch : tracked.writes)
+    if (meets(touch, true)) return true;
+  for (const Touch& touch : tracked.reads)
+    if (meets(touch, false)) return true;
+  return false;
+}
+
+// Where only some of the lanes run, what is known is known of those: what others have may make no sense here.
+Value Evaluator::in_part(const Value& value) const {
+  const int top = levels_.top();
+  const bool is_part =
+      value.is_known() && value.level > 0 && value.level < top && !levels_.at(top).is_regular;
+  return is_part ? levels_.lifted(value, top) : value;
+}
+
+// Under a condition on parameters: a branch that is not taken has no say in derivatives, which may be none
+// there (that of log(x) at x < 0). The value stays; what comes back is cut off.
+Value Evaluator::guarded(const Value& value) {
+  constexpr int64_t most = 64;  // numbers; each becomes one a lane
+  if (masks_.empty() || value.kind != Value::Kind::traced || value.size() > most) return value;
+  const Value operands[] = {masks_.back(), value};
+  return elementwise(value.type, operands, {}, nullptr,
+                     [](const Tensor* x) { return select(x[0] != 0.0, x[1], stop_gradient(x[1])); });
+}
+
+Value Evaluator::read_variable(Stored& variable, int slot, const Spots* spots, const Type& type,
+                               const Place& place) {
+  const Storage storage = storage_of(variable, spots ? *spots : Spots());
+  Tracked* loop = storage.is_past ? nullptr : tracked(slot, storage.home);
+  const auto found = [&] {
+    return guarded(
+        in_part(storage.rest.empty() ? *storage.value : at(*storage.value, storage.rest, type, place)));
+  };
+  if (!loop) return found();
+  if (loop->mode == Tracked::Mode::sum || (loop->mode == Tracked::Mode::whole && !loop->assigned))
+    loop->carries = true;
+  if (loop->mode != Tracked::Mode::elements) return found();
+  const std::optional<Touch> touch = touch_of(storage, levels_.top());
+  if (!touch) {
+    loop->carries = true;
+    return found();
+  }
+  if (loop->pending && loop->last == *touch) return promoted(loop->written, type);
+  loop->reads.push_back(counted_only(*touch));
+  flush(storage, *loop);
+  return found();
+}
+
+void Evaluator::write_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
+                               const Place& place) {
+  const Storage storage = storage_of(variable, spots);
+  expect_size(*storage.value, storage.rest, value, place);
+  Tracked* loop = tracked(slot, storage.home);
+  if (!loop) return write_at_once(storage, value, place);
+  if (loop->mode == Tracked::Mode::whole) {
+    const int level = together_.back()->level;
+    if (levels_.top() == level) {
+      loop->assigned = true;
+      *storage.value = promoted(value, storage.value->type);
+    } else {
+      loop->carries = loop->carries || !loop->assigned;
+      write_at_once({storage.value, level, {}}, value, place);
+    }
+    return;
+  }
+  const std::optional<Touch> touch = touch_of(storage, levels_.top());
+  if (!touch || loop->mode == Tracked::Mode::sum) {
+    loop->carries = true;
+    return;
+  }
+  if (loop->pending && !(loop->last == *touch)) flush(storage, *loop);
+  loop->writes.push_back(counted_only(*touch));
+  loop->pending = true;
+  loop->last = *touch;
+  loop->written = whole(value);
+}
+
+// In lanes of the variable's own, or in a part of them.
+void Evaluator::write_at_once(const Storage& storage, const Value& value, const Place& place) {
+  const bool in_part = levels_.top() > storage.home && storage.value->kind != Value::Kind::tuple;
+  if (!in_part) {
+    *storage.value = with(*storage.value, storage.rest, value, place);
+    return;
+  }
+  const std::optional<Touch> touch = touch_of(storage, levels_.top());
+  if (!touch) throw NotTogether{"a place that follows from parameters, in some of the rounds"};
+  *storage.value = placed(whole(*storage.value), storage.home, *touch, whole(value), false);
+}
+
+void Evaluator::add_to_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
+                                const Place& place) {
+  const Storage storage = storage_of(variable, spots);
+  Tracked* loop = tracked(slot, storage.home);
+  if (!loop || loop->mode != Tracked::Mode::sum) {
+    Type type = variable.value.type;
+    Value old = read_variable(variable, slot, spots.empty() ? nullptr : &spots, type, place);
+    if (!spots.empty()) old.type = value.type;
+    write_variable(variable, slot, spots, operate(Operator::add, old, value, place), place);
+    return;
+  }
+  Value addend = value;
+  for (const Value& mask : masks_) addend = chosen(mask, addend, known_real(0));
+  addend = at_lanes(addend, levels_.top());
+  const int level = together_.back()->level;
+  bool deeper = false;
+  for (const Spot& spot : spots)
+    deeper = deeper || (spot.kind != Spot::Kind::all && spot.numbers.level > level);
+  if (deeper) throw NotTogether{"sums at places of some of the rounds"};
+  loop->addends.push_back({sum_of_lanes(addend, level), spots});
+}
+
+// The pending write goes into the variable's value.
+void Evaluator::flush(const Storage& storage, Tracked& loop) {
+  if (!loop.pending) return;
+  loop.pending = false;
+  if (loop.written.inside > storage.home) {  // what a step gives is there only after the last one
+    loop.carries = loop.by_row = true;
+    return;
+  }
+  *storage.value = placed(whole(*storage.value), storage.home, loop.last, loop.written, false);
+}
+
+namespace {
+
+Value placed_known(const Levels& levels, const Value& whole, int home, const Touch& touch, const Value& part,
+                   bool adds) {
+  const Value to = levels.lifted(whole, home), from = levels.lifted(part, touch.level);
+  std::vector<double> numbers = to.known->numbers;
+  const std::vector<int64_t> homes = levels.ancestors(touch.level, home);
+  size_t next = 0;
+  for (size_t lane = 0; lane < homes.size(); ++lane)
+    for (int64_t k = 0; k < touch.each; ++k) {
+      const int64_t number = touch.blocks[lane * static_cast<size_t>(touch.each) + static_cast<size_t>(k)];
+      for (int64_t e = 0; e < touch.block; ++e, ++next) {
+        double& at = numbers[static_cast<size_t>(homes[lane] * whole.size() + number * touch.block + e)];
+        at = (adds ? at : 0) + from.known->numbers[next];
+      }
+    }
+  return known_value(whole.type, whole.shape, std::move(numbers), home);
+}
+
+Tensor rows_cut(const Tensor& x, int64_t first, int64_t count) {
+  Dims starts = Dims::filled(x.rank(), 0), lengths = x.shape();
+  starts[0] = first, lengths[0] = count;
+  return slice(x, starts, lengths);
+}
+
+// Rows of `part` at their places in `table`; the last one stays where several have the same.
+Tensor rows_placed(const Tensor& table, const Tensor& part, const std::vector<int64_t>& places) {
+  const int64_t rows = table.shape()[0], count = std::ssize(places);
+  std::vector<int64_t> source(static_cast<size_t>(rows), -1);
+  bool in_order = true;
+  for (int64_t i = 0; i < count; ++i) {
+    in_order = in_order && places[static_cast<size_t>(i)] == places[0] + i;
+    source[static_cast<size_t>(places[static_cast<size_t>(i)])] = i;
+  }
+  if (count == 0) return table;
+  if (in_order && count == rows) return part;
+  if (in_order) {
+    std::vector<Tensor> parts;
+    if (places[0] > 0) parts.push_back(rows_cut(table, 0, places[0]));
+    parts.push_back(part);
+    if (places[0] + count < rows)
+      parts.push_back(rows_cut(table, places[0] + count, rows - places[0] - count));
+    return concatenate(parts, 0);
+  }
+  std::vector<uint8_t> is_new;
+  for (int64_t& from : source) {
+    is_new.push_back(from >= 0);
+    from = std::max<int64_t>(from, 0);
+  }
+  const Tensor moved = take(part, adit::tensor(source), 0);
+  if (std::all_of(is_new.begin(), is_new.end(), [](uint8_t x) { return x; })) return moved;
+  return select(adit::tensor(is_new, {rows, 1}), moved, table);
+}
+
+}  // namespace
+
+bool Evaluator::same_in_steps(const Touch& touch, int inside) const {
+  const auto each = static_cast<size_t>(touch.each);
+  for (int64_t lane = 0; inside > 0 && lane < levels_.at(touch.level).total; ++lane) {
+    const int64_t first = levels_.in_first_step(lane, touch.level, inside);
+    for (size_t k = 0; first != lane && k < each; ++k)
+      if (touch.blocks[static_cast<size_t>(lane) * each + k] !=
+          touch.blocks[static_cast<size_t>(first) * each + k])
+        return false;
+  }
+  return true;
+}
+
+Value Evaluator::placed(const Value& whole, int home, const Touch& touch, const Value& part, bool adds) {
+  if (whole.is_known() && part.is_known()) return placed_known(levels_, whole, home, touch, part, adds);
+  const int inside = std::max(whole.inside, part.inside);
+  const std::vector<int64_t> lanes = levels_.in_step(touch.level, inside),
+                             homes = levels_.in_step(home, inside);
+  std::vector<int64_t> position(static_cast<size_t>(levels_.at(home).total), 0);
+  for (size_t i = 0; i < homes.size(); ++i) position[static_cast<size_t>(homes[i])] = static_cast<int64_t>(i);
+  const auto each = static_cast<size_t>(touch.each);
+  if (!same_in_steps(touch, inside))
+    throw NotTogether{"places that differ from step to step of a recurrence"};
+  const int64_t blocks = touch.block ? whole.size() / touch.block : 0;
+  const std::vector<int64_t> home_of = levels_.ancestors(touch.level, home);
+  std::vector<int64_t> places;
+  for (const int64_t lane : lanes)
+    for (size_t k = 0; k < each; ++k)
+      places.push_back(position[static_cast<size_t>(home_of[static_cast<size_t>(lane)])] * blocks +
+                       touch.blocks[static_cast<size_t>(lane) * each + k]);
+  bool in_lanes = false;
+  const int64_t count = std::ssize(lanes), home_count = std::ssize(homes);
+  Tensor table = tensor_at(whole, home, inside, in_lanes),
+         rows = tensor_at(part, touch.level, inside, in_lanes);
+  Shape table_shape = whole.shape, row_shape = part.shape;
+  if (levels_.lanes(home, inside) > 0) table_shape.insert(0, home_count);
+  if (levels_.lanes(touch.level, inside) > 0) row_shape.insert(0, count);
+  if (!(table.shape() == table_shape)) table = broadcast_to(table, table_shape);
+  if (!(rows.shape() == row_shape)) rows = broadcast_to(rows, row_shape);
+  table = reshape(table, {home_count * blocks, touch.block});
+  rows = reshape(rows, {count * touch.each, touch.block});
+  const Tensor changed = adds ? indexed_add(table, adit::tensor(places, {std::ssize(places), 1}), rows)
+                              : rows_placed(table, rows, places);
+  return traced_value(whole.type, whole.shape, reshape(changed, table_shape), home, inside);
+}
+
+// The value of each last round.
+Value Evaluator::last_of_lanes(const Value& value, int level) {
+  if (value.level < level && levels_.at(level).is_regular) return whole(value);
+  const Value all = at_lanes(value, level);
+  const int around = level - 1;
+  const int64_t before = levels_.at(around).total;
+  const std::vector<int64_t> parent = levels_.ancestors(level, around);
+  std::vector<int64_t> last(static_cast<size_t>(before), -1);
+  for (size_t i = 0; i < parent.size(); ++i) last[static_cast<size_t>(parent[i])] = static_cast<int64_t>(i);
+  if (std::find(last.begin(), last.end(), -1) != last.end())
+    throw NotTogether{"a loop that may have no round"};
+  if (all.is_known()) {
+    std::vector<double> numbers;
+    for (const int64_t lane : last)
+      numbers.insert(numbers.end(), all.known->numbers.begin() + lane * all.size(),
+                     all.known->numbers.begin() + (lane + 1) * all.size());
+    return known_value(all.type, all.shape, std::move(numbers), around);
+  }
+  Shape shape = all.shape;
+  const int64_t lanes = levels_.lanes(around, all.inside);
+  if (lanes > 0) shape.insert(0, lanes);
+  if (!levels_.regular_between(around, level) && all.inside > 0)
+    throw NotTogether{"rounds of different numbers"};
+  if (all.inside > 0) {
+    const int64_t count = levels_.at(level).count;
+    last.clear();
+    for (int64_t i = 0; i < std::max<int64_t>(1, lanes); ++i) last.push_back(i * count + count - 1);
+  }
+  return traced_value(all.type, all.shape, reshape(take(all.tensor, adit::tensor(last), 0), shape), around,
+                      all.inside);
+}
+
+// What loops remember of the level's lanes is told in lanes of the level around it.
+void Evaluator::leave_level() {
+  const int level = levels_.top();
+  for (Together* loop : together_) {
+    for (auto& [slot, variable] : loop->variables) {
+      if (variable.pending && variable.last.level == level)
+        flush(storage_of((*loop->frame)[static_cast<size_t>(slot)], {}), variable);
+      for (auto* list : {&variable.reads, &variable.writes})
+        for (Touch& touch : *list)
+          if (touch.level == level) touch = around(touch);
+    }
+  }
+  levels_.pop();
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,318 @@
+// Calls: functions of the program are run where they are called; built-in ones stand in functions/table.hpp.
+#include <fmt/format.h>
+#include <unordered_map>
+
+#include <adit/random.hpp>
+
+#include "stan/checker.hpp"
+#include "stan/evaluator.hpp"
+#include "stan/functions/table.hpp"
+#include "stan/signature.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int most_calls = 400;
+
+template <class Row>
+const Row* row_named(std::span<const Row> rows, const std::string& name) {
+  static const std::unordered_map<std::string, const Row*> index = [&] {
+    std::unordered_map<std::string, const Row*> found;
+    for (const Row& row : rows) found.emplace(row.name, &row);
+    return found;
+  }();
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : found->second;
+}
+
+bool cut_end(std::string& name, std::string_view ending) {
+  if (!name.ends_with(ending)) return false;
+  name.resize(name.size() - ending.size());
+  return true;
+}
+
+Shape broadcast_shape(const Tensor* tensors, size_t count) {
+  Shape shape;
+  for (size_t i = 0; i < count; ++i) {
+    const Shape& other = tensors[i].shape();
+    for (int k = 1; k <= other.size(); ++k) {
+      if (k > shape.size()) shape.insert(0, 1);
+      int64_t& extent = shape[shape.size() - k];
+      extent = std::max(extent, other[other.size() - k]);
+    }
+  }
+  return shape;
+}
+
+}  // namespace
+
+Value Evaluator::call_function(const Function& function, std::vector<Value> arguments, const Place& place) {
+  if (!function.body) fail(place, fmt::format("the function {} is declared but not defined", function.name));
+  if (depth_ >= most_calls)
+    fail(place, fmt::format("expected calls inside of calls to end, got {} of them", most_calls));
+  Frame frame(static_cast<size_t>(function.slots));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Stored& variable = frame[static_cast<size_t>(function.arguments[i].slot)];
+    variable.value = promoted(arguments[i], function.arguments[i].type);
+    variable.home = levels_.top();
+  }
+  struct Guard {  // also where a loop begins again in another way
+    Evaluator& evaluator;
+    Frame* frame;
+    int level;
+    Rest rests;
+    bool in_rounds;
+    ~Guard() {
+      evaluator.in_rounds_ = in_rounds;
+      evaluator.frame_ = frame, evaluator.loop_level_ = level, --evaluator.depth_;
+      evaluator.rests_ = std::move(rests);
+    }
+  } guard{*this, frame_, loop_level_, std::exchange(rests_, {}), std::exchange(in_rounds_, false)};
+  ++depth_;
+  frame_ = &frame;
+  loop_level_ = 0;
+  returned_ = {};
+  const Flow flow = execute(*function.body);
+  if (flow != Flow::returned && function.result.base != Base::none)
+    fail(place, fmt::format("the function {} ended without a return", function.name));
+  return function.result.base == Base::none ? Value{} : promoted(returned_, function.result);
+}
+
+Tensor Evaluator::next_key() {
+  if (!key) throw Error(ErrorKind::internal, "[stan] key: expected one for random numbers, got none");
+  return random::fold_in(key, ++draws_);
+}
+
+// Of data alone, in transformed data: numbers again.
+Value Evaluator::settled(const Value& value, std::span<const Value> from) {
+  if (!is_data_only || value.is_known()) return value;
+  (void)from;
+  return known_value(value.type, value.shape, as_type(value.tensor, DType::f64).to_vector<double>(),
+                     value.level);
+}
+
+Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, const Type& type,
+                              const Place& place) {
+  for (const auto& [ending, other] : {std::pair{"_lupdf", "_lpdf"}, std::pair{"_lupmf", "_lpmf"}})
+    if (cut_end(name, ending)) name += other;
+  const auto own = structural().find(name);
+  if (own != structural().end()) return (this->*own->second)(name, arguments, type, place);
+  const auto apply = [&](const auto* row, auto number, auto tensor) {
+    std::function<double(const double*)> of_numbers;
+    if (row->number) of_numbers = number;
+    return settled(elementwise(type, arguments, place, of_numbers, tensor), arguments);
+  };
+  const size_t count = arguments.size();
+  if (count == 1)
+    if (const auto* row = row_named(unary_functions(), name))
+      return apply(
+          row, [row](const double* x) { return row->number(x[0]); },
+          [row](const Tensor* x) { return row->tensor(x[0]); });
+  const bool is_reduction = name == "log_mix" && count == 2;
+  if (count == 2 && !is_reduction)
+    if (const auto* row = row_named(binary_functions(), name))
+      return apply(
+          row, [row](const double* x) { return row->number(x[0], x[1]); },
+          [row](const Tensor* x) { return row->tensor(x[0], x[1]); });
+  if (count == 3)
+    if (const auto* row = row_named(ternary_functions(), name))
+      return apply(
+          row, [row](const double* x) { return row->number(x[0], x[1], x[2]); },
+          [row](const Tensor* x) { return row->tensor(x[0], x[1], x[2]); });
+  bool found = false;
+  Value value = density(name, arguments, place, found);
+  if (!found) value = draw(name, arguments, type, place, found);
+  if (found) return settled(value, arguments);
+  return settled(general(name, arguments, type, place), arguments);
+}
+
+Value Evaluator::density(const std::string& full_name, std::vector<Value>& arguments, const Place& place,
+                         bool& found) {
+  std::string name = full_name;
+  enum { density_of, cdf, log_cdf, log_ccdf } what = density_of;
+  if (cut_end(name, "_lpdf") || cut_end(name, "_lpmf") || cut_end(name, "_log"))
+    what = density_of;
+  else if (cut_end(name, "_lccdf"))
+    what = log_ccdf;
+  else if (cut_end(name, "_lcdf"))
+    what = log_cdf;
+  else if (cut_end(name, "_cdf"))
+    what = cdf;
+  else
+    return {};
+  const UnivariateDensity* row = row_named(univariate_densities(), name);
+  if (!row || arguments.size() != static_cast<size_t>(row->parameters) + 1) return {};
+  const auto compute = what == density_of ? row->log_density
+                       : what == log_ccdf ? row->log_ccdf
+                                          : row->log_cdf;
+  if (!compute) fail(place, fmt::format("{} is not supported yet", full_name));
+  found = true;
+  Type type = scalar_type(Base::real);
+  for (const Value& argument : arguments)
+    if (argument.shape.size() > 0) type = array_of(scalar_type(Base::real), argument.shape.size());
+  const Value each =
+      elementwise(type, arguments, place, nullptr, [&](const Tensor* x) { return compute(x[0], x + 1); });
+  Tensor total = total_of(each);
+  if (what == cdf) total = exp(total);
+  return traced_value(scalar_type(Base::real), {}, total, each.level, each.inside);
+}
+
+Value Evaluator::draw(const std::string& full_name, std::vector<Value>& arguments, const Type& type,
+                      const Place& place, bool& found) {
+  std::string name = full_name;
+  if (!cut_end(name, "_rng")) return {};
+  const UnivariateDensity* row = row_named(univariate_densities(), name);
+  if (!row || !row->draw || arguments.size() != static_cast<size_t>(row->parameters)) return {};
+  found = true;
+  // A lane has numbers of its own, also where all have the same parameters.
+  std::vector<Value> operands = arguments;
+  operands.push_back(at_lanes(known_real(0), levels_.top()));
+  const Tensor own_key = next_key();
+  return elementwise(type, operands, place, nullptr, [&](const Tensor* x) {
+    return row->draw(own_key, x, broadcast_shape(x, operands.size()));
+  });
+}
+
+Value Evaluator::general(const std::string& name, std::vector<Value>& values, const Type& type,
+                         const Place& place) {
+  const GeneralFunction* row = row_named(general_functions(), name);
+  if (!row) fail(place, fmt::format("the function {} is not supported yet", name));
+  for (Value& value : values) value = whole(value);
+  const Met met = meet(values);
+  Arguments arguments;
+  arguments.lanes = met.lanes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool integer = values[i].type.is_integer();
+    arguments.tensors.push_back(integer ? as_type(met.tensors[i], DType::i64) : met.tensors[i]);
+    arguments.types.push_back(values[i].type);
+    arguments.in_lanes.push_back(met.in_lanes[i]);
+  }
+  const bool draws = name.ends_with("_rng");
+  if (draws) arguments.key = next_key();
+  // A lane has numbers of its own, also where all have the same arguments.
+  int level = met.level;
+  if (draws && met.lanes == 0 && met.inside == 0) {
+    level = levels_.top();
+    arguments.lanes = levels_.lanes(level, 0);
+  }
+  Tensor result;
+  try {
+    result = as_type(row->compute(arguments), DType::f64);
+  } catch (const Error& error) {
+    fail(place, fmt::format("{}: {}", name, error.what()));
+  }
+  Shape shape = result.shape();
+  if (arguments.lanes > 0) {
+    if (shape.empty() || shape[0] != arguments.lanes || shape.size() != type.rank() + 1)
+      fail(place, fmt::format("{}: expected a result for {} rounds, got {}", name, arguments.lanes,
+                              to_string(shape)));
+    shape.erase(0);
+  }
+  return traced_value(type, shape, result, level, met.inside);
+}
+
+void Evaluator::tilde(const Statement& s) {
+  if (!has_density) return;
+  std::vector<Value> arguments{evaluate(*s.value)};
+  for (const auto& argument : s.arguments) arguments.push_back(evaluate(*argument));
+  const bool discrete = s.value->type.is_integer();
+  Value term;
+  if (s.function) {
+    term = call_function(*s.function, arguments, s.place);
+  } else {
+    std::vector<Value> copy = arguments;
+    term = call_builtin(s.name + (discrete && is_builtin(s.name + "_lpmf") ? "_lpmf" : "_lpdf"), copy,
+                        scalar_type(Base::real), s.place);
+  }
+  add_term(term, s.place);
+  if (s.truncation.present) add_truncation(s, arguments);
+}
+
+// The same for a distribution of the program's own: of its functions that end in _lcdf and _lccdf.
+void Evaluator::add_own_truncation(const Statement& s, const std::vector<Value>& arguments, const Value& low,
+                                   const Value& high) {
+  const auto at_bound = [&](const Value& bound, const char* ending) {
+    std::vector<Value> own = arguments;
+    own[0] = bound;
+    for (const auto& function : program_.functions)
+      if (function->name == s.name + ending && function->body && function->arguments.size() == own.size())
+        return call_function(*function, own, s.place);
+    fail(s.place, fmt::format("expected a function {}{} for this truncation, got none", s.name, ending));
+  };
+  const bool has_low = s.truncation.low != nullptr, has_high = s.truncation.high != nullptr;
+  for (const Value& argument : arguments)
+    if (argument.shape.size() > 0)
+      fail(s.place, "expected numbers beside a truncation of the program's own, got lists");
+  Value mass;
+  if (has_low && has_high) {
+    std::vector<Value> both{at_bound(high, "_lcdf"), at_bound(low, "_lcdf")};
+    mass = call_builtin("log_diff_exp", both, scalar_type(Base::real), s.place);
+  } else {
+    mass = has_low ? at_bound(low, "_lccdf") : at_bound(high, "_lcdf");
+  }
+  Value inside = known_integer(1);
+  if (has_low) inside = operate(Operator::greater_equal, arguments[0], low, s.place);
+  if (has_high)
+    inside = operate(Operator::logical_and, inside,
+                     operate(Operator::less_equal, arguments[0], high, s.place), s.place);
+  const Value none = known_real(-INFINITY), less = operate(Operator::subtract, known_real(0), mass, s.place);
+  add_term(chosen(inside, less, none), s.place);
+}
+
+// Less the logarithm of the mass between the bounds, once for each number.
+void Evaluator::add_truncation(const Statement& s, const std::vector<Value>& arguments) {
+  const Value low = s.truncation.low ? evaluate(*s.truncation.low) : Value{};
+  const Value high = s.truncation.high ? evaluate(*s.truncation.high) : Value{};
+  const bool discrete = s.value->type.is_integer();
+  const bool has_low = s.truncation.low != nullptr, has_high = s.truncation.high != nullptr;
+  if (!has_low && !has_high) return;
+  if (s.function) return add_own_truncation(s, arguments, low, high);
+  const UnivariateDensity* row = row_named(univariate_densities(), s.name);
+  if (!row || !row->log_cdf || !row->log_ccdf)
+    fail(s.place, fmt::format("the distribution {} cannot be truncated here", s.name));
+  // For each element of the left side: arguments of its size.
+  std::vector<Value> operands{arguments[0]};
+  if (has_low) operands.push_back(low);
+  if (has_high) operands.push_back(high);
+  for (size_t i = 1; i < arguments.size(); ++i) operands.push_back(arguments[i]);
+  Type type = scalar_type(Base::real);
+  for (const Value& operand : operands)
+    if (operand.shape.size() > 0) type = array_of(scalar_type(Base::real), operand.shape.size());
+  const Value each = elementwise(type, operands, s.place, nullptr, [&](const Tensor* x) {
+    const Tensor* p = x + 1 + has_low + has_high;
+    const Tensor a = has_low ? (discrete ? x[1] - 1.0 : x[1]) : Tensor(),
+                 b = has_high ? x[1 + has_low] : Tensor();
+    Tensor mass;
+    if (has_low && has_high) {
+      const Tensor upper = row->log_cdf(b, p), lower = row->log_cdf(a, p);
+      mass = upper + log1p(negate(exp(lower - upper)));
+    } else {
+      mass = has_low ? row->log_ccdf(a, p) : row->log_cdf(b, p);
+    }
+    Tensor inside = has_low ? (has_high ? logical_and(x[0] >= x[1], x[0] <= b) : x[0] >= x[1]) : x[0] <= b;
+    return select(inside, negate(mass), full({}, -INFINITY, DType::f64));
+  });
+  add_term(traced_value(scalar_type(Base::real), {}, total_of(each), each.level, each.inside), s.place);
+}
+
+bool Evaluator::computes(const std::string& full_name) {
+  if (structural().contains(full_name) || takes_function(full_name)) return true;
+  if (row_named(unary_functions(), full_name) || row_named(binary_functions(), full_name) ||
+      row_named(ternary_functions(), full_name) || row_named(general_functions(), full_name))
+    return true;
+  std::string name = full_name;
+  const bool is_log_cdf = cut_end(name, "_lcdf") || cut_end(name, "_cdf");
+  const bool is_log_ccdf = !is_log_cdf && cut_end(name, "_lccdf");
+  const bool is_draw = !is_log_cdf && !is_log_ccdf && cut_end(name, "_rng");
+  const bool is_density =
+      cut_end(name, "_lpdf") || cut_end(name, "_lpmf") || cut_end(name, "_lupdf") || cut_end(name, "_lupmf");
+  const UnivariateDensity* row = row_named(univariate_densities(), name);
+  if (row && is_log_cdf) return row->log_cdf != nullptr;
+  if (row && is_log_ccdf) return row->log_ccdf != nullptr;
+  if (row) return is_draw ? row->draw != nullptr : is_density;
+  return is_density &&
+         (row_named(general_functions(), name + "_lpdf") || row_named(general_functions(), name + "_lpmf"));
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,320 @@
+// Runs a program's statements once, on known and traced values, and so makes its graph.
+//
+// Loops whose rounds do not depend on each other are run all rounds at once, as lanes (loops.cpp). Those that
+// carry something from round to round become one step of a scan (recurrence.cpp). What is neither is run
+// round by round.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+
+#include <adit/control.hpp>
+
+#include "stan/levels.hpp"
+#include "stan/syntax.hpp"
+
+namespace adit::stan {
+
+// What is wrong with a program's run: an index outside, sizes that do not agree, reject().
+struct RunError {
+  Place place;
+  std::string text;
+};
+
+// A term of the log density.
+struct Term {
+  Place place;
+  Tensor value;  // [lanes]: summed by the model
+};
+
+// Where indices of one read or write point to.
+struct Spot {
+  enum class Kind : uint8_t { single, many, all };
+  Kind kind = Kind::all;
+  Value numbers;  // counted from 0; single: a number; many: a list of them
+};
+using Spots = std::vector<Spot>;
+
+// Rows of an array that a recurrence looks back to: rows[d] is the row written d steps ago, rows[0] this
+// step's.
+struct Window {
+  int level = 0;                // of the recurrence; 0: no window
+  int prefix = 1;               // indices that name a row
+  std::vector<double> written;  // the row of each lane of that level
+  double stride = 1;            // from the row of a step to the next one's
+  std::vector<Value> rows;
+};
+
+struct Stored {
+  Value value;
+  int home = 0;  // the level where it was declared
+  Window window;
+};
+
+// Elements of a variable that lanes touch: `each` blocks of `block` elements a lane, numbered within the
+// value that the lane's ancestor at the variable's home has.
+struct Touch {
+  int level = 0;
+  int64_t each = 1, block = 1;
+  std::vector<int64_t> blocks{};
+  bool operator==(const Touch&) const = default;
+};
+
+// What a loop that is run together does to one variable from outside of it.
+struct Tracked {
+  enum class Mode : uint8_t { sum, whole, elements };
+  Mode mode = Mode::elements;
+  bool assigned = false;             // whole: in this round
+  bool carries = false;              // a round reads what another one wrote
+  bool by_row = false;               // a step of a recurrence writes to it more than once
+  std::vector<Touch> reads, writes;  // elements
+  // elements: the write that is not in the variable's value yet.
+  bool pending = false;
+  Touch last;
+  Value written;
+  // sum: what is added, and where (nowhere: to the whole).
+  struct Addend {
+    Value value;
+    Spots spots;
+    bool is_total = false;  // of all rounds already, in lanes of the variable's home
+  };
+  std::vector<Addend> addends;
+};
+
+class Evaluator {
+ public:
+  using Frame = std::vector<Stored>;
+  explicit Evaluator(const Program& program);
+
+  // Whether a built-in function of the table of signatures can be computed.
+  static bool computes(const std::string& name);
+
+  Frame& variables() { return *frame_; }
+  void run(const Block& block);
+  Value value_of(const Expression& expression);
+  Tensor real_tensor(const Value& value);  // without lanes
+  Value whole(const Value& value);         // pieces put together
+  double number_of(const Value& value, const Place& place);
+  int64_t integer_of(const Expression& expression);
+  Value declared(const SizedType& type);  // a value of that size, of nothing yet
+  Shape shape_of(const SizedType& type);
+
+  std::vector<Term> terms;
+  Tensor jacobian;           // the logarithm of the parameters' Jacobian, which target() has too
+  Tensor key;                // of random numbers; none: there are none here
+  bool has_density = false;  // whether terms count
+  std::function<void(const std::string&)> print;
+  bool is_data_only = false;       // transformed data: nothing is traced for longer than a call
+  std::vector<std::string> notes;  // how loops were run
+
+ private:
+  enum class Flow : uint8_t { next, broke, continued, returned };
+
+  // expressions.cpp
+  Value evaluate(const Expression& expression);
+  Value binary(const Expression& expression);
+  Value prefix(const Expression& expression);
+  Value ternary(const Expression& expression);
+  Value literal_array(const Expression& expression);
+  Value variable(const Expression& expression);
+  Value read(const Expression& expression);
+  Value call(const Expression& expression);
+  std::vector<Value> arguments_of(const Expression& expression);
+  Value chosen(const Value& condition, const Value& yes, const Value& no);
+
+  // operators.cpp
+  Value operate(Operator op, const Value& a, const Value& b, const Place& place);
+  Value product(const Value& a, const Value& b, const Place& place);
+  Value transposed(const Value& value);
+  Value elementwise(const Type& type, std::span<const Value> operands, const Place& place,
+                    const std::function<double(const double*)>& number,
+                    const std::function<Tensor(const Tensor*)>& tensor);
+  Value promoted(const Value& value, const Type& type);
+
+  // lanes.cpp
+  struct Met {
+    int level = 0, inside = 0;
+    std::vector<Tensor> tensors;
+    std::vector<bool> in_lanes;
+    int64_t lanes = 0;
+  };
+  Met meet(std::span<const Value> values);
+  Tensor tensor_at(const Value& value, int level, int inside, bool& in_lanes);
+  Tensor leaf(const Value& known, int level);
+  Value entered(const Value& value, int inside);
+  Value sum_of_lanes(const Value& value, int level);
+  Value at_lanes(const Value& value, int level);
+
+  // indexing.cpp
+  Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);
+  Spot spot_of(const Index& index, int64_t extent, const Place& place);
+  Value at(const Value& value, const Spots& spots, const Type& type, const Place& place);
+  Value known_at(const Value& value, const Spots& spots, const Type& type);
+  Value traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place);
+  Value gathered(const Value& table, const Value& numbers);
+  Value with(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  Value traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  void expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place);
+
+  // access.cpp: reads and writes that loops keep an eye on
+  struct Storage {
+    Value* value;
+    int home;
+    Spots rest;            // of the indices
+    bool is_past = false;  // a row that an earlier step wrote
+  };
+  Storage storage_of(Stored& variable, const Spots& spots);
+  Value read_variable(Stored& variable, int slot, const Spots* spots, const Type& type, const Place& place);
+  void write_variable(Stored& variable, int slot, const Spots& spots, const Value& value, const Place& place);
+  void add_to_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
+                       const Place& place);
+  void write_at_once(const Storage& storage, const Value& value, const Place& place);
+  Value in_part(const Value& value) const;
+  std::vector<bool> running(int level) const;  // lanes in which the known conditions at hand hold
+  Touch counted_only(Touch touch) const;
+  Value guarded(const Value& value);
+  Tracked* tracked(int slot, int home);
+  std::optional<Touch> touch_of(const Storage& storage, int level);
+  bool same_in_steps(const Touch& touch, int inside) const;
+  Touch around(const Touch& touch) const;  // as the lanes of the level around see it
+  bool depends(const Tracked& tracked, const Stored& variable, int level) const;
+  void leave_level();
+  Value last_of_lanes(const Value& value, int level);
+  void flush(const Storage& storage, Tracked& tracked);
+  Value placed(const Value& whole, int home, const Touch& touch, const Value& part, bool adds);
+
+  // statements.cpp
+  Flow execute(const Statement& statement);
+  Flow execute_list(std::span<const StatementPtr> list);
+  // What follows the statement at hand in each list around it, the function's own first.
+  using Rest = std::vector<std::span<const StatementPtr>>;
+  Flow choice(const Statement& statement);
+  Flow branch(const Statement* body, const Rest& rest);
+  Flow split_choice(const Statement& statement, const Value& condition, const Rest& rest);
+  Flow masked_choice(const Statement& statement, const Value& condition, const Rest& rest);
+  void merge_pending(const Value& condition, Tracked& first, Tracked& second, Stored& variable);
+  Value merged(const Value& condition, const Value& yes, const Value& no);
+  Value spread(const Value& value);
+  void declare(const Declaration& declaration);
+  void assign(const Statement& statement);
+  Value read_target(const Target& target, const Place& place);
+  std::optional<Spots> joined_spots(const Target& target, const Value& value, const Place& place);
+  Value changed(const Value& value, std::span<const Target::Step> steps, const Value& part,
+                const Place& place);
+  void assign_to(const Target& target, const Value& value, const Place& place);
+  void tilde(const Statement& statement);
+  void add_truncation(const Statement& statement, const std::vector<Value>& arguments);
+  void add_own_truncation(const Statement& statement, const std::vector<Value>& arguments, const Value& low,
+                          const Value& high);
+  void add_term(const Value& value, const Place& place);
+  Tensor total_of(const Value& value);
+  void speak(const Statement& statement);
+  std::string to_text(const Value& value);
+
+  // loops.cpp
+  struct Together;
+  struct Rounds {  // of a loop
+    const Statement* statement = nullptr;
+    Value low, high;  // bounds, of one level
+    Value items;      // what a loop over elements goes through
+    bool by_element = false;
+    int64_t count = 0;  // where it is the same for all lanes
+    bool is_regular = true;
+  };
+  struct Snapshot;
+  Flow for_range(const Statement& statement);
+  Flow for_each(const Statement& statement);
+  Flow while_loop(const Statement& statement);
+  Flow traced_while(const Statement& statement);
+  Flow run_loop(Rounds rounds);
+  Flow one_by_one(const Rounds& rounds, bool is_plain);
+  bool is_plain(const Statement& statement);
+  void set_loop_variable(const Rounds& rounds, const Value& index);
+  Value index_by_lane(const Rounds& rounds);
+  void push_level(const Rounds& rounds, bool is_scan);
+  void track(Together& loop, const Statement& statement);
+  void in_groups(const Statement& body);
+  std::map<int, Tracked> all_at_once(const Rounds& rounds);  // what carries; none: it is done
+  void finish(Together& loop, const Frame& before);
+  Snapshot snapshot();
+  void restore(const Snapshot& snapshot);
+
+  // recurrence.cpp
+  struct Carried;
+  void by_steps(const Rounds& rounds, const std::map<int, Tracked>& carries);
+  bool find_window(const Tracked& tracked, Carried& carried) const;
+  bool window_of(const Tracked& tracked, int prefix, Carried& carried) const;
+  bool rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const;
+  Value row_at(const Value& value, int prefix, const Value& number, const Place& place);
+  bool by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows);
+  std::vector<Carried> begin_carries(const Rounds& rounds, Together& loop,
+                                     const std::map<int, Tracked>& carries, bool with_windows,
+                                     std::vector<Tensor>& initial);
+  std::vector<Tensor> step(const Rounds& rounds, Together& loop, const std::vector<Carried>& carried,
+                           const std::vector<Tensor>& carry);
+  void collect_outputs(Together& loop, const std::vector<Carried>& carried);
+  void take_outputs(Together& loop, const std::vector<Carried>& carried, const std::vector<Tensor>& outputs);
+
+  // calls.cpp
+  Value call_function(const Function& function, std::vector<Value> arguments, const Place& place);
+  Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
+  Value solved(const Expression& expression, std::vector<Value>& arguments);
+  Value call_builtin(std::string name, std::vector<Value>& arguments, const Type& type, const Place& place);
+  Value density(const std::string& name, std::vector<Value>& arguments, const Place& place, bool& found);
+  Value draw(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place,
+             bool& found);
+  Value general(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place);
+  Value settled(const Value& value, std::span<const Value> from);
+  Tensor next_key();
+
+  // structural.cpp: what only moves or counts numbers
+  using Structural = Value (Evaluator::*)(const std::string& name, std::vector<Value>& arguments,
+                                          const Type& type, const Place& place);
+  static const std::map<std::string, Structural>& structural();
+  Value sizes(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value repeated(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value reshaped(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value appended(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value cut_out(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value constants(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value made(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value reduced(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value ordered(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value flattened(const Value& value, const Type& type, const Shape& shape);
+
+  [[noreturn]] void fail(const Place& place, const std::string& text) const;
+
+  const Program& program_;
+  Levels levels_;
+  Frame own_;
+  Frame* frame_ = &own_;
+  int depth_ = 0;  // of calls
+  Value returned_;
+  // Loops that could not be run together, by statement and level: they are not tried again.
+  std::map<std::pair<const Statement*, int>, std::string> given_up_;
+  int64_t rounds_left_;  // of loops that are run round by round with traced values
+  uint64_t draws_ = 0;
+  // Loops that are run together, outermost first, with the frame they stand in.
+  struct Together {
+    Frame* frame = nullptr;
+    int level = 0;
+    std::map<int, Tracked> variables{};
+    // Of a recurrence: what its step reads of each round, and gives of each round.
+    bool is_scan = false;
+    std::vector<Tensor> sequences{};  // by step, along axis 0
+    std::vector<Tensor> slices{};     // the step's own
+    std::vector<Tensor> outputs{};
+    std::vector<Place> output_terms{};  // of the first outputs: the terms that they are
+    size_t next_sequence = 0;
+  };
+  Together* together_of(int level);
+  static Tensor slice_of(Together& step, const Tensor& stacked);
+  std::vector<Together*> together_;
+  bool in_rounds_ = false;  // in a loop that is run round by round, inside of the function at hand
+  int loop_level_ = 0;      // of the innermost loop, where it is run together; else 0
+  Rest rests_;
+  std::vector<Value> masks_;  // conditions under which statements run now (traced ones)
+};
+
+}  // namespace adit::stan

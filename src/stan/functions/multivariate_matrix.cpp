@@ -1,0 +1,198 @@
+// Densities of correlation, covariance and precision matrices, and of their Cholesky factors.
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include <adit/distribution.hpp>
+
+#include "stan/functions/lanes.hpp"
+#include "stan/functions/rows.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr double matrix_log_pi = 1.14472988584940017414;
+
+Part log_diagonal(const Part& factor) { return {log(diagonal_of(factor.x)), factor.in_lanes}; }
+
+// log of the multivariate gamma function: the sum over j = 1 .. K of log gamma(x + (1 - j) / 2), and a
+// constant.
+Tensor log_multigamma(int64_t size, const Tensor& x) {
+  const Tensor shift = iota({size}, DType::f64) * real(0.5);
+  const double k = static_cast<double>(size);
+  return sum(lgamma(expand_dims(x, -1) - shift), {-1}) + real(0.25 * k * (k - 1) * matrix_log_pi);
+}
+
+// --- lkj
+// -----------------------------------------------------------------------------------------------------------
+// For rows k = 1 .. K of the Cholesky factor: a_k = eta + (K - k) / 2, b = eta + (K - 1) / 2; the density of
+// the correlation matrix is det^(eta - 1) times the product of G(b) / G(a_k) pi^((1 - k) / 2) over k > 1.
+Tensor lkj_constant(int64_t size, const Tensor& eta) {
+  const double k = static_cast<double>(size);
+  const Tensor number = iota({size}, DType::f64), column = expand_dims(eta, -1);
+  const Tensor rows = column + (real(k - 1) - number) * real(0.5), b = column + real(0.5 * (k - 1));
+  const Tensor each = select(number > real(0), lgamma(b) - lgamma(rows), real(0));
+  return sum(each, {-1}) - real(0.25 * k * (k - 1) * matrix_log_pi) + domain_term(is_positive(eta));
+}
+// `powers` of the diagonal besides 2 (eta - 1): 0 for the matrix, K - k for the factor.
+Tensor lkj_density(const Arguments& a, const Part& factor, bool is_factor) {
+  const int64_t size = factor.x.dim(-1);
+  const Part logs = log_diagonal(factor), eta = part(a, 1);
+  const Tensor left = real(static_cast<double>(size - 1)) - iota({size}, DType::f64);
+  const Part powers = elementwise(logs, as_column(eta), [&](const Tensor& l, const Tensor& e) {
+    const Tensor power = real(2) * (e - real(1));
+    // The first one is 1, whose logarithm may be off by a rounding.
+    return select(iota({size}, DType::i64) == full_integer({}, 0), real(0),
+                  (is_factor ? power + left : power) * l);
+  });
+  const Part constant{lkj_constant(size, eta.x), eta.in_lanes};
+  return finished(a, elementwise({sum(powers.x, {-1}), powers.in_lanes}, constant,
+                                 [](const Tensor& p, const Tensor& c) { return p + c; }));
+}
+Tensor lkj_corr_lpdf(const Arguments& a) {
+  const Part m = part(a, 0);
+  return lkj_density(a, {cholesky(m.x), m.in_lanes}, false);
+}
+Tensor lkj_corr_cholesky_lpdf(const Arguments& a) { return lkj_density(a, part(a, 0), true); }
+// By the onion method: rows of normal numbers beside the root of a gamma, scaled to length 1.
+Part lkj_factor_draw(const Arguments& a) {
+  const int64_t size = size_argument(a, 0);
+  const Part eta = drawing_part(a, 1);
+  const double k = static_cast<double>(size);
+  const Tensor shape_of_rows = expand_dims(eta.x, -1) + (real(k - 1) - iota({size}, DType::f64)) * real(0.5);
+  Shape rows = shape_of_rows.shape(), all = rows;
+  all.push_back(size);
+  const Tensor keys = random::split(a.key);
+  const Tensor z = select(row_numbers(size) > column_numbers(size),
+                          stats::draw_normal(random::row(keys, 0), all), real(0));
+  const Tensor g = real(2) * stats::draw_gamma(random::row(keys, 1), shape_of_rows, rows);
+  const Tensor length = sqrt(sum(square(z), {-1}) + g);
+  return {(z + diagonal_matrix(sqrt(g))) / expand_dims(length, -1), eta.in_lanes};
+}
+Tensor lkj_corr_cholesky_rng(const Arguments& a) { return finished(a, lkj_factor_draw(a)); }
+Tensor lkj_corr_rng(const Arguments& a) {
+  const Part factor = lkj_factor_draw(a);
+  return finished(a, times(factor, transposed(factor)));
+}
+
+// --- wishart
+// ---------------------------------------------------------------------------------------------------------
+struct WishartParts {
+  Part log_w, log_s, squares, nu;  // sums of log diagonals of the factors; the trace
+  int64_t size;
+};
+WishartParts wishart_parts(const Arguments& a, const Part& w, const Part& s, bool is_inverse) {
+  const Part z = is_inverse ? lower_solve(w, {lower_triangle(s.x), s.in_lanes})
+                            : lower_solve(s, {lower_triangle(w.x), w.in_lanes});
+  const auto sum_of = [](const Part& p) { return Part{sum(log_diagonal(p).x, {-1}), p.in_lanes}; };
+  return {sum_of(w), sum_of(s), {sum(square(z.x), {-2, -1}), z.in_lanes}, part(a, 1), w.x.dim(-1)};
+}
+// log p(W) = -nu K / 2 log 2 - log G_K(nu / 2) - trace / 2 and powers of the determinants: of W
+// (nu - K - 1) / 2 and of S -nu / 2; of the inverse -(nu + K + 1) / 2 and nu / 2.
+Tensor wishart_density(const Arguments& a, const Part& w, const Part& s, bool is_inverse, bool is_factor) {
+  const WishartParts p = wishart_parts(a, w, s, is_inverse);
+  const double k = static_cast<double>(p.size);
+  const Part powers =
+      elementwise(p.log_w, p.log_s, p.nu, [&](const Tensor& lw, const Tensor& ls, const Tensor& nu) {
+        const Tensor domain = nu > real(k - 1), n = guarded(domain, nu, k);
+        const Tensor constant =
+            -n * real(0.5 * k * std::numbers::ln2) - log_multigamma(p.size, real(0.5) * n);
+        const Tensor sides = is_inverse ? n * ls - (n + real(k + 1)) * lw : (n - real(k + 1)) * lw - n * ls;
+        return constant + sides + domain_term(domain);
+      });
+  Part density =
+      elementwise(powers, p.squares, [](const Tensor& x, const Tensor& q) { return x - real(0.5) * q; });
+  if (is_factor) {  // of W = L L': 2^K times the product of L_kk^(K - k + 1)
+    const Part logs = log_diagonal(w);
+    const Tensor power = real(k) - iota({p.size}, DType::f64);
+    const Part jacobian{sum(power * logs.x, {-1}) + real(k * std::numbers::ln2), w.in_lanes};
+    density = elementwise(density, jacobian, [](const Tensor& x, const Tensor& j) { return x + j; });
+  }
+  return finished(a, density);
+}
+Part matrix_factor(const Arguments& a, size_t i) {
+  const Part m = part(a, i);
+  return {cholesky(m.x), m.in_lanes};
+}
+Tensor wishart_lpdf(const Arguments& a) {
+  return wishart_density(a, matrix_factor(a, 0), matrix_factor(a, 2), false, false);
+}
+Tensor inv_wishart_lpdf(const Arguments& a) {
+  return wishart_density(a, matrix_factor(a, 0), matrix_factor(a, 2), true, false);
+}
+Tensor wishart_cholesky_lpdf(const Arguments& a) {
+  return wishart_density(a, part(a, 0), part(a, 2), false, true);
+}
+Tensor inv_wishart_cholesky_lpdf(const Arguments& a) {
+  return wishart_density(a, part(a, 0), part(a, 2), true, true);
+}
+
+// Bartlett's factor: roots of chi-squared numbers with nu, nu - 1, ... degrees, normal numbers below.
+Part bartlett_draw(const Part& nu, int64_t size, const Tensor& key) {
+  const Tensor half = (expand_dims(nu.x, -1) - iota({size}, DType::f64)) * real(0.5);
+  Shape all = half.shape();
+  all.push_back(size);
+  const Tensor keys = random::split(key);
+  const Tensor g = real(2) * stats::draw_gamma(random::row(keys, 0), half, half.shape());
+  const Tensor z = stats::draw_normal(random::row(keys, 1), all);
+  const Tensor below = select(row_numbers(size) > column_numbers(size), z, real(0));
+  return {below + diagonal_matrix(sqrt(g)), nu.in_lanes};
+}
+// The Cholesky factor of a draw by that of the scale.
+Part wishart_factor_draw(const Arguments& a, const Part& s) {
+  const Part t = bartlett_draw(drawing_part(a, 0), s.x.dim(-1), a.key);
+  return times({lower_triangle(s.x), s.in_lanes}, t);
+}
+// The inverse of a Wishart number with scale S^-1 is M M', where M' solves T M' = L'.
+Part inv_wishart_draw(const Arguments& a, const Part& s) {
+  const Part t = bartlett_draw(drawing_part(a, 0), s.x.dim(-1), a.key);
+  const Part x = lower_solve(t, transposed({lower_triangle(s.x), s.in_lanes}));
+  return times(transposed(x), x);
+}
+Tensor wishart_rng(const Arguments& a) {
+  const Part factor = wishart_factor_draw(a, matrix_factor(a, 1));
+  return times(factor, transposed(factor)).x;
+}
+Tensor wishart_cholesky_rng(const Arguments& a) { return wishart_factor_draw(a, part(a, 1)).x; }
+Tensor inv_wishart_rng(const Arguments& a) { return inv_wishart_draw(a, matrix_factor(a, 1)).x; }
+Tensor inv_wishart_cholesky_rng(const Arguments& a) { return cholesky(inv_wishart_draw(a, part(a, 1)).x); }
+
+// lmgamma(n, x)
+Tensor general_log_multigamma(const Arguments& a) {
+  const auto counts = as_type(a.at(0), DType::i64).to_vector<int64_t>();
+  int64_t most = 0;
+  for (const int64_t n : counts) most = std::max(most, n);
+  return finished(a, elementwise(part(a, 0), part(a, 1), [&](const Tensor& n, const Tensor& x) {
+                    Tensor value = n * (n - real(1)) * real(0.25 * matrix_log_pi);
+                    for (int64_t j = 0; j < most; ++j) {
+                      const double shift = 0.5 * static_cast<double>(j);
+                      const Tensor counts_here = n > real(static_cast<double>(j));
+                      const Tensor at = select(counts_here, x - real(shift), real(1));
+                      value = value + select(counts_here, lgamma(at), real(0));
+                    }
+                    return value;
+                  }));
+}
+
+constexpr std::array matrix_density_table{
+    GeneralFunction{"inv_wishart_cholesky_lpdf", inv_wishart_cholesky_lpdf},
+    GeneralFunction{"inv_wishart_cholesky_rng", inv_wishart_cholesky_rng},
+    GeneralFunction{"inv_wishart_lpdf", inv_wishart_lpdf},
+    GeneralFunction{"inv_wishart_rng", inv_wishart_rng},
+    GeneralFunction{"lkj_corr_cholesky_lpdf", lkj_corr_cholesky_lpdf},
+    GeneralFunction{"lkj_corr_cholesky_rng", lkj_corr_cholesky_rng},
+    GeneralFunction{"lkj_corr_lpdf", lkj_corr_lpdf},
+    GeneralFunction{"lkj_corr_rng", lkj_corr_rng},
+    GeneralFunction{"lmgamma", general_log_multigamma},
+    GeneralFunction{"wishart_cholesky_lpdf", wishart_cholesky_lpdf},
+    GeneralFunction{"wishart_cholesky_rng", wishart_cholesky_rng},
+    GeneralFunction{"wishart_lpdf", wishart_lpdf},
+    GeneralFunction{"wishart_rng", wishart_rng},
+};
+
+}  // namespace
+
+std::span<const GeneralFunction> matrix_density_functions() { return matrix_density_table; }
+
+}  // namespace adit::stan

@@ -1,0 +1,173 @@
+#include "stan/functions/numbers.hpp"
+
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/special_functions/owens_t.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace adit::stan::numbers {
+
+namespace {
+
+namespace policies = boost::math::policies;
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr double endless = std::numeric_limits<double>::infinity();
+using Quiet = policies::policy<
+    policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+    policies::overflow_error<policies::ignore_error>, policies::underflow_error<policies::ignore_error>,
+    policies::evaluation_error<policies::ignore_error>, policies::rounding_error<policies::ignore_error>>;
+constexpr Quiet quiet{};
+
+// P(Z <= z) by its logarithm; far down by the asymptotic series of Mills' ratio.
+double log_normal_cdf(double z) {
+  if (z > -8)
+    return z > 0 ? std::log1p(-0.5 * std::erfc(z / std::numbers::sqrt2))
+                 : std::log(0.5 * std::erfc(-z / std::numbers::sqrt2));
+  const double s = 1 / (z * z);
+  double fraction = 1;
+  for (int level = 30; level >= 1; --level) fraction = 1 + level * s / fraction;
+  return -0.5 * z * z - std::log(-z) - 0.5 * std::log(2 * std::numbers::pi) - std::log(fraction);
+}
+
+}  // namespace
+
+double digamma(double x) {
+  if (x <= 0 && std::floor(x) == x) return nothing;
+  return boost::math::digamma(x, quiet);
+}
+double trigamma(double x) {
+  if (x <= 0 && std::floor(x) == x) return endless;
+  return boost::math::trigamma(x, quiet);
+}
+double log_gamma(double x) {
+  if (std::isnan(x)) return x;
+  if (std::isinf(x) || (x <= 0 && std::floor(x) == x)) return endless;
+  return boost::math::lgamma(x, quiet);
+}
+
+double normal_quantile(double p) {
+  if (!(p >= 0 && p <= 1)) return nothing;
+  if (p == 0 || p == 1) return p == 0 ? -endless : endless;
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p, quiet);
+}
+double normal_quantile_of_log(double log_p) {
+  if (!(log_p <= 0)) return nothing;
+  if (log_p == 0 || std::isinf(log_p)) return log_p == 0 ? endless : -endless;
+  if (log_p > -std::numbers::ln2) return -normal_quantile_of_log(log1m_exp(log_p));
+  if (log_p > -600) return normal_quantile(std::exp(log_p));
+  double z = -std::sqrt(-2 * log_p);
+  for (int step = 0; step < 6; ++step) {
+    const double reached = log_normal_cdf(z);
+    z -= (reached - log_p) * std::exp(reached + 0.5 * z * z + 0.5 * std::log(2 * std::numbers::pi));
+  }
+  return z;
+}
+double inv_erfc(double x) {
+  if (!(x >= 0 && x <= 2)) return nothing;
+  if (x == 0 || x == 2) return x == 0 ? endless : -endless;
+  return boost::math::erfc_inv(x, quiet);
+}
+
+double inv_logit(double x) {
+  const double small = std::exp(-std::fabs(x));
+  return (x < 0 ? small : 1) / (1 + small);
+}
+double log_inv_logit(double x) { return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x))); }
+double log1m_exp(double x) {
+  if (x > 0) return nothing;
+  return x > -std::numbers::ln2 ? std::log(-std::expm1(x)) : std::log1p(-std::exp(x));
+}
+
+double log_beta(double a, double b) {
+  if (!(a > 0 && b > 0)) return nothing;
+  const double smaller = std::fmin(a, b), larger = std::fmax(a, b);
+  if (std::isinf(larger)) return -endless;
+  if (larger < 8) return std::log(boost::math::beta(a, b, quiet));
+  const double ratio = boost::math::tgamma_delta_ratio(larger, smaller, quiet);  // G(l) / G(l + s)
+  if (ratio > 0x1p-1000) return log_gamma(smaller) + std::log(ratio);
+  // Stirling's series of each.
+  const auto rest = [](double z) {
+    const double r = 1 / z, r2 = r * r;
+    return r * (1.0 / 12 - r2 * (1.0 / 360 - r2 * (1.0 / 1260 - r2 / 1680)));
+  };
+  const double both = smaller + larger;
+  return log_gamma(smaller) + smaller - smaller * std::log(both) -
+         (larger - 0.5) * std::log1p(smaller / larger) + rest(larger) - rest(both);
+}
+double beta(double a, double b) {
+  if (!(a > 0 && b > 0)) return nothing;
+  return std::exp(log_beta(a, b));
+}
+double log_choose(double n, double k) {
+  if (std::isnan(n) || std::isnan(k)) return nothing;
+  if (k <= -1 || k >= n + 1) return -endless;
+  if (k == 0 || k == n) return 0;
+  return -log_beta(k + 1, n - k + 1) - std::log1p(n);
+}
+double choose(double n, double k) {
+  if (!(k >= 0 && k <= n)) return 0;
+  double product = 1;  // whole numbers, in order: every step divides
+  const double least = std::fmin(k, n - k);
+  for (double i = 1; i <= least && std::isfinite(product); ++i)
+    product = std::round(product * (n - least + i) / i);
+  return product;
+}
+
+double log_sum_exp(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return nothing;
+  const double larger = std::fmax(a, b), smaller = std::fmin(a, b);
+  return std::isinf(larger) ? larger : larger + std::log1p(std::exp(smaller - larger));
+}
+double log_diff_exp(double a, double b) {
+  if (b == -endless) return a;
+  return a + log1m_exp(b - a);
+}
+double log_inv_logit_diff(double a, double b) {
+  return log_inv_logit(a) + log1m_exp(b - a) + log_inv_logit(-b);
+}
+double multiply_log(double a, double b) { return a == 0 && b == 0 ? 0 : a * std::log(b); }
+
+double rising_factorial(double x, double n) {
+  if (n > 10000) return x > 0 ? std::exp(log_rising_factorial(x, n)) : nothing;
+  double product = 1;
+  for (double i = 0; i < n; ++i) product *= x + i;
+  return std::isnan(n) ? nothing : product;
+}
+double falling_factorial(double x, double n) {
+  if (n > 10000) return x >= n ? std::exp(log_falling_factorial(x, n)) : nothing;
+  double product = 1;
+  for (double i = 0; i < n; ++i) product *= x - i;
+  return std::isnan(n) ? nothing : product;
+}
+double log_rising_factorial(double x, double n) {
+  if (n == 0) return std::isnan(x) ? nothing : 0;
+  return x > 0 && n > 0 ? log_gamma(n) - log_beta(x, n) : log_gamma(x + n) - log_gamma(x);
+}
+double log_falling_factorial(double x, double n) { return log_rising_factorial(x - n + 1, n); }
+
+double gamma_p(double a, double x) {
+  if (!(a > 0 && x >= 0)) return nothing;
+  return std::isinf(x) ? 1 : boost::math::gamma_p(a, x, quiet);
+}
+double gamma_q(double a, double x) {
+  if (!(a > 0 && x >= 0)) return nothing;
+  return std::isinf(x) ? 0 : boost::math::gamma_q(a, x, quiet);
+}
+double owens_t(double h, double a) { return boost::math::owens_t(h, a, quiet); }
+double binary_log_loss(double y, double p) { return y != 0 ? -std::log(p) : -std::log1p(-p); }
+
+double incomplete_beta(double a, double b, double x) {
+  if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return nothing;
+  return boost::math::ibeta(a, b, x, quiet);
+}
+double log_mix(double theta, double a, double b) {
+  return log_sum_exp(theta == 0 ? -endless : std::log(theta) + a,
+                     theta == 1 ? -endless : std::log1p(-theta) + b);
+}
+
+}  // namespace adit::stan::numbers

@@ -1,0 +1,51 @@
+// Sorting along the last axis: the place of a number is how many come before it, equal ones in their order.
+// All pairs are compared, which is n^2 work.
+#include <array>
+
+#include "stan/functions/lanes.hpp"
+#include "stan/functions/rows.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+// [..., from, to]: whether a number goes to a place.
+Tensor goes_to(const Tensor& x, bool descending) {
+  const int64_t size = x.dim(-1);
+  const Tensor mine = expand_dims(x, -1), others = expand_dims(x, -2);
+  const Tensor is_ahead = descending ? others > mine : others < mine;
+  const Tensor comes_first = column_numbers(size) < row_numbers(size);
+  const Tensor is_before = logical_or(is_ahead, both(others == mine, comes_first));
+  const Tensor place = sum(as_type(is_before, DType::i64), {-1});
+  return expand_dims(place, -1) == iota({size}, DType::i64);
+}
+Tensor sorted(const Arguments& a, bool descending) {
+  const Part p = whole_part(a, 0);
+  if (p.x.dim(-1) < 2) return finished(a, p);
+  const Tensor nothing = full({}, 0, p.x.dtype());
+  const Tensor placed = select(goes_to(p.x, descending), expand_dims(p.x, -1), nothing);
+  return finished(a, {sum(placed, {-2}), p.in_lanes});
+}
+// Numbers of places from 1 on.
+Tensor sorted_numbers(const Arguments& a, bool descending) {
+  const Part p = whole_part(a, 0);
+  const Tensor number = expand_dims(iota({p.x.dim(-1)}, DType::i64), -1) + full_integer({}, 1);
+  return finished(a, {sum(select(goes_to(p.x, descending), number, full_integer({}, 0)), {-2}), p.in_lanes});
+}
+Tensor sort_asc(const Arguments& a) { return sorted(a, false); }
+Tensor sort_desc(const Arguments& a) { return sorted(a, true); }
+Tensor sort_indices_asc(const Arguments& a) { return sorted_numbers(a, false); }
+Tensor sort_indices_desc(const Arguments& a) { return sorted_numbers(a, true); }
+
+constexpr std::array order_table{
+    GeneralFunction{"sort_asc", sort_asc},
+    GeneralFunction{"sort_desc", sort_desc},
+    GeneralFunction{"sort_indices_asc", sort_indices_asc},
+    GeneralFunction{"sort_indices_desc", sort_indices_desc},
+};
+
+}  // namespace
+
+std::span<const GeneralFunction> order_functions() { return order_table; }
+
+}  // namespace adit::stan

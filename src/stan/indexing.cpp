@@ -1,0 +1,367 @@
+// Reading and replacing parts of values.
+#include <cmath>
+#include <fmt/format.h>
+
+#include "stan/evaluator.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int64_t most_pieces = 4096;
+
+Shape shape_at(const Value& value, const Spots& spots) {
+  Shape shape;
+  for (int axis = 0; axis < value.shape.size(); ++axis) {
+    const bool named = axis < static_cast<int>(spots.size());
+    if (!named || spots[static_cast<size_t>(axis)].kind == Spot::Kind::all)
+      shape.push_back(value.shape[axis]);
+    else if (spots[static_cast<size_t>(axis)].kind == Spot::Kind::many)
+      shape.push_back(spots[static_cast<size_t>(axis)].numbers.shape[0]);
+  }
+  return shape;
+}
+
+bool is_uniform(const Spot& spot) {
+  return spot.kind == Spot::Kind::all || (spot.numbers.is_known() && spot.numbers.level == 0);
+}
+
+bool counts_from(const std::vector<double>& numbers, size_t& first) {
+  if (numbers.empty()) return false;
+  first = static_cast<size_t>(numbers[0]);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] != numbers[0] + static_cast<double>(i)) return false;
+  return true;
+}
+
+Tensor index_tensor(const std::vector<double>& numbers, const Shape& shape) {
+  std::vector<int64_t> whole_numbers(numbers.begin(), numbers.end());
+  return adit::tensor(whole_numbers, shape);
+}
+
+// Elements first .. first + count - 1 along an axis.
+Tensor cut(const Tensor& x, int axis, int64_t first, int64_t count) {
+  if (first == 0 && count == x.shape()[axis]) return x;
+  Dims starts = Dims::filled(x.rank(), 0), lengths = x.shape();
+  starts[axis] = first, lengths[axis] = count;
+  return slice(x, starts, lengths);
+}
+
+Tensor taken(const Tensor& x, int axis, const std::vector<double>& numbers) {
+  size_t first = 0;
+  if (counts_from(numbers, first)) return cut(x, axis, static_cast<int64_t>(first), std::ssize(numbers));
+  return take(x, index_tensor(numbers, {std::ssize(numbers)}), axis);
+}
+
+}  // namespace
+
+Spot Evaluator::spot_of(const Index& index, int64_t extent, const Place& place) {
+  using Kind = Index::Kind;
+  Spot spot;
+  if (index.kind == Kind::all) return spot;
+  const auto check = [&](double number) {
+    if (std::isnan(number)) fail(place, "expected an index, got a variable that has no value yet");
+    if (number < 1 || number > static_cast<double>(extent))
+      fail(place, fmt::format("expected an index from 1 to {}, got {}", extent, number));
+  };
+  if (index.kind == Kind::single) {
+    Value numbers = whole(evaluate(*index.low));
+    spot.kind = numbers.type.array > 0 ? Spot::Kind::many : Spot::Kind::single;
+    if (numbers.is_known() && masks_.empty())
+      for (const double number : numbers.known->numbers) check(number);
+    spot.numbers = operate(Operator::subtract, numbers, known_integer(1), place);
+    // Under a condition that does not hold an index may be anything; what is found there is not used.
+    if (numbers.is_known() && !masks_.empty()) {
+      std::vector<double> inside = spot.numbers.known->numbers;
+      for (double& number : inside)
+        number = std::isnan(number)
+                     ? 0
+                     : std::clamp(number, 0.0, static_cast<double>(std::max<int64_t>(extent - 1, 0)));
+      spot.numbers =
+          known_value(spot.numbers.type, spot.numbers.shape, std::move(inside), spot.numbers.level);
+    }
+    return spot;
+  }
+  const bool has_low = index.kind == Kind::from || index.kind == Kind::between;
+  const bool has_high = index.kind == Kind::to || index.kind == Kind::between;
+  Value low = has_low ? evaluate(*index.low) : known_integer(1);
+  Value high = has_high ? evaluate(*index.high) : known_integer(extent);
+  if (!low.is_known() || !high.is_known())
+    fail(place, "expected bounds of a range that follow from data alone, got ones of parameters");
+  const int level = std::max(low.level, high.level);
+  low = levels_.lifted(low, level), high = levels_.lifted(high, level);
+  const auto count_at = [&](size_t lane) {
+    return std::max<int64_t>(0,
+                             static_cast<int64_t>(high.known->numbers[lane] - low.known->numbers[lane]) + 1);
+  };
+  const int64_t count = low.known->numbers.empty() ? 0 : count_at(0);
+  for (size_t lane = 0; lane < low.known->numbers.size(); ++lane) {
+    if (count_at(lane) == count) continue;
+    std::vector<double> counts;
+    const Value lows = levels_.lifted(low, levels_.top()), highs = levels_.lifted(high, levels_.top());
+    for (size_t i = 0; i < lows.known->numbers.size(); ++i)
+      counts.push_back(std::max(0.0, highs.known->numbers[i] - lows.known->numbers[i] + 1));
+    throw Differs{levels_.top(), std::move(counts)};
+  }
+  std::vector<double> numbers;
+  for (size_t lane = 0; lane < low.known->numbers.size(); ++lane) {
+    if (count > 0) check(low.known->numbers[lane]), check(high.known->numbers[lane]);
+    for (int64_t i = 0; i < count; ++i)
+      numbers.push_back(low.known->numbers[lane] - 1 + static_cast<double>(i));
+  }
+  spot.kind = Spot::Kind::many;
+  spot.numbers = known_value(array_of(scalar_type(Base::integer)), {count}, std::move(numbers), level);
+  return spot;
+}
+
+Spots Evaluator::spots_of(const std::vector<Index>& indices, const Value& value, const Place& place) {
+  Spots spots;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t extent = static_cast<int>(i) < value.shape.size() ? value.shape[static_cast<int>(i)] : 0;
+    spots.push_back(spot_of(indices[i], extent, indices[i].place.end ? indices[i].place : place));
+  }
+  return spots;
+}
+
+Value Evaluator::at(const Value& value, const Spots& spots, const Type& type, const Place& place) {
+  if (spots.empty()) return value;
+  bool known = true;
+  for (const Spot& spot : spots) known = known && (spot.kind == Spot::Kind::all || spot.numbers.is_known());
+  if (value.kind == Value::Kind::pieces && is_uniform(spots[0]) && spots[0].kind == Spot::Kind::single) {
+    const Value& piece = value.pieces[static_cast<size_t>(spots[0].numbers.known->numbers[0])];
+    return at(piece, Spots(spots.begin() + 1, spots.end()), type, place);
+  }
+  if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple)
+    fail(place, "expected a number as an index of an array of tuples");
+  const Value from = whole(value);
+  return known && from.is_known() ? known_at(from, spots, type) : traced_at(from, spots, type, place);
+}
+
+Value Evaluator::known_at(const Value& value, const Spots& spots, const Type& type) {
+  int level = value.level;
+  for (const Spot& spot : spots)
+    if (spot.kind != Spot::Kind::all) level = std::max(level, spot.numbers.level);
+  const Shape shape = shape_at(value, spots);
+  const auto lanes = static_cast<size_t>(level ? levels_.at(level).total : 1);
+  const size_t size = static_cast<size_t>(element_count(shape));
+  const std::vector<double>& from = value.known->numbers;
+  // One element a round, in order, of all that there are: the same numbers.
+  if (spots.size() == 1 && spots[0].kind == Spot::Kind::single && value.level == 0 &&
+      lanes * size == from.size() && level > 0) {
+    size_t first = 0;
+    const Value places = levels_.lifted(spots[0].numbers, level);
+    if (counts_from(places.known->numbers, first) && first == 0) {
+      Value same = value;
+      same.type = type, same.shape = shape, same.level = level;
+      return same;
+    }
+  }
+  std::vector<Value> places;
+  for (const Spot& spot : spots)
+    places.push_back(spot.kind == Spot::Kind::all ? Value{} : levels_.lifted(spot.numbers, level));
+  const std::vector<int64_t> home =
+      value.level ? levels_.ancestors(level, value.level) : std::vector<int64_t>();
+  const Dims strides = strides_of(value.shape);
+  std::vector<double> numbers(lanes * size);
+  std::vector<int64_t> offsets, wider;
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    offsets.assign(1, home.empty() ? 0 : home[lane] * value.size());
+    for (int axis = 0; axis < value.shape.size(); ++axis) {
+      const bool named = axis < static_cast<int>(spots.size());
+      const Spot* spot = named ? &spots[static_cast<size_t>(axis)] : nullptr;
+      const bool all = !spot || spot->kind == Spot::Kind::all;
+      const int64_t count = all                              ? value.shape[axis]
+                            : spot->kind == Spot::Kind::many ? spot->numbers.shape[0]
+                                                             : 1;
+      wider.clear();
+      for (const int64_t offset : offsets)
+        for (int64_t i = 0; i < count; ++i) {
+          const double place =
+              all ? static_cast<double>(i)
+                  : places[static_cast<size_t>(axis)]
+                        .known->numbers[lane * static_cast<size_t>(count) + static_cast<size_t>(i)];
+          wider.push_back(offset + static_cast<int64_t>(place) * strides[axis]);
+        }
+      offsets.swap(wider);
+    }
+    for (size_t i = 0; i < size; ++i) numbers[lane * size + i] = from[static_cast<size_t>(offsets[i])];
+  }
+  return known_value(type, shape, std::move(numbers), level);
+}
+
+Value Evaluator::traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place) {
+  const Shape shape = shape_at(value, spots);
+  Value now = value;
+  if (now.is_known()) now = traced_value(now.type, now.shape, leaf(now, now.level), now.level, 0);
+  // What is the same in all lanes is cut out first.
+  const int lead = levels_.lanes(now.level, now.inside) > 0 ? 1 : 0;
+  Spots rest;
+  for (size_t i = 0; i < spots.size(); ++i) {
+    const int axis = static_cast<int>(rest.size());
+    const Spot& spot = spots[i];
+    if (!is_uniform(spot) || spot.kind == Spot::Kind::all) {
+      rest.push_back(spot);
+      continue;
+    }
+    const std::vector<double>& numbers = spot.numbers.known->numbers;
+    now.tensor = taken(now.tensor, axis + lead, numbers);
+    if (spot.kind == Spot::Kind::single) {
+      now.tensor = squeeze(now.tensor, {axis + lead});
+      now.shape.erase(axis);
+    } else {
+      now.shape[axis] = std::ssize(numbers);
+      rest.push_back(Spot{});
+    }
+  }
+  // The others become one number each of a block: their axes go to the front.
+  Axes front, back;
+  int many_axis = -1, before_many = 0;
+  Value flat = known_integer(0);
+  int64_t blocks = 1;
+  for (int axis = 0; axis < now.shape.size(); ++axis) {
+    const bool named = axis < static_cast<int>(rest.size());
+    if (!named || rest[static_cast<size_t>(axis)].kind == Spot::Kind::all) {
+      back.push_back(axis);
+      continue;
+    }
+    const Spot& spot = rest[static_cast<size_t>(axis)];
+    if (spot.kind == Spot::Kind::many) {
+      if (many_axis >= 0) throw NotTogether{"two lists of indices that differ from round to round"};
+      many_axis = axis;
+      before_many = back.size();
+    }
+    front.push_back(axis);
+    flat = operate(Operator::multiply, flat, known_integer(now.shape[axis]), place);
+    flat = operate(Operator::add, flat, spot.numbers, place);
+    blocks *= now.shape[axis];
+  }
+  if (front.empty()) return traced_value(type, shape, now.tensor, now.level, now.inside);
+  if (!flat.is_known()) flat.tensor = clip(flat.tensor, 0.0, static_cast<double>(blocks - 1));
+  Axes order;
+  Shape block;
+  if (lead) order.push_back(0);
+  for (const int64_t axis : front) order.push_back(axis + lead);
+  for (const int64_t axis : back)
+    order.push_back(axis + lead), block.push_back(now.shape[static_cast<int>(axis)]);
+  bool sorted = true;
+  for (int i = 0; i < order.size(); ++i) sorted = sorted && order[i] == i;
+  Tensor table = sorted ? now.tensor : transpose(now.tensor, order);
+  Shape table_shape = block;
+  table_shape.insert(0, blocks);
+  if (lead) table_shape.insert(0, now.tensor.shape()[0]);
+  const Value source =
+      traced_value(array_of(scalar_type(Base::real)), lead ? without_first(table_shape) : table_shape,
+                   reshape(table, table_shape), now.level, now.inside);
+  Value found = gathered(source, flat);
+  // The list's axis goes back between those that were before it.
+  if (many_axis >= 0 && before_many > 0) {
+    const int at = levels_.lanes(found.level, found.inside) > 0 ? 1 : 0;
+    Axes back_order;
+    for (int i = 0; i < at; ++i) back_order.push_back(i);
+    for (int i = 0; i < before_many; ++i) back_order.push_back(at + 1 + i);
+    back_order.push_back(at);
+    for (int i = before_many; i < back.size(); ++i) back_order.push_back(at + 1 + i);
+    found.tensor = transpose(found.tensor, back_order);
+  }
+  return traced_value(type, shape, found.tensor, found.level, found.inside);
+}
+
+// Blocks of a table [blocks, ...] by their numbers (one, or a list).
+Value Evaluator::gathered(const Value& table, const Value& numbers) {
+  const int64_t blocks = table.shape[0];
+  if (numbers.is_known() && table.level == 0 && table.inside == 0) {
+    const auto lanes = numbers.level ? levels_.at(numbers.level).total : 0;
+    Tensor found = taken(table.tensor, 0, numbers.known->numbers);
+    Shape shape = without_first(table.shape);
+    for (int i = numbers.shape.size() - 1; i >= 0; --i) shape.insert(0, numbers.shape[i]);
+    const Shape own = shape;
+    if (lanes > 0) shape.insert(0, lanes);
+    return traced_value(table.type, own, reshape(found, shape), numbers.level, 0);
+  }
+  const Value operands[] = {table, numbers};
+  const Met met = meet(operands);
+  Tensor index = as_type(met.tensors[1], DType::i64), from = met.tensors[0];
+  if (met.in_lanes[0]) {
+    // A lane's blocks follow those of the lane before.
+    Shape flat_shape = from.shape();
+    flat_shape.erase(0);
+    flat_shape[0] *= met.lanes;
+    from = reshape(from, flat_shape);
+    Shape lane_shape{met.lanes};
+    for (int i = 0; i < numbers.shape.size(); ++i) lane_shape.push_back(1);
+    index = reshape(iota({met.lanes}, DType::i64) * blocks, lane_shape) + index;
+  }
+  Shape own = without_first(table.shape);
+  for (int i = numbers.shape.size() - 1; i >= 0; --i) own.insert(0, numbers.shape[i]);
+  return traced_value(table.type, own, take(from, index, 0), met.level, met.inside);
+}
+
+void Evaluator::expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place) {
+  const Shape shape = spots.empty() ? value.shape : shape_at(value, spots);
+  if (part.kind == Value::Kind::tuple || shape == part.shape) return;
+  fail(place,
+       fmt::format("expected a right-hand side of size {}, got {}", to_string(shape), to_string(part.shape)));
+}
+
+// The value with a part of it replaced, where places are the same in all lanes.
+Value Evaluator::with(const Value& value, const Spots& spots, const Value& part, const Place& place) {
+  if (spots.empty()) return promoted(part, value.type);
+  const Spots rest(spots.begin() + 1, spots.end());
+  const bool one = spots[0].kind == Spot::Kind::single && is_uniform(spots[0]);
+  if (value.kind == Value::Kind::pieces && one) {
+    Value changed = value;
+    Value& piece = changed.pieces[static_cast<size_t>(spots[0].numbers.known->numbers[0])];
+    piece = with(piece, rest, part, place);
+    return changed;
+  }
+  const Value from = whole(value), to = whole(part);
+  if (one && !(from.is_known() && to.is_known()) && from.shape[0] <= most_pieces) {
+    Value pieces = from;
+    pieces.kind = Value::Kind::pieces;
+    pieces.tensor = {}, pieces.known = nullptr, pieces.level = 0, pieces.inside = 0;
+    const Type element = type_of_element(from.type);
+    for (int64_t i = 0; i < from.shape[0]; ++i) {
+      const Spots row{{Spot::Kind::single, known_integer(i)}};
+      pieces.pieces.push_back(at(from, row, element, place));
+    }
+    return with(pieces, spots, part, place);
+  }
+  Value base = from;
+  Storage here{&base, std::max(from.level, to.level), spots};
+  for (const Spot& spot : spots)
+    if (spot.kind != Spot::Kind::all) here.home = std::max(here.home, spot.numbers.level);
+  const std::optional<Touch> touch = touch_of(here, here.home);
+  if (!touch) return traced_with(from, spots, to, place);
+  const bool all_single = std::all_of(spots.begin(), spots.end(),
+                                      [](const Spot& spot) { return spot.kind == Spot::Kind::single; });
+  if (all_single && !same_in_steps(*touch, std::max(from.inside, to.inside)))
+    return traced_with(from, spots, to, place);
+  return placed(from, here.home, *touch, to, false);
+}
+
+// Where a place follows from parameters.
+Value Evaluator::traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place) {
+  Value flat = known_integer(0);
+  for (size_t i = 0; i < spots.size(); ++i) {
+    if (spots[i].kind != Spot::Kind::single)
+      fail(place, "expected single indices beside one that follows from parameters");
+    flat = operate(Operator::multiply, flat, known_integer(value.shape[static_cast<int>(i)]), place);
+    flat = operate(Operator::add, flat, spots[i].numbers, place);
+  }
+  int64_t blocks = 1;
+  for (size_t i = 0; i < spots.size(); ++i) blocks *= value.shape[static_cast<int>(i)];
+  const int64_t block = value.size() / std::max<int64_t>(1, blocks);
+  const Value operands[] = {value, flat, part};
+  const Met met = meet(operands);
+  const int64_t lanes = std::max<int64_t>(1, met.lanes);
+  Shape full_shape = value.shape, part_shape = part.shape;
+  if (met.lanes > 0) full_shape.insert(0, lanes), part_shape.insert(0, lanes);
+  const Tensor table = reshape(broadcast_to(met.tensors[0], full_shape), {lanes * blocks, block});
+  const Tensor index = broadcast_to(as_type(met.tensors[1], DType::i64), met.lanes ? Shape{lanes} : Shape{}) +
+                       (met.lanes ? iota({lanes}, DType::i64) * blocks : full_integer({}, 0));
+  const Tensor updates = reshape(broadcast_to(met.tensors[2], part_shape), {lanes, block});
+  const Tensor changed = indexed_put(table, reshape(index, {lanes, 1}), updates);
+  return traced_value(value.type, value.shape, reshape(changed, full_shape), met.level, met.inside);
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,409 @@
+// Loops. All rounds at once where none needs another (the rounds are lanes then); as a recurrence where they
+// do; else one by one.
+#include <cmath>
+#include <fmt/format.h>
+
+#include "stan/evaluator.hpp"
+#include "stan/snapshot.hpp"
+#include "stan/uses.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int64_t few_rounds = 4;        // shorter loops are run one by one: less to compile than lanes
+constexpr int64_t few_steps = 8;         // the same for recurrences
+constexpr int64_t most_lanes = 1 << 26;  // rounds of nested loops in all
+
+}  // namespace
+
+Evaluator::Snapshot Evaluator::snapshot() {
+  Snapshot now{*frame_, terms.size(), draws_, masks_, loop_level_, in_rounds_, rests_, levels_, {}};
+  for (const Together* loop : together_) now.loops.push_back(*loop);
+  return now;
+}
+
+void Evaluator::restore(const Snapshot& then) {
+  *frame_ = then.frame;
+  terms.resize(then.terms);
+  draws_ = then.draws;
+  masks_ = then.masks;
+  loop_level_ = then.loop_level;
+  in_rounds_ = then.in_rounds;
+  rests_ = then.rests;
+  levels_ = then.levels;
+  together_.resize(then.loops.size());
+  for (size_t i = 0; i < then.loops.size(); ++i) *together_[i] = then.loops[i];
+}
+
+// Data alone: nothing is traced in it, and no rounds run together are around it.
+bool Evaluator::is_plain(const Statement& statement) {
+  if (!together_.empty() || !masks_.empty()) return false;
+  if ((has_density && adds_terms(statement)) || draws_numbers(statement)) return false;
+  const std::set<int> inside = declared_slots(statement);
+  for (const int slot : read_slots(statement)) {
+    if (inside.contains(slot)) continue;
+    const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
+    if (!value.is_known() || value.level > 0) return false;
+  }
+  return true;
+}
+
+Evaluator::Flow Evaluator::for_range(const Statement& s) {
+  Rounds rounds{.statement = &s, .low = evaluate(*s.low), .high = evaluate(*s.high), .items = {}};
+  if (!rounds.low.is_known() || !rounds.high.is_known())
+    fail(s.low->place, "expected bounds of a loop that follow from data alone, got ones of parameters");
+  for (const Value* bound : {&rounds.low, &rounds.high})
+    for (const double number : bound->known->numbers)
+      if (std::isnan(number))
+        fail(s.low->place, "expected bounds of a loop, got a variable that has no value yet");
+  return run_loop(std::move(rounds));
+}
+
+Evaluator::Flow Evaluator::for_each(const Statement& s) {
+  Value items = evaluate(*s.value);
+  // A matrix goes by columns, as it does in Stan.
+  if (items.type.is(Base::matrix)) {
+    items = transposed(items);
+    items.shape = {items.size()};
+    items.type = array_of(scalar_type(Base::real));
+    if (!items.is_known()) items.tensor = reshape(items.tensor, items.shape);
+  }
+  Rounds rounds{.statement = &s,
+                .low = known_integer(1),
+                .high = known_integer(items.shape[0]),
+                .items = items,
+                .by_element = true};
+  return run_loop(std::move(rounds));
+}
+
+Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
+  const int level = std::max(rounds.low.level, rounds.high.level);
+  rounds.low = levels_.lifted(rounds.low, level), rounds.high = levels_.lifted(rounds.high, level);
+  const auto count_of = [&](size_t lane) {
+    return std::max<int64_t>(
+        0, static_cast<int64_t>(rounds.high.known->numbers[lane] - rounds.low.known->numbers[lane]) + 1);
+  };
+  const size_t lanes = rounds.low.known->numbers.size();
+  int64_t most = 0;
+  rounds.count = lanes ? count_of(0) : 0;
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    rounds.is_regular = rounds.is_regular && count_of(lane) == rounds.count;
+    most = std::max(most, count_of(lane));
+  }
+  if (most == 0) return Flow::next;
+  const Statement& body = *rounds.statement->body;
+  const bool uniform = level == 0;
+  if (uniform && is_plain(*rounds.statement)) return one_by_one(rounds, true);
+  const bool leaves = has_break(body) || may_return(body);
+  if (uniform && (leaves || rounds.count <= few_rounds)) return one_by_one(rounds, false);
+  if (leaves) throw NotTogether{"break, continue or return in a loop that differs between rounds"};
+  const Snapshot start = snapshot();
+  std::string why;
+  const std::pair which{rounds.statement, levels_.top()};
+  if (const auto known = given_up_.find(which); known != given_up_.end() && uniform)
+    return one_by_one(rounds, false);
+  try {
+    const std::map<int, Tracked> carries = all_at_once(rounds);
+    if (carries.empty()) return Flow::next;
+    restore(start);
+    if (uniform && rounds.count <= few_steps) return one_by_one(rounds, false);
+    by_steps(rounds, carries);
+    return Flow::next;
+  } catch (const Differs&) {
+    restore(start);
+    why = "a number that differs from round to round";
+    if (!uniform) throw NotTogether{why};
+  } catch (const NotTogether& reason) {
+    restore(start);
+    why = reason.why;
+    if (!uniform) throw;
+  } catch (const Error& error) {  // shapes that do not meet
+    restore(start);
+    why = error.what();
+    if (!uniform) throw NotTogether{why};
+  } catch (const RunError& error) {  // it may come of rounds that did not wait for each other
+    restore(start);
+    why = error.text;
+    if (!uniform) throw;
+  }
+  given_up_[which] = why;
+  const Place& place = rounds.statement->place;
+  const LineColumn at_line = line_of(program_.sources[place.file], place.begin);
+  notes.push_back(
+      fmt::format("line {}: {} rounds are written out one by one: {}", at_line.line, rounds.count, why));
+  return one_by_one(rounds, false);
+}
+
+void Evaluator::set_loop_variable(const Rounds& rounds, const Value& index) {
+  const Statement& s = *rounds.statement;
+  Value value = index;
+  if (rounds.by_element) {
+    const Value number = operate(Operator::subtract, index, known_integer(1), s.place);
+    value = at(rounds.items, {{Spot::Kind::single, number}}, type_of_element(rounds.items.type), s.place);
+  }
+  Stored& variable = (*frame_)[static_cast<size_t>(s.slot)];
+  variable = {};
+  variable.value = value;
+  variable.home = levels_.top();
+}
+
+Evaluator::Flow Evaluator::one_by_one(const Rounds& rounds, bool plain) {
+  const int around = loop_level_;
+  const auto first = static_cast<int64_t>(rounds.low.known->numbers[0]);
+  for (int64_t i = 0; i < rounds.count; ++i) {
+    if (!plain && --rounds_left_ < 0)
+      fail(rounds.statement->place,
+           "this loop's rounds depend on each other in a way that cannot be kept as a loop, and there are "
+           "too many to "
+           "write out");
+    loop_level_ = 0;
+    set_loop_variable(rounds, known_integer(first + i));
+    const bool was_in = std::exchange(in_rounds_, true);
+    const Flow flow = execute(*rounds.statement->body);
+    in_rounds_ = was_in;
+    loop_level_ = around;
+    if (flow == Flow::broke) break;
+    if (flow == Flow::returned) return flow;
+  }
+  return Flow::next;
+}
+
+void Evaluator::push_level(const Rounds& rounds, bool is_scan) {
+  if (rounds.is_regular) {
+    if (levels_.at(levels_.top()).total > most_lanes / rounds.count)
+      throw NotTogether{fmt::format("more than {} rounds in all", most_lanes)};
+    return levels_.push_regular(rounds.count, is_scan);
+  }
+  const int top = levels_.top();
+  const Value low = levels_.lifted(rounds.low, top), high = levels_.lifted(rounds.high, top);
+  std::vector<int64_t> parent;
+  for (size_t lane = 0; lane < low.known->numbers.size(); ++lane)
+    for (double i = low.known->numbers[lane]; i <= high.known->numbers[lane]; ++i)
+      parent.push_back(static_cast<int64_t>(lane));
+  if (is_scan) throw NotTogether{"a recurrence of different lengths"};
+  levels_.push_ragged(std::move(parent));
+}
+
+// The loop's number in each lane of its level, which is the top one.
+Value Evaluator::index_by_lane(const Rounds& rounds) {
+  const int level = levels_.top();
+  const Value low = levels_.lifted(rounds.low, level);
+  std::vector<double> numbers(static_cast<size_t>(levels_.at(level).total));
+  const std::vector<int64_t> parent = levels_.ancestors(level, level - 1);
+  int64_t round = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    round = i > 0 && parent[i] == parent[i - 1] ? round + 1 : 0;
+    numbers[i] = low.known->numbers[i] + static_cast<double>(round);
+  }
+  return known_value(scalar_type(Base::integer), {}, std::move(numbers), level);
+}
+
+void Evaluator::track(Together& loop, const Statement& statement) {
+  const std::set<int> inside = declared_slots(statement);
+  for (const auto& [slot, use] : uses_of(*statement.body)) {
+    if (use.writes == 0 || inside.contains(slot)) continue;
+    Tracked tracked;
+    tracked.mode = use.sums == use.writes && use.reads == 0 ? Tracked::Mode::sum
+                   : use.indexed == 0                       ? Tracked::Mode::whole
+                                                            : Tracked::Mode::elements;
+    if ((*frame_)[static_cast<size_t>(slot)].value.type.base == Base::tuple)
+      throw NotTogether{"a tuple that rounds write"};
+    // What loops around have not written yet must be there: the rounds may read it.
+    Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+    if (variable.window.level == 0)
+      if (Tracked* outer = this->tracked(slot, variable.home))
+        flush({&variable.value, variable.home, {}}, *outer);
+    loop.variables[slot] = std::move(tracked);
+  }
+}
+
+// A body for all lanes of the top level; where a size in it differs, for those of one size after the other.
+void Evaluator::in_groups(const Statement& body) {
+  constexpr size_t most_groups = 40;
+  const Snapshot start = snapshot();
+  try {
+    execute(body);
+    return;
+  } catch (const Differs& size) {
+    if (size.level != start.levels.top() || start.levels.innermost_scan(size.level) > 0)
+      throw NotTogether{"a number that differs from round to round"};
+    std::map<double, std::vector<int64_t>> groups;
+    for (size_t i = 0; i < size.numbers.size(); ++i)
+      groups[size.numbers[i]].push_back(static_cast<int64_t>(i));
+    if (groups.size() > most_groups) throw NotTogether{"sizes that differ from round to round"};
+    restore(start);
+    for (auto& [number, lanes] : groups) {
+      levels_.push_ragged(std::move(lanes));
+      in_groups(body);
+      leave_level();
+    }
+  }
+}
+
+std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
+  Together loop{.frame = frame_};
+  push_level(rounds, false);
+  loop.level = levels_.top();
+  track(loop, *rounds.statement);
+  const Frame before = *frame_;
+  together_.push_back(&loop);
+  const int around = loop_level_;
+  loop_level_ = loop.level;
+  set_loop_variable(rounds, index_by_lane(rounds));
+  in_groups(*rounds.statement->body);
+  loop_level_ = around;
+  std::map<int, Tracked> carries;
+  for (const auto& [slot, tracked] : loop.variables) {
+    const Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+    Stored there = variable;
+    if (variable.window.level) there.value = variable.window.rows[0], there.home = variable.window.level;
+    const bool elements = tracked.mode == Tracked::Mode::elements;
+    if (tracked.carries || (elements && depends(tracked, there, loop.level))) carries[slot] = tracked;
+  }
+  if (carries.empty()) finish(loop, before);
+  return carries;
+}
+
+// What the rounds did to variables from outside becomes what the loop did to them.
+void Evaluator::finish(Together& loop, const Frame& before) {
+  const int level = loop.level;
+  together_.pop_back();
+  struct Write {
+    int slot;
+    Value value;
+    Spots spots;
+    bool adds, is_total = false;
+  };
+  std::vector<Write> writes;
+  for (auto& [slot, tracked] : loop.variables) {
+    Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+    const Storage storage = variable.window.level
+                                ? Storage{&variable.window.rows[0], variable.window.level, {}}
+                                : Storage{&variable.value, variable.home, {}};
+    if (tracked.mode == Tracked::Mode::whole) {
+      if (!tracked.assigned) continue;
+      writes.push_back({slot, last_of_lanes(variable.value, level), {}, false});
+      variable.value = before[static_cast<size_t>(slot)].value;
+      continue;
+    }
+    for (const Tracked::Addend& addend : tracked.addends) {
+      if (addend.is_total) {
+        writes.push_back({slot, addend.value, {}, true, true});
+        continue;
+      }
+      bool varies = false;
+      for (const Spot& spot : addend.spots)
+        varies = varies || (spot.kind != Spot::Kind::all && spot.numbers.level >= level);
+      if (!varies) {
+        writes.push_back({slot, sum_of_lanes(at_lanes(addend.value, level), level - 1), addend.spots, true});
+        continue;
+      }
+      const std::optional<Touch> touch = touch_of({storage.value, storage.home, addend.spots}, level);
+      if (!touch) throw NotTogether{"sums at places that follow from parameters"};
+      const Value zero = known_value(storage.value->type, storage.value->shape,
+                                     std::vector<double>(static_cast<size_t>(storage.value->size())));
+      writes.push_back(
+          {slot, placed(zero, storage.home, *touch, at_lanes(addend.value, level), true), {}, true, true});
+    }
+    Tracked* outer = tracked.mode == Tracked::Mode::elements ? this->tracked(slot, storage.home) : nullptr;
+    if (outer) {
+      for (const Touch& touch : tracked.reads) outer->reads.push_back(around(touch));
+      for (const Touch& touch : tracked.writes) outer->writes.push_back(around(touch));
+    }
+    if (tracked.pending && outer && levels_.at(level).is_regular) {
+      flush(storage, *outer);
+      Value all = at_lanes(tracked.written, level);
+      const int64_t count = levels_.at(level).count;
+      all.shape.insert(0, count);
+      if (!all.is_known()) {
+        Shape shape = all.shape;
+        const int64_t lanes = levels_.lanes(level - 1, all.inside);
+        if (lanes > 0) shape.insert(0, lanes);
+        all.tensor = reshape(all.tensor, shape);
+      }
+      all.level = level - 1;
+      outer->pending = true;
+      outer->last = around(tracked.last);
+      outer->written = all;
+    } else {
+      flush(storage, tracked);
+      if (tracked.carries && outer) outer->carries = true;
+    }
+  }
+  leave_level();
+  for (const Write& write : writes) {
+    Stored& variable = (*frame_)[static_cast<size_t>(write.slot)];
+    Tracked* outer = write.is_total ? tracked(write.slot, variable.home) : nullptr;
+    if (outer && outer->mode == Tracked::Mode::sum)
+      outer->addends.push_back({write.value, {}, true});
+    else if (outer)
+      outer->carries = true;
+    else if (write.adds)
+      add_to_variable(variable, write.slot, write.spots, write.value, {});
+    else
+      write_variable(variable, write.slot, write.spots, write.value, {});
+  }
+}
+
+Evaluator::Flow Evaluator::while_loop(const Statement& s) {
+  const int around = loop_level_;
+  for (int64_t round = 0;; ++round) {
+    const Value condition = evaluate(*s.value);
+    if (!condition.is_known()) {
+      if (round > 0) throw NotTogether{"a while loop whose condition becomes one of parameters"};
+      return traced_while(s);
+    }
+    if (number_of(condition, s.value->place) == 0) return Flow::next;
+    if (round >= 100'000'000 || (!is_plain(s) && --rounds_left_ < 0))
+      fail(s.place, fmt::format("expected a while loop to end, got {} rounds", round));
+    loop_level_ = 0;
+    const bool was_in = std::exchange(in_rounds_, true);
+    const Flow flow = execute(*s.body);
+    in_rounds_ = was_in;
+    loop_level_ = around;
+    if (flow == Flow::broke) return Flow::next;
+    if (flow == Flow::returned) return flow;
+  }
+}
+
+// A condition on parameters: the loop stays one.
+Evaluator::Flow Evaluator::traced_while(const Statement& s) {
+  if (levels_.top() > 0 || !masks_.empty()) throw NotTogether{"a while loop on parameters in some rounds"};
+  if (has_break(*s.body) || may_return(*s.body) || (has_density && adds_terms(*s.body)) ||
+      draws_numbers(*s.body))
+    fail(s.place, "break, return, target and random numbers in a while loop on parameters are not supported");
+  const std::set<int> inside = declared_slots(*s.body);
+  std::vector<int> slots;
+  for (const int slot : written_slots(*s.body))
+    if (!inside.contains(slot)) slots.push_back(slot);
+  const auto now = [&] {
+    Tensors state;
+    for (const int slot : slots) {
+      const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
+      state.push_back(broadcast_to(real_tensor(value), value.shape));
+    }
+    return state;
+  };
+  const auto set = [&](const Tensors& state) {
+    for (size_t i = 0; i < slots.size(); ++i) {
+      Value& value = (*frame_)[static_cast<size_t>(slots[i])].value;
+      value = traced_value(value.type, value.shape, state[i]);
+    }
+  };
+  const Tensors end = adit::while_loop(
+      [&](const Tensors& state) {
+        set(state);
+        return as_type(real_tensor(evaluate(*s.value)) != 0.0, DType::u8);
+      },
+      [&](const Tensors& state) {
+        set(state);
+        execute(*s.body);
+        return now();
+      },
+      now());
+  set(end);
+  return Flow::next;
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,257 @@
+#include "stan/lower.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include <adit/random.hpp>
+
+#include "graph/node.hpp"
+#include "stan/constraints.hpp"
+#include "stan/data_checks.hpp"
+#include "stan/evaluator.hpp"
+#include "stats/model_state.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+class Lowering {
+ public:
+  Lowering(const Program& program, const DataValues& data, uint64_t seed)
+      : program_(program), data_(data), evaluator_(program), result_{Model(program.name), {}, {}} {
+    evaluator_.key = random::fold_in(random::key(seed), 0x7d);
+    evaluator_.print = [this](const std::string& text) { result_.prints.push_back(text); };
+  }
+
+  Lowered run() {
+    evaluator_.is_data_only = true;
+    for (const auto& statement : program_.block(BlockKind::data).statements)
+      for (const Declaration& declaration : statement->declarations) bind(declaration);
+    evaluator_.run(program_.block(BlockKind::transformed_data));
+    check_all(BlockKind::transformed_data);
+    evaluator_.is_data_only = false;
+    for (const auto& statement : program_.block(BlockKind::parameters).statements)
+      for (const Declaration& declaration : statement->declarations) parameter(declaration);
+    for (const stats::ModelVariable& variable : stats::state_of(result_.model).variables)
+      evaluator_.jacobian =
+          evaluator_.jacobian ? evaluator_.jacobian + variable.log_jacobian : variable.log_jacobian;
+    evaluator_.has_density = true;
+    evaluator_.run(program_.block(BlockKind::transformed_parameters));
+    keep_transformed();
+    evaluator_.run(program_.block(BlockKind::model));
+    add_terms();
+    evaluator_.has_density = false;
+    generate();
+    result_.notes = evaluator_.notes;
+    return std::move(result_);
+  }
+
+ private:
+  Stored& variable_of(const Declaration& declaration) {
+    return evaluator_.variables()[static_cast<size_t>(declaration.slot)];
+  }
+
+  std::vector<double> numbers_of(const ExpressionPtr& bound) {
+    if (!bound) return {};
+    const Value value = evaluator_.whole(evaluator_.value_of(*bound));
+    return value.is_known() ? value.known->numbers : std::vector<double>();
+  }
+
+  Wanted wanted_of(const SizedType& type) {
+    Wanted wanted{.type = unsized(type),
+                  .shape = evaluator_.shape_of(type),
+                  .transform = type.transform.kind,
+                  .lower = {},
+                  .upper = {},
+                  .members = {}};
+    using Kind = Transform::Kind;
+    const Kind kind = type.transform.kind;
+    if (kind == Kind::lower || kind == Kind::lower_upper) wanted.lower = numbers_of(type.transform.first);
+    if (kind == Kind::upper || kind == Kind::lower_upper) wanted.upper = numbers_of(type.transform.second);
+    for (const SizedType& member : type.members) wanted.members.push_back(wanted_of(member));
+    return wanted;
+  }
+
+  static Value value_of(const DataValue& from, const Wanted& wanted) {
+    if (wanted.type.base != Base::tuple) return known_value(wanted.type, wanted.shape, from.numbers);
+    Value value;
+    value.type = wanted.type;
+    if (wanted.type.array == 0) {
+      value.kind = Value::Kind::tuple;
+      for (size_t i = 0; i < wanted.members.size(); ++i)
+        value.pieces.push_back(value_of(from.members[i], wanted.members[i]));
+      return value;
+    }
+    value.kind = Value::Kind::pieces;
+    value.shape = wanted.shape;
+    Wanted element = wanted;
+    element.type.array -= 1;
+    element.shape.erase(0);
+    const size_t each = static_cast<size_t>(element_count(element.shape));
+    for (int64_t i = 0; i < wanted.shape[0]; ++i) {
+      const auto first = from.members.begin() + i * static_cast<int64_t>(each);
+      if (element.type.array == 0) {
+        value.pieces.push_back(value_of(*first, element));
+      } else {
+        DataValue part;
+        part.members.assign(first, first + static_cast<int64_t>(each));
+        value.pieces.push_back(value_of(part, element));
+      }
+    }
+    return value;
+  }
+
+  void bind(const Declaration& declaration) {
+    const Wanted wanted = wanted_of(declaration.type);
+    const auto found = data_.find(declaration.name);
+    const bool empty = element_count(wanted.shape) == 0;
+    if (found == data_.end() && !empty)
+      throw Error(ErrorKind::bad_argument, fmt::format("[data] {}: expected {} in the data, found none",
+                                                       declaration.name, to_text(wanted.type)));
+    const DataValue value = found == data_.end() ? DataValue{wanted.shape, {}, true, {}} : found->second;
+    check_data(declaration.name, value, wanted);
+    variable_of(declaration) = {value_of(value, wanted), 0, {}};
+  }
+
+  void check_all(BlockKind kind) {
+    for (const auto& statement : program_.block(kind).statements)
+      for (const Declaration& declaration : statement->declarations) {
+        const Wanted wanted = wanted_of(declaration.type);
+        const Value value = evaluator_.whole(variable_of(declaration).value);
+        if (!value.is_known() || value.type.base == Base::tuple || wanted.transform == Transform::Kind::none)
+          continue;
+        check_data(declaration.name, {value.shape, value.known->numbers, value.type.is_integer(), {}},
+                   wanted);
+      }
+  }
+
+  Tensor bound_of(const ExpressionPtr& bound) { return evaluator_.real_tensor(evaluator_.value_of(*bound)); }
+
+  void parameter(const Declaration& declaration) {
+    variable_of(declaration) = {};
+    const Value value = parameter(declaration.type, declaration.name, declaration.name_place);
+    variable_of(declaration).value = value;
+  }
+
+  // Members of tuples are parameters of their own, named as CmdStan names them: p:1, p:2.
+  Value parameter(const SizedType& type, const std::string& name, const Place& place) {
+    const Shape shape = evaluator_.shape_of(type);
+    if (type.base == Base::tuple) {
+      if (!type.array_sizes.empty())
+        throw RunError{place, "a parameter that is an array of tuples is not supported; declare its members"};
+      Value tuple;
+      tuple.kind = Value::Kind::tuple;
+      tuple.type = unsized(type);
+      for (size_t i = 0; i < type.members.size(); ++i)
+        tuple.pieces.push_back(parameter(type.members[i], fmt::format("{}:{}", name, i + 1), place));
+      return tuple;
+    }
+    if (element_count(shape) == 0) return known_value(unsized(type), shape, {});
+    const Tensor first = type.transform.first ? bound_of(type.transform.first) : Tensor();
+    const Tensor second = type.transform.second ? bound_of(type.transform.second) : Tensor();
+    std::vector<Extent> extents;
+    for (const int64_t extent : shape) extents.emplace_back(extent);
+    const Constraint constraint = constraint_of(type.transform.kind, first, second);
+    // A simplex of one element and the like have no freedom.
+    if (element_count(constraint.unconstrained_shape(shape)) == 0) {
+      const Constrained fixed =
+          constraint.constrain(zeros(constraint.unconstrained_shape(shape), DType::f64), shape);
+      result_.model.deterministic(name, fixed.value);
+      return known_value(unsized(type), shape, fixed.value.to_vector<double>());
+    }
+    return traced_value(unsized(type), shape, result_.model.parameter(name, constraint, extents));
+  }
+
+  // With what its declaration promises, as a term that is minus infinity where it does not hold.
+  void keep_transformed() {
+    for (const auto& statement : program_.block(BlockKind::transformed_parameters).statements)
+      for (const Declaration& declaration : statement->declarations) {
+        const Value value = evaluator_.whole(variable_of(declaration).value);
+        keep(declaration.name, value, [&](const std::string& name, const Value& part) {
+          result_.model.deterministic(name, evaluator_.real_tensor(part));
+        });
+        promise(declaration, value);
+      }
+  }
+
+  void promise(const Declaration& declaration, const Value& value) {
+    using Kind = Transform::Kind;
+    const Transform& transform = declaration.type.transform;
+    if (value.kind != Value::Kind::traced || value.size() == 0) return;
+    Tensor holds;
+    const Tensor x = value.tensor;
+    if (transform.first && (transform.kind == Kind::lower || transform.kind == Kind::lower_upper))
+      holds = x >= bound_of(transform.first);
+    if (transform.second && (transform.kind == Kind::upper || transform.kind == Kind::lower_upper)) {
+      const Tensor below = x <= bound_of(transform.second);
+      holds = holds ? logical_and(holds, below) : below;
+    }
+    if (!holds) return;
+    const Tensor zero = full({}, 0.0, DType::f64), none = full({}, -INFINITY, DType::f64);
+    evaluator_.terms.push_back({declaration.name_place, select(holds, zero, none)});
+  }
+
+  template <class Give>
+  void keep(const std::string& name, const Value& value, const Give& give) {
+    if (value.kind == Value::Kind::tuple ||
+        (value.kind == Value::Kind::pieces && value.type.base == Base::tuple)) {
+      for (size_t i = 0; i < value.pieces.size(); ++i)
+        keep(fmt::format("{}:{}", name, i + 1), evaluator_.whole(value.pieces[i]), give);
+      return;
+    }
+    if (value.size() > 0) give(name, value);
+  }
+
+  void add_terms() {
+    std::map<std::string, int> seen;
+    for (const Term& term : evaluator_.terms) {
+      const auto line = line_of(program_.sources[term.place.file], term.place.begin).line;
+      std::string name = fmt::format("line:{}", line);
+      if (const int before = seen[name]++) name += fmt::format(":{}", before + 1);
+      result_.model.add_log_density(name, term.value);
+    }
+    evaluator_.terms.clear();
+  }
+
+  void generate() {
+    stats::ModelState& state = stats::state_of(result_.model);
+    state.generated_key = graph::placeholder(DType::u32, {2});
+    evaluator_.key = state.generated_key;
+    evaluator_.run(program_.block(BlockKind::generated_quantities));
+    for (const auto& statement : program_.block(BlockKind::generated_quantities).statements)
+      for (const Declaration& declaration : statement->declarations)
+        keep(declaration.name, evaluator_.whole(variable_of(declaration).value),
+             [&](const std::string& name, const Value& value) {
+               state.generated.push_back({name, evaluator_.real_tensor(value), value.shape});
+             });
+  }
+
+  const Program& program_;
+  const DataValues& data_;
+  Evaluator evaluator_;
+  Lowered result_;
+};
+
+}  // namespace
+
+Lowered lower(const Program& program, const DataValues& data, uint64_t seed) {
+  const auto fail = [&](const Place& place, const std::string& text) {
+    const LineColumn at = line_of(program.sources[place.file], place.begin);
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("'{}', line {}, column {}: {}", program.sources[place.file].name, at.line,
+                            at.column, text));
+  };
+  try {
+    return Lowering(program, data, seed).run();
+  } catch (const RunError& error) {
+    fail(error.place, error.text);
+  } catch (const Differs&) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[stan] {}: a size differs between rounds of a loop", program.name));
+  } catch (const NotTogether& reason) {
+    throw Error(ErrorKind::unsupported, fmt::format("[stan] {}: {}", program.name, reason.why));
+  }
+  throw Error(ErrorKind::internal, "[stan] lower: no result");
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,95 @@
+#include "stan/page.hpp"
+
+#include <fmt/format.h>
+
+#include "stan/signature_rows.hpp"
+#include "stan/signature_words.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr const char* page_head = R"(# Stan
+
+This page is written from the table of built-in functions (`src/stan/signature_*.cpp`); do not edit it.
+
+Programs are written in the Stan language as its reference manual has it: all blocks, functions of the
+program's own (overloaded and recursive ones too), loops, conditions, tuples, arrays, vectors and matrices
+with every form of index, all constrained types, `~` with truncation, `target +=`, `jacobian +=`, print,
+reject, profile and include files. The old forms `real x[3]` and `#` comments are read with a warning; `<-` is
+refused with the new form.
+
+## Words
+
+| word | stands for |
+|---|---|
+| `int` `real` `vector` `row_vector` `matrix` | that type; an int goes where a real is wanted |
+| `array[] real`, `array[,] int`, ... | arrays with that number of axes; `real[...]`: with any number |
+| `ints` | int or array[] int |
+| `reals` | real, vector, row_vector or array[] real: sizes agree, a scalar stands for all |
+| `vectors` | vector, row_vector or an array of them |
+| `line` | vector or row_vector |
+| `list` | vector, row_vector or array[] real |
+| `numbers` | scalars, containers and arrays of them: element by element |
+| `scalars`, `integers` | real or int (int alone) and arrays of any number of axes: element by element |
+| `any`, `array` | anything; an array of anything |
+| `same` | the type of the first argument |
+| `elementwise` | of results: the widest of the arguments, integers as reals |
+| `reals of rng`, `ints of rng`, `vectors of rng` | of results: a draw, or an array where an argument is one |
+| `function`, `...` | the name of a function of the program, and what it takes besides |
+
+A density `foo_lpdf` may be written `foo_lupdf` where constants may be dropped (so with `_lpmf` and `_lupmf`),
+and `y ~ foo(...)` adds it to the target.
+)";
+
+constexpr const char* page_tail = R"(
+## What is not there
+
+Of Stan's functions reference:
+
+- complex numbers and their functions, types and Fourier transforms;
+- solvers of algebraic equations (`solve_newton`, `solve_powell`, `algebra_solver`), of differential-algebraic
+  ones (`dae`), integrals (`integrate_1d`) and the embedded Laplace approximation (`laplace_marginal`);
+- Bessel functions, `lambert_w0`, `lambert_wm1`, hypergeometric functions, `inv_inc_beta`,
+  `student_t_qf`;
+- decompositions that give tuples or general factors (`qr`, `svd`, `eigendecompose`, `eigenvalues`,
+  `complex_schur_decompose`, `csr_extract`), `generalized_inverse`, `trace_dot`;
+- transforms as functions (`lower_bound_jacobian`, `simplex_constrain`, ...);
+- operators as functions (`add`, `multiply`, `logical_eq`, ...): write the operator;
+- the distributions `gaussian_dlm_obs` and `lkj_cov`, `wiener`, and the distribution functions of `von_mises`.
+
+A program that calls one of them is refused before it runs, with the name and the place.
+)";
+
+// A bar would end a cell of the table.
+std::string page_cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? "\\|" : std::string(1, c);
+  return cell;
+}
+
+std::string page_result(const Signature& signature, const Word& word) {
+  if (word.kind == Word::Kind::plain) return to_text(word.type);
+  const std::string text = signature.text;
+  return text.substr(0, text.find(" ("));
+}
+
+std::string page_row(const Signature& signature) {
+  const auto row = row_of(signature);
+  if (!row) return "";
+  return fmt::format("| `{}` | `{}` | `{}` | {} |\n", signature.name, page_cell(row->written),
+                     page_result(signature, row->result), page_cell(signature.doc));
+}
+
+}  // namespace
+
+std::string stan_page() {
+  std::string page = page_head;
+  for (const Topic& topic : topics()) {
+    page += fmt::format("\n## {}\n\n| function | takes | gives | |\n|---|---|---|---|\n", topic.title);
+    for (const Signature& signature : topic.rows) page += page_row(signature);
+  }
+  return page + page_tail;
+}
+
+}  // namespace adit::stan

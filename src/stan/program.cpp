@@ -1,0 +1,132 @@
+// The public door.
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+#include <adit/error.hpp>
+#include <adit/stan.hpp>
+
+#include "stan/check.hpp"
+#include "stan/format.hpp"
+#include "stan/lower.hpp"
+#include "stan/parse.hpp"
+
+namespace adit {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uintmax_t most_bytes = 64 << 20;
+
+std::string program_text(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error))
+    throw Error(ErrorKind::io, fmt::format("[stan] path: expected a file, got the folder {}", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw Error(ErrorKind::io, fmt::format("[stan] path: expected a file that can be read, got {}", path));
+  if (const auto size = fs::file_size(path, error); !error && size > most_bytes)
+    throw Error(ErrorKind::io,
+                fmt::format("[stan] path: expected at most {} bytes, got {}", most_bytes, size));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Read {
+  std::shared_ptr<stan::Program> program;
+  std::vector<StanMessage> messages;
+};
+
+StanMessage told(const stan::Program& program, const stan::Message& message) {
+  const stan::Source& source = program.sources[message.place.file];
+  const stan::LineColumn first = line_of(source, message.place.begin),
+                         last = line_of(source, message.place.end);
+  const auto number = [](uint32_t x) { return static_cast<int>(x); };
+  return {message.kind != stan::Message::Kind::warning,
+          source.name,
+          message.text,
+          number(first.line),
+          number(first.column),
+          number(last.line),
+          number(last.column),
+          to_text(program.sources, message)};
+}
+
+Read read_program(const std::string& name, const std::string& text, const std::string& folder) {
+  const stan::Include include = [&](const std::string& wanted) -> std::optional<stan::Source> {
+    try {
+      return stan::Source{wanted, program_text((fs::path(folder) / wanted).string())};
+    } catch (const Error&) {
+      return {};
+    }
+  };
+  stan::Parsed parsed = stan::parse(name, text, folder.empty() ? stan::Include() : include);
+  Read read{std::make_shared<stan::Program>(std::move(parsed.program)), {}};
+  read.program->name = fs::path(name).stem().string();
+  const bool parsed_well =
+      std::none_of(parsed.messages.begin(), parsed.messages.end(),
+                   [](const stan::Message& m) { return m.kind != stan::Message::Kind::warning; });
+  for (const stan::Message& message : parsed.messages) read.messages.push_back(told(*read.program, message));
+  if (parsed_well)
+    for (const stan::Message& message : stan::check(*read.program))
+      read.messages.push_back(told(*read.program, message));
+  return read;
+}
+
+// Throws where one of the messages is an error.
+std::vector<StanMessage> only_warnings(std::vector<StanMessage> messages) {
+  std::string errors;
+  for (const StanMessage& message : messages)
+    if (message.is_error) errors += (errors.empty() ? "" : "\n") + message.text;
+  if (!errors.empty()) throw Error(ErrorKind::bad_argument, errors);
+  return messages;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace
+
+StanProgram::StanProgram(const std::string& path) {
+  Read read = read_program(path, program_text(path), folder_of(path));
+  warnings_ = only_warnings(std::move(read.messages));
+  program_ = std::move(read.program);
+}
+
+StanProgram StanProgram::from_text(const std::string& name, const std::string& text) {
+  Read read = read_program(name, text, {});
+  StanProgram program;
+  program.warnings_ = only_warnings(std::move(read.messages));
+  program.program_ = std::move(read.program);
+  return program;
+}
+
+const std::string& StanProgram::name() const { return program_->name; }
+const std::vector<StanMessage>& StanProgram::warnings() const { return warnings_; }
+std::string StanProgram::formatted() const { return stan::format(*program_); }
+
+namespace {
+
+StanProgram::Bound bound(const stan::Program& program, const stan::DataValues& data, uint64_t seed) {
+  stan::Lowered lowered = stan::lower(program, data, seed);
+  return {std::move(lowered.model), std::move(lowered.prints), std::move(lowered.notes)};
+}
+
+}  // namespace
+
+StanProgram::Bound StanProgram::bind(const std::string& data_path, uint64_t seed) const {
+  return bound(*program_, data_path.empty() ? stan::DataValues() : stan::read_data(data_path), seed);
+}
+
+StanProgram::Bound StanProgram::bind_json(const std::string& json, uint64_t seed) const {
+  return bound(*program_, stan::data_from_json(json, "data"), seed);
+}
+
+std::vector<StanMessage> check_stan(const std::string& path) {
+  return read_program(path, program_text(path), folder_of(path)).messages;
+}
+
+}  // namespace adit

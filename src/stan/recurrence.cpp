@@ -1,0 +1,367 @@
+// Loops whose rounds need earlier ones: a scan. What a step does not need of the step before is computed for
+// all rounds at once outside of it, and what it gives is used for all rounds at once after it.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/node.hpp"
+#include "stan/evaluator.hpp"
+#include "stan/snapshot.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int most_lags = 16;
+
+}  // namespace
+
+// A variable that goes from step to step: as a whole, or as rows, of which a step writes one.
+struct Evaluator::Carried {
+  int slot = -1;
+  bool by_rows = false;
+  int lags = 0;    // rows that are looked back to
+  int prefix = 1;  // indices that name a row
+  double stride = 1;
+  std::vector<double> written{};  // the row of each lane of the recurrence's level
+  size_t tensors() const { return by_rows ? static_cast<size_t>(lags) : 1; }
+};
+
+// The row of each lane of a touch, where rows are `row_size` elements; -1 where it has none. False: more than
+// one.
+bool Evaluator::rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const {
+  const int level = levels_.top();
+  if (touch.level != level || row_size == 0) return false;
+  rows.assign(static_cast<size_t>(levels_.at(level).total), -1);
+  for (size_t i = 0; i < touch.blocks.size(); ++i) {
+    if (touch.blocks[i] < 0) continue;
+    const int64_t first = touch.blocks[i] * touch.block / row_size;
+    const int64_t last = ((touch.blocks[i] + 1) * touch.block - 1) / row_size;
+    double& row = rows[i / static_cast<size_t>(touch.each)];
+    if (first != last || (row >= 0 && row != static_cast<double>(first))) return false;
+    row = static_cast<double>(first);
+  }
+  return true;
+}
+
+// Whether each step writes one row, as far from the one before as that from its own, and reads rows at fixed
+// distances from it. Rows are what the first `prefix` indices leave.
+bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) const {
+  const Stored& variable = (*frame_)[static_cast<size_t>(carried.slot)];
+  int64_t row_count = 1;
+  for (int axis = 0; axis < prefix; ++axis) row_count *= variable.value.shape[axis];
+  if (row_count == 0) return false;
+  const int64_t row_size = variable.value.size() / row_count;
+  std::vector<double> rows;
+  for (const Touch& touch : tracked.writes) {
+    if (!rows_of(touch, row_size, rows)) return false;
+    if (carried.written.empty()) carried.written = rows;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (carried.written[i] < 0) carried.written[i] = rows[i];
+      if (rows[i] >= 0 && rows[i] != carried.written[i]) return false;
+    }
+  }
+  const auto count = static_cast<size_t>(levels_.at(levels_.top()).count);
+  carried.stride = count > 1 ? carried.written[1] - carried.written[0] : 1;
+  if (carried.stride == 0) return false;
+  for (size_t i = 0; i < carried.written.size(); ++i)
+    if (carried.written[i] < 0 ||
+        (i % count && carried.written[i] != carried.written[i - 1] + carried.stride))
+      return false;
+  for (const Touch& touch : tracked.reads) {
+    if (!rows_of(touch, row_size, rows)) return false;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      const double lag = (carried.written[i] - rows[i]) / carried.stride;
+      if (lag < 0 || lag > most_lags || lag != std::floor(lag)) return false;
+      carried.lags = std::max(carried.lags, static_cast<int>(lag));
+    }
+  }
+  carried.prefix = prefix;
+  carried.by_rows = true;
+  return true;
+}
+
+// Of short rows first: a row that several lanes around share cannot be a window of each.
+bool Evaluator::find_window(const Tracked& tracked, Carried& carried) const {
+  const Value& value = (*frame_)[static_cast<size_t>(carried.slot)].value;
+  if (tracked.mode != Tracked::Mode::elements || tracked.writes.empty() ||
+      (tracked.carries && !tracked.by_row))
+    return false;
+  if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple) return false;
+  for (int prefix = value.shape.size(); prefix > 0; --prefix) {
+    Carried found{.slot = carried.slot};
+    if (!window_of(tracked, prefix, found)) continue;
+    carried = found;
+    return true;
+  }
+  return false;
+}
+
+// A row by its number: the value with its first axes as one.
+Value Evaluator::row_at(const Value& value, int prefix, const Value& number, const Place& place) {
+  Shape shape;
+  int64_t rows = 1;
+  Type type = value.type;
+  for (int axis = 0; axis < value.shape.size(); ++axis) {
+    if (axis < prefix)
+      rows *= value.shape[axis], type = type_of_element(type);
+    else
+      shape.push_back(value.shape[axis]);
+  }
+  shape.insert(0, rows);
+  return at(flattened(value, array_of(type), shape), {{Spot::Kind::single, number}}, type, place);
+}
+
+namespace {
+
+// A value's row for each lane around, or its whole, as a tensor with all lanes that the carry has.
+Tensor carry_tensor(const Tensor& tensor, int64_t lanes, const Shape& own) {
+  Shape shape = own;
+  if (lanes > 0) shape.insert(0, lanes);
+  return tensor.shape() == shape ? tensor : broadcast_to(tensor, shape);
+}
+
+}  // namespace
+
+void Evaluator::by_steps(const Rounds& rounds, const std::map<int, Tracked>& carries) {
+  const Snapshot outside = snapshot();
+  for (const bool with_windows : {true, false}) {
+    std::map<int, Tracked> all = carries;
+    try {
+      // A step may turn out to carry more than the rounds did.
+      for (int attempt = 0; attempt < 8; ++attempt) {
+        if (by_steps_with(rounds, all, with_windows)) return;
+        restore(outside);
+      }
+      throw NotTogether{"a recurrence of many variables"};
+    } catch (const NotTogether&) {
+      if (!with_windows) throw;
+      restore(outside);
+    }
+  }
+}
+
+std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, Together& loop,
+                                                         const std::map<int, Tracked>& carries,
+                                                         bool with_windows, std::vector<Tensor>& initial) {
+  const int level = loop.level, inside = levels_.innermost_scan(level - 1);
+  const int64_t lanes = levels_.lanes(level, level);
+  std::vector<Carried> carried;
+  for (const auto& [slot, tracked] : carries) {
+    Carried one{.slot = slot};
+    if (!with_windows || !find_window(tracked, one)) one = Carried{.slot = slot};
+    const Value value = whole((*frame_)[static_cast<size_t>(slot)].value);
+    const auto add = [&](const Value& part) {
+      bool in_lanes = false;
+      initial.push_back(carry_tensor(tensor_at(part, level - 1, inside, in_lanes), lanes, part.shape));
+    };
+    // A loop around this one hears that the value was read.
+    if (Tracked* outer = this->tracked(slot, (*frame_)[static_cast<size_t>(slot)].home);
+        outer && !one.by_rows)
+      outer->carries = outer->carries || !(outer->mode == Tracked::Mode::whole && outer->assigned);
+    if (!one.by_rows) add(value);
+    double row_count = 1;
+    for (int axis = 0; axis < (one.by_rows ? one.prefix : 0); ++axis)
+      row_count *= static_cast<double>(value.shape[axis]);
+    for (int lag = 1; lag <= one.lags; ++lag) {
+      // The row before the first one that is written, in each lane around.
+      std::vector<double> rows;
+      const auto count = static_cast<size_t>(rounds.count);
+      for (size_t i = 0; i < one.written.size(); i += count)
+        rows.push_back(std::clamp(one.written[i] - lag * one.stride, 0.0, row_count - 1));
+      const int around_level = level - 1;
+      const Value number = around_level > 0 ? known_value(scalar_type(Base::integer), {}, rows, around_level)
+                                            : known_integer(static_cast<int64_t>(rows[0]));
+      add(row_at(value, one.prefix, number, rounds.statement->place));
+    }
+    carried.push_back(std::move(one));
+    loop.variables.erase(slot);
+  }
+  return carried;
+}
+
+// False where a step carries more than `carries`, to which that is added then.
+bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows) {
+  push_level(rounds, true);
+  const int level = levels_.top(), inside = levels_.innermost_scan(level - 1);
+  Together loop{.frame = frame_, .level = level, .is_scan = true};
+  track(loop, *rounds.statement);
+  const Frame before = *frame_;
+  Tensors initial;
+  const std::vector<Carried> carried = begin_carries(rounds, loop, carries, with_windows, initial);
+  together_.push_back(&loop);
+  const Snapshot start = snapshot();
+  // Once with placeholders, to learn what a step reads of each round and what it gives.
+  Tensors placeholders;
+  for (const Tensor& tensor : initial) placeholders.push_back(graph::placeholder(DType::f64, tensor.shape()));
+  step(rounds, loop, carried, placeholders);
+  bool more = false;
+  for (const auto& [slot, tracked] : loop.variables) {
+    const bool elements = tracked.mode == Tracked::Mode::elements;
+    if (tracked.carries || (elements && depends(tracked, (*frame_)[static_cast<size_t>(slot)], level)))
+      more = carries.emplace(slot, tracked).second || more;
+  }
+  if (more) return false;
+  const std::vector<Tensor> sequences = loop.sequences;
+  const bool has_any = !initial.empty();
+  if (!has_any) initial.push_back(full({}, 0.0, DType::f64));  // a scan wants something to carry
+  const Step result = scan(
+      [&](const Tensors& carry, const Tensors& slices) {
+        restore(start);
+        loop.slices = slices;
+        loop.sequences = sequences;
+        Tensors next = step(rounds, loop, carried, carry);
+        if (!has_any) next = carry;
+        return Step{std::move(next), loop.outputs};
+      },
+      initial, sequences, rounds.count);
+  // From here on the rounds are lanes.
+  size_t t = 0;
+  for (const Carried& one : carried) {
+    Stored& variable = (*frame_)[static_cast<size_t>(one.slot)];
+    variable = before[static_cast<size_t>(one.slot)];
+    if (!one.by_rows) {
+      // The last step's value is that of all rounds.
+      Tracked& last = loop.variables[one.slot];
+      last.mode = Tracked::Mode::whole;
+      last.assigned = true;
+      variable.value =
+          traced_value(variable.value.type, variable.value.shape, result.carry[t], level - 1, inside);
+    }
+    t += one.tensors();
+  }
+  take_outputs(loop, carried, result.outputs);
+  finish(loop, before);
+  return true;
+}
+
+std::vector<Tensor> Evaluator::step(const Rounds& rounds, Together& loop, const std::vector<Carried>& carried,
+                                    const std::vector<Tensor>& carry) {
+  const int level = loop.level;
+  loop.next_sequence = 0;
+  loop.outputs.clear(), loop.output_terms.clear();
+  size_t t = 0;
+  for (const Carried& one : carried) {
+    Stored& variable = (*frame_)[static_cast<size_t>(one.slot)];
+    const Value value = variable.value;
+    if (!one.by_rows) {
+      variable.value = traced_value(value.type, value.shape, carry[t++], level, level);
+      variable.home = level;
+      continue;
+    }
+    Window& window = variable.window;
+    window = {level, one.prefix, one.written, one.stride, {}};
+    const Value number = known_value(scalar_type(Base::integer), {}, one.written, level);
+    const Value row = row_at(value, one.prefix, number, rounds.statement->place);
+    window.rows.push_back(row);
+    for (int lag = 1; lag <= one.lags; ++lag)
+      window.rows.push_back(traced_value(row.type, row.shape, carry[t++], level, level));
+  }
+  const int around = loop_level_;
+  loop_level_ = level;
+  set_loop_variable(rounds, index_by_lane(rounds));
+  execute(*rounds.statement->body);
+  loop_level_ = around;
+  std::vector<Tensor> next;
+  const int64_t lanes = levels_.lanes(level, level);
+  const auto give = [&](const Value& value) {
+    bool in_lanes = false;
+    next.push_back(carry_tensor(tensor_at(value, level, level, in_lanes), lanes, value.shape));
+  };
+  for (const Carried& one : carried) {
+    Stored& variable = (*frame_)[static_cast<size_t>(one.slot)];
+    if (!one.by_rows) give(variable.value);
+    for (int lag = 0; lag < one.lags; ++lag) give(variable.window.rows[static_cast<size_t>(lag)]);
+  }
+  collect_outputs(loop, carried);
+  return next;
+}
+
+// What is needed of every step, behind the terms.
+void Evaluator::collect_outputs(Together& loop, const std::vector<Carried>& carried) {
+  const int level = loop.level;
+  const int64_t lanes = levels_.lanes(level, level);
+  const auto give = [&](const Value& value) {
+    bool in_lanes = false;
+    loop.outputs.push_back(carry_tensor(tensor_at(value, level, level, in_lanes), lanes, value.shape));
+  };
+  for (const Carried& one : carried)
+    if (one.by_rows) give((*frame_)[static_cast<size_t>(one.slot)].window.rows[0]);
+  for (auto& [slot, tracked] : loop.variables) {
+    const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
+    if (tracked.mode == Tracked::Mode::whole && tracked.assigned && value.inside >= level) give(value);
+    if (tracked.pending && tracked.written.inside >= level) give(tracked.written);
+    for (const Tracked::Addend& addend : tracked.addends)
+      if (addend.value.inside >= level) give(addend.value);
+  }
+}
+
+void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried,
+                             const std::vector<Tensor>& outputs) {
+  const int level = loop.level, inside = levels_.innermost_scan(level - 1);
+  const int64_t outer = levels_.lanes(level - 1, inside);
+  size_t next = 0;
+  // [rounds, lanes around, own] to lanes of the recurrence's level.
+  const auto by_lane = [&](const Type& type, const Shape& own) {
+    Tensor stacked = outputs[next++];
+    if (outer > 0) {
+      Axes order{1, 0};
+      for (int i = 2; i < stacked.rank(); ++i) order.push_back(i);
+      Shape shape = own;
+      shape.insert(0, levels_.lanes(level, inside));
+      stacked = reshape(transpose(stacked, order), shape);
+    }
+    return traced_value(type, own, stacked, level, inside);
+  };
+  const std::vector<Value> masks = std::exchange(masks_, {});
+  std::vector<Value> found_terms;
+  for (size_t i = 0; i < loop.output_terms.size(); ++i)
+    found_terms.push_back(by_lane(scalar_type(Base::real), {}));
+  for (const Carried& one : carried) {
+    if (!one.by_rows) continue;
+    const Value& value = (*frame_)[static_cast<size_t>(one.slot)].value;
+    Type type = value.type;
+    Shape own = value.shape;
+    int64_t row_count = 1;
+    for (int axis = 0; axis < one.prefix; ++axis)
+      row_count *= value.shape[axis], type = type_of_element(type), own = without_first(own);
+    Tracked& tracked = loop.variables[one.slot];
+    tracked.mode = Tracked::Mode::elements;
+    tracked.written = by_lane(type, own);
+    tracked.pending = true;
+    tracked.last = {.level = level, .each = 1, .block = value.size() / row_count, .blocks = {}};
+    for (const double row : one.written) tracked.last.blocks.push_back(static_cast<int64_t>(row));
+    tracked.writes.push_back(tracked.last);
+    // A loop around this one sees what was read before the first round.
+    for (int lag = 1; lag <= one.lags; ++lag) {
+      Touch touch = tracked.last;
+      for (int64_t& row : touch.blocks)
+        row = std::clamp<int64_t>(row - lag * static_cast<int64_t>(one.stride), 0, row_count - 1);
+      tracked.reads.push_back(touch);
+    }
+  }
+  for (auto& [slot, tracked] : loop.variables) {
+    const auto is_slot = [slot = slot](const Carried& one) { return one.slot == slot; };
+    if (std::any_of(carried.begin(), carried.end(), is_slot)) continue;
+    Value& value = (*frame_)[static_cast<size_t>(slot)].value;
+    if (tracked.mode == Tracked::Mode::whole && tracked.assigned && value.inside >= level)
+      value = by_lane(value.type, value.shape);
+    if (tracked.pending && tracked.written.inside >= level)
+      tracked.written = by_lane(tracked.written.type, tracked.written.shape);
+    for (Tracked::Addend& addend : tracked.addends)
+      if (addend.value.inside >= level) addend.value = by_lane(addend.value.type, addend.value.shape);
+  }
+  for (size_t i = 0; i < found_terms.size(); ++i) {
+    const Value& term = found_terms[i];
+    if (inside == 0) {
+      terms.push_back({loop.output_terms[i], term.tensor});
+      continue;
+    }
+    Together* step = together_of(inside);
+    step->outputs.push_back(sum_of_lanes(term, inside).tensor);
+    step->output_terms.push_back(loop.output_terms[i]);
+  }
+  masks_ = masks;
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,491 @@
+// Statements but for loops.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "stan/evaluator.hpp"
+#include "stan/uses.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int64_t most_rounds = 200'000;  // of loops with traced values that are run round by round, in all
+
+}  // namespace
+
+Evaluator::Evaluator(const Program& program)
+    : program_(program), own_(static_cast<size_t>(program.slots)), rounds_left_(most_rounds) {}
+
+void Evaluator::run(const Block& block) { execute_list(block.statements); }
+
+Evaluator::Flow Evaluator::execute_list(std::span<const StatementPtr> list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    rests_.push_back(list.subspan(i + 1));
+    const size_t depth = rests_.size();
+    const Flow flow = execute(*list[i]);
+    rests_.resize(depth - 1);
+    if (flow != Flow::next) return flow;
+  }
+  return Flow::next;
+}
+
+Evaluator::Flow Evaluator::execute(const Statement& s) {
+  using Kind = Statement::Kind;
+  switch (s.kind) {
+    case Kind::declare:
+      for (const Declaration& declaration : s.declarations) declare(declaration);
+      return Flow::next;
+    case Kind::assign: assign(s); return Flow::next;
+    case Kind::increment:
+    case Kind::jacobian: add_term(evaluate(*s.value), s.place); return Flow::next;
+    case Kind::tilde: tilde(s); return Flow::next;
+    case Kind::call: evaluate(*s.value); return Flow::next;
+    case Kind::for_range: return for_range(s);
+    case Kind::for_each: return for_each(s);
+    case Kind::while_loop: return while_loop(s);
+    case Kind::choice: return choice(s);
+    case Kind::block:
+    case Kind::profile: return execute_list(s.statements);
+    case Kind::break_loop:
+    case Kind::continue_loop:
+      if (!masks_.empty() || loop_level_ > 0) throw NotTogether{"break or continue"};
+      return s.kind == Kind::break_loop ? Flow::broke : Flow::continued;
+    case Kind::give: returned_ = s.value ? evaluate(*s.value) : Value{}; return Flow::returned;
+    case Kind::print:
+    case Kind::reject:
+    case Kind::fatal_error: speak(s); return Flow::next;
+    case Kind::nothing: return Flow::next;
+  }
+  return Flow::next;
+}
+
+Shape Evaluator::shape_of(const SizedType& type) {
+  Shape shape;
+  const auto add = [&](const ExpressionPtr& size) {
+    const int64_t extent = integer_of(*size);
+    if (extent < 0) fail(size->place, fmt::format("expected a size of at least 0, got {}", extent));
+    shape.push_back(extent);
+  };
+  for (const auto& size : type.array_sizes) add(size);
+  for (const auto& size : type.sizes) add(size);
+  const Base base = type.base;
+  if (base == Base::matrix && type.sizes.size() == 1) shape.push_back(shape.back());
+  return shape;
+}
+
+Value Evaluator::declared(const SizedType& type) {
+  const Shape shape = shape_of(type);
+  if (type.base == Base::tuple) {
+    Value tuple;
+    tuple.kind = Value::Kind::tuple;
+    tuple.type = unsized(type);
+    tuple.type.array = 0;
+    for (const SizedType& member : type.members) tuple.pieces.push_back(declared(member));
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      Value array;
+      array.kind = Value::Kind::pieces;
+      array.type = array_of(tuple.type);
+      for (int i = axis; i < shape.size(); ++i) array.shape.push_back(shape[i]);
+      array.pieces.assign(static_cast<size_t>(shape[axis]), tuple);
+      tuple = std::move(array);
+    }
+    return tuple;
+  }
+  const int64_t size = element_count(shape);
+  if (size > (int64_t{1} << 31)) fail(type.place, fmt::format("expected at most 2^31 numbers, got {}", size));
+  return known_value(unsized(type), shape, std::vector<double>(static_cast<size_t>(size), std::nan("")));
+}
+
+void Evaluator::declare(const Declaration& declaration) {
+  Stored& variable = (*frame_)[static_cast<size_t>(declaration.slot)];
+  variable = {};
+  variable.home = levels_.top();
+  variable.value = declared(declaration.type);
+  if (!declaration.value) return;
+  const Value value = evaluate(*declaration.value);
+  expect_size(variable.value, {}, value, declaration.name_place);
+  (*frame_)[static_cast<size_t>(declaration.slot)].value = promoted(value, unsized(declaration.type));
+}
+
+void Evaluator::assign(const Statement& s) {
+  const Target& target = s.target;
+  if (!target.parts.empty()) return assign_to(target, evaluate(*s.value), s.place);
+  Stored& variable = (*frame_)[static_cast<size_t>(target.slot)];
+  const bool plain = target.steps.size() <= 1 && (target.steps.empty() || !target.steps[0].indices.empty());
+  const std::optional<Sum> added = plain ? sum_of(s) : std::nullopt;
+  if (added) {
+    Value addend = evaluate(added->whole ? *s.value : *added->part);
+    if (added->negative) addend = operate(Operator::subtract, known_integer(0), addend, s.place);
+    const Spots spots =
+        target.steps.empty() ? Spots() : spots_of(target.steps[0].indices, variable.value, s.place);
+    add_to_variable((*frame_)[static_cast<size_t>(target.slot)], target.slot, spots, addend, s.place);
+    return;
+  }
+  Value value = evaluate(*s.value);
+  if (s.compound) {
+    const Value old = read_target(target, s.place);
+    value = operate(*s.compound, old, value, s.place);
+  }
+  assign_to(target, value, s.place);
+}
+
+namespace {
+
+// x[a][b] with single places is x[a, b].
+bool all_single(const std::vector<Index>& indices) {
+  for (const Index& index : indices)
+    if (index.kind != Index::Kind::single || index.low->type.array > 0) return false;
+  return true;
+}
+
+}  // namespace
+
+// Places of a target of one step, or of two whose first has single places alone; nothing where it is of
+// another kind.
+std::optional<Spots> Evaluator::joined_spots(const Target& target, const Value& value, const Place& place) {
+  const std::vector<Target::Step>& steps = target.steps;
+  const bool has_members =
+      std::any_of(steps.begin(), steps.end(), [](const Target::Step& step) { return step.indices.empty(); });
+  if (has_members || value.type.base == Base::tuple || steps.empty() || steps.size() > 2) return {};
+  if (steps.size() == 2 && !all_single(steps[0].indices)) return {};
+  Spots spots = spots_of(steps[0].indices, value, place);
+  if (steps.size() == 1) return spots;
+  Value part = value;
+  for (size_t i = 0; i < steps[0].indices.size(); ++i) part.shape = without_first(part.shape);
+  for (const Spot& spot : spots_of(steps[1].indices, part, place)) spots.push_back(spot);
+  return spots;
+}
+
+Value Evaluator::read_target(const Target& target, const Place& place) {
+  Stored& variable = (*frame_)[static_cast<size_t>(target.slot)];
+  if (target.steps.empty()) return read_variable(variable, target.slot, nullptr, target.type, place);
+  if (const std::optional<Spots> spots = joined_spots(target, variable.value, place))
+    return read_variable(variable, target.slot, &*spots, target.type, place);
+  if (tracked(target.slot, variable.home)) throw NotTogether{"a part of a part that rounds write"};
+  Value value = variable.value;
+  for (const Target::Step& step : target.steps) {
+    if (step.indices.empty()) {
+      value = value.pieces.at(static_cast<size_t>(step.member - 1));
+      continue;
+    }
+    Type type = value.type;
+    for (size_t i = 0; i < step.indices.size(); ++i) type = type_of_element(type);
+    value = at(value, spots_of(step.indices, value, place),
+               &step == &target.steps.back() ? target.type : type, place);
+  }
+  return value;
+}
+
+Value Evaluator::changed(const Value& value, std::span<const Target::Step> steps, const Value& part,
+                         const Place& place) {
+  if (steps.empty()) {
+    expect_size(value, {}, part, place);
+    return promoted(part, value.type);
+  }
+  const Target::Step& step = steps[0];
+  if (step.indices.empty()) {
+    Value tuple = value;
+    Value& member = tuple.pieces.at(static_cast<size_t>(step.member - 1));
+    member = changed(member, steps.subspan(1), part, place);
+    return tuple;
+  }
+  const Spots spots = spots_of(step.indices, value, place);
+  Value inner = part;
+  if (steps.size() > 1) {
+    Type type = value.type;
+    for (const Index& index : step.indices)
+      if (index.kind == Index::Kind::single && index.low->type.array == 0) type = type_of_element(type);
+    inner = changed(at(value, spots, type, place), steps.subspan(1), part, place);
+  } else {
+    expect_size(value, spots, part, place);
+  }
+  return with(value, spots, inner, place);
+}
+
+void Evaluator::assign_to(const Target& target, const Value& value, const Place& place) {
+  if (!target.parts.empty()) {
+    for (size_t i = 0; i < target.parts.size(); ++i) assign_to(target.parts[i], value.pieces.at(i), place);
+    return;
+  }
+  Stored& variable = (*frame_)[static_cast<size_t>(target.slot)];
+  if (target.steps.empty()) return write_variable(variable, target.slot, {}, value, place);
+  if (const std::optional<Spots> spots = joined_spots(target, variable.value, place))
+    return write_variable(variable, target.slot, *spots, value, place);
+  if (tracked(target.slot, variable.home) || levels_.top() > variable.home)
+    throw NotTogether{"an assignment to a part of a part"};
+  variable.value = changed(variable.value, target.steps, value, place);
+}
+
+void Evaluator::add_term(const Value& value, const Place& place) {
+  if (!has_density) return;
+  Value term = whole(value);
+  if (term.shape.size() > 0)
+    term = traced_value(scalar_type(Base::real), {}, total_of(term), term.level, term.inside);
+  for (const Value& mask : masks_) term = chosen(mask, term, known_real(0));
+  term = at_lanes(term, levels_.top());
+  if (term.is_known()) {
+    double total = 0;
+    for (const double number : term.known->numbers) total += number;
+    terms.push_back({place, full({}, total, DType::f64)});
+    return;
+  }
+  if (term.inside > 0) {  // each step gives its own
+    Together* step = together_of(term.inside);
+    const Value own = sum_of_lanes(term, step->level);
+    step->outputs.push_back(own.tensor);
+    step->output_terms.push_back(place);
+    return;
+  }
+  terms.push_back({place, term.tensor});
+}
+
+// The sum over its own axes.
+Tensor Evaluator::total_of(const Value& value) {
+  const Value operands[] = {value};
+  const Met met = meet(operands);
+  Axes axes;
+  for (int i = 1; i <= value.shape.size(); ++i) axes.push_back(-i);
+  return axes.empty() ? met.tensors[0] : sum(met.tensors[0], axes);
+}
+
+Evaluator::Together* Evaluator::together_of(int level) {
+  for (Together* loop : together_)
+    if (loop->level == level && loop->is_scan) return loop;
+  throw NotTogether{"a step of no recurrence"};
+}
+
+// --- Choices -----------------------------------------------------------------------------------------------
+
+Evaluator::Flow Evaluator::choice(const Statement& s) {
+  const Value condition = evaluate(*s.value);
+  if (condition.is_known() && condition.level == 0) {
+    if (condition.known->numbers[0] != 0) return execute(*s.body);
+    return s.otherwise ? execute(*s.otherwise) : Flow::next;
+  }
+  const bool returns = may_return(*s.body) || (s.otherwise && may_return(*s.otherwise));
+  if (returns && in_rounds_)
+    throw NotTogether{"a return under a condition that is not the same everywhere, in a loop"};
+  // Where it returns in some lanes alone, the others go on with all that follows in the function.
+  const Rest after = returns ? rests_ : Rest();
+  const bool in_scan = levels_.innermost_scan(levels_.top()) > 0;
+  const Flow flow = condition.is_known() && !in_scan ? split_choice(s, condition, after)
+                                                     : masked_choice(s, condition, after);
+  if (returns && flow == Flow::next) {  // a function that returns nothing: what follows has been run
+    returned_ = {};
+    return Flow::returned;
+  }
+  return flow;
+}
+
+// One branch, then what follows where a branch may return.
+Evaluator::Flow Evaluator::branch(const Statement* body, const Rest& rest) {
+  const Rest around = rests_;
+  Flow flow = body ? execute(*body) : Flow::next;
+  for (size_t i = rest.size(); flow == Flow::next && i-- > 0;) {
+    rests_.assign(rest.begin(), rest.begin() + static_cast<int64_t>(i));
+    flow = execute_list(rest[i]);
+  }
+  rests_ = around;
+  return flow;
+}
+
+// Lanes for which it holds go one way, the others the other.
+Evaluator::Flow Evaluator::split_choice(const Statement& s, const Value& condition, const Rest& rest) {
+  const Value by_lane = levels_.lifted(condition, levels_.top());
+  std::vector<int64_t> lanes[2];
+  for (size_t i = 0; i < by_lane.known->numbers.size(); ++i)
+    lanes[by_lane.known->numbers[i] != 0 ? 0 : 1].push_back(static_cast<int64_t>(i));
+  Value results[2];
+  Flow flows[2] = {Flow::next, Flow::next};
+  const Statement* bodies[] = {s.body.get(), s.otherwise.get()};
+  for (int way = 0; way < 2; ++way) {
+    if (lanes[way].empty()) continue;
+    if (lanes[1 - way].empty()) return branch(bodies[way], rest);
+    levels_.push_ragged(lanes[way]);
+    flows[way] = branch(bodies[way], rest);
+    if (flows[way] == Flow::returned) results[way] = whole(at_lanes(returned_, levels_.top()));
+    if (flows[way] == Flow::broke || flows[way] == Flow::continued) throw NotTogether{"break or continue"};
+    const bool has = results[way].known || results[way].tensor;
+    if (has) results[way] = spread(results[way]);
+    leave_level();
+  }
+  if (flows[0] != flows[1]) throw NotTogether{"a return in some of the rounds"};
+  if (flows[0] == Flow::next) return Flow::next;
+  returned_ = chosen(condition, results[0], results[1]);
+  return Flow::returned;
+}
+
+// Of a part of the lanes: with lanes for all of the level around it; those without have the first one's.
+Value Evaluator::spread(const Value& value) {
+  const int level = levels_.top(), around = level - 1;
+  const std::vector<int64_t>& parent = levels_.at(level).parent;
+  std::vector<int64_t> source(static_cast<size_t>(levels_.at(around).total), 0);
+  for (size_t i = 0; i < parent.size(); ++i) source[static_cast<size_t>(parent[i])] = static_cast<int64_t>(i);
+  if (value.is_known()) {
+    std::vector<double> numbers;
+    for (const int64_t lane : source)
+      numbers.insert(numbers.end(), value.known->numbers.begin() + lane * value.size(),
+                     value.known->numbers.begin() + (lane + 1) * value.size());
+    return known_value(value.type, value.shape, std::move(numbers), around);
+  }
+  return traced_value(value.type, value.shape, take(value.tensor, adit::tensor(source), 0), around,
+                      value.inside);
+}
+
+// Both ways are run, and each variable has the value of its way.
+Evaluator::Flow Evaluator::masked_choice(const Statement& s, const Value& condition, const Rest& rest) {
+  std::set<int> written = written_slots(s);
+  std::set<int> inner = declared_slots(s);
+  for (const auto& list : rest)
+    for (const auto& statement : list) {
+      written.merge(written_slots(*statement));
+      inner.merge(declared_slots(*statement));
+    }
+  for (const int slot : inner) written.erase(slot);
+  for (const int slot : written) {
+    Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+    if (variable.window.level) continue;
+    if (Tracked* loop = tracked(slot, variable.home)) flush({&variable.value, variable.home, {}}, *loop);
+  }
+  const Frame before = *frame_;
+  std::vector<std::map<int, Tracked>> loops_before;
+  for (const Together* loop : together_) loops_before.push_back(loop->variables);
+  const Value other = operate(Operator::equal, condition, known_integer(0), s.place);
+  const auto run_one = [&](const Value& mask, const Statement* body, Flow& flow) {
+    masks_.push_back(mask);
+    flow = branch(body, rest);
+    masks_.pop_back();
+    if (flow == Flow::broke || flow == Flow::continued) throw NotTogether{"break or continue"};
+  };
+  Flow first = Flow::next, second = Flow::next;
+  run_one(condition, s.body.get(), first);
+  const Value first_value = returned_;
+  Frame after_first = *frame_;
+  std::vector<std::map<int, Tracked>> loops_first;
+  for (size_t i = 0; i < together_.size(); ++i) {
+    loops_first.push_back(together_[i]->variables);
+    for (auto& [slot, tracked] : together_[i]->variables) {
+      const Tracked& old = loops_before[i].at(slot);
+      tracked.assigned = old.assigned;
+      tracked.pending = old.pending, tracked.last = old.last, tracked.written = old.written;
+    }
+  }
+  *frame_ = before;
+  run_one(other, s.otherwise.get(), second);
+  if (first != second) throw NotTogether{"a return under a condition on parameters"};
+  for (const int slot : written) {
+    const auto at_slot = static_cast<size_t>(slot);
+    Stored& now = (*frame_)[at_slot];
+    Tracked* second_loop = tracked(slot, now.home);
+    if (second_loop && second_loop->mode == Tracked::Mode::sum) continue;
+    Tracked* first_loop = nullptr;
+    for (size_t i = 0; second_loop && i < together_.size(); ++i)
+      if (together_[i]->variables.contains(slot) && &together_[i]->variables.at(slot) == second_loop)
+        first_loop = &loops_first[i].at(slot);
+    if (second_loop && second_loop->mode == Tracked::Mode::elements) {
+      merge_pending(condition, *first_loop, *second_loop, now);
+    } else {
+      if (second_loop) {
+        // Where one branch alone assigns, the other one has the value of the round before.
+        if (second_loop->assigned != first_loop->assigned) second_loop->carries = true;
+        second_loop->assigned = second_loop->assigned && first_loop->assigned;
+      }
+      const Value both = merged(condition, after_first[at_slot].value, now.value);
+      // Of a part of the lanes: the others keep what they have.
+      const int home = second_loop ? together_.back()->level : now.home;
+      now.value =
+          both.level > home && levels_.top() > home
+              ? placed(whole(before[at_slot].value), home,
+                       {.level = levels_.top(),
+                        .block = both.size(),
+                        .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
+                       whole(both), false)
+              : both;
+    }
+    for (size_t row = 0; row < now.window.rows.size() && row < 1; ++row)
+      now.window.rows[row] = merged(condition, after_first[at_slot].window.rows[row], now.window.rows[row]);
+  }
+  if (first == Flow::returned) returned_ = merged(condition, first_value, returned_);
+  return first;
+}
+
+// Writes of two branches to the same places are one write.
+void Evaluator::merge_pending(const Value& condition, Tracked& first, Tracked& second, Stored& variable) {
+  if (!first.pending && !second.pending) return;
+  if (first.pending && second.pending && !(first.last == second.last)) {
+    second.carries = second.by_row = true;
+    return;
+  }
+  const Touch touch = first.pending ? first.last : second.last;
+  const auto old = [&]() -> Value {
+    // What was there before: known numbers or a tensor, by the same places.
+    const Value before = whole(variable.value);
+    if (touch.each != 1) throw NotTogether{"a branch that writes lists"};
+    Shape blocks{touch.block ? before.size() / touch.block : 0};
+    const Value shape_of_part = first.pending ? first.written : second.written;
+    for (const int64_t extent : shape_of_part.shape) blocks.push_back(extent);
+    Value table = before;
+    table.type = array_of(shape_of_part.type);
+    table.shape = blocks;
+    if (!table.is_known()) {
+      Shape full_shape = blocks;
+      if (levels_.lanes(table.level, table.inside) > 0) full_shape.insert(0, table.tensor.shape()[0]);
+      table.tensor = reshape(table.tensor, full_shape);
+    }
+    std::vector<double> numbers(touch.blocks.begin(), touch.blocks.end());
+    const Spots spots{
+        {Spot::Kind::single, known_value(scalar_type(Base::integer), {}, numbers, touch.level)}};
+    second.reads.push_back(touch);
+    return at(table, spots, shape_of_part.type, {});
+  };
+  const Value yes = first.pending ? first.written : old(), no = second.pending ? second.written : old();
+  second.pending = true;
+  second.last = touch;
+  second.written = merged(condition, yes, no);
+}
+
+Value Evaluator::merged(const Value& condition, const Value& yes, const Value& no) {
+  if (yes.kind == Value::Kind::pieces && no.kind == Value::Kind::pieces) {
+    Value value = yes;
+    for (size_t i = 0; i < value.pieces.size(); ++i)
+      value.pieces[i] = merged(condition, yes.pieces[i], no.pieces[i]);
+    return value;
+  }
+  const auto same = [](const Value& a, const Value& b) {
+    return a.is_known() && b.is_known() && a.known == b.known && a.known;
+  };
+  if (same(yes, no)) return yes;
+  return chosen(condition, yes, no);
+}
+
+// --- Words -------------------------------------------------------------------------------------------------
+
+void Evaluator::speak(const Statement& s) {
+  std::string text;
+  for (const Statement::Piece& piece : s.pieces)
+    text += piece.value ? to_text(evaluate(*piece.value)) : piece.text;
+  if (s.kind == Statement::Kind::print) {
+    if (print) print(text);
+    return;
+  }
+  const bool sure = masks_.empty() && levels_.top() == 0;
+  if (sure) fail(s.place, "reject: " + text);
+  // Points where it is reached have no density.
+  add_term(known_real(-INFINITY), s.place);
+}
+
+std::string Evaluator::to_text(const Value& value) {
+  if (value.kind == Value::Kind::traced) return "(traced)";
+  if (value.kind == Value::Kind::tuple || value.kind == Value::Kind::pieces) {
+    std::string text;
+    for (const Value& piece : value.pieces) text += (text.empty() ? "" : ",") + to_text(piece);
+    return value.kind == Value::Kind::tuple ? "(" + text + ")" : "[" + text + "]";
+  }
+  std::string text;
+  for (const double number : value.known->numbers)
+    text += fmt::format("{}{}", text.empty() ? "" : ",", number);
+  return value.shape.empty() ? text : "[" + text + "]";
+}
+
+}  // namespace adit::stan

@@ -1,0 +1,185 @@
+// The parser on what no one would write: it ends, soon, and says what is wrong.
+#include <chrono>
+#include <gtest/gtest.h>
+#include <random>
+
+#include "stan/format.hpp"
+#include "stan_random.hpp"
+#include "stan_tree.hpp"
+
+namespace {
+
+using namespace adit::test;
+
+Include some_files() {
+  return [](const std::string& name) -> std::optional<Source> {
+    if (name.size() % 3 == 0) return std::nullopt;
+    return Source{name, "real x; #include " + name + "z\n } {"};
+  };
+}
+
+// What holds for every text.
+void expect_sane(const std::string& text) {
+  const Parsed parsed = parse("m.stan", text, some_files());
+  ASSERT_LE(parsed.messages.size(), 100U);
+  size_t shown = 0;
+  for (const Message& message : parsed.messages) {
+    ASSERT_LT(message.place.file, parsed.program.sources.size());
+    ASSERT_LE(message.place.begin, message.place.end);
+    ASSERT_LE(message.place.end, parsed.program.sources[message.place.file].text.size());
+    if (shown++ > 2) continue;
+    ASSERT_LT(to_text(parsed.program.sources, message).size(), 4000U);
+  }
+  const std::string once = format(parsed.program);  // of any program, wrong ones too
+  if (parsed.failed() || parsed.program.sources.size() > 1) return;
+  const Parsed again = parse("m.stan", once);
+  ASSERT_FALSE(again.failed()) << text;
+  ASSERT_EQ(tree(parsed.program), tree(again.program)) << text;
+}
+
+const std::vector<std::string>& fuzz_tokens() {
+  static const std::vector<std::string> tokens = {
+      "model",     "{",       "}",        "(",          ")",           "[",         "]",
+      ";",         ",",       ":",        "|",          "~",           "=",         "+=",
+      "<",         ">",       "<-",       "?",          "'",           "^",         "-",
+      "+",         "*",       "!",        "x",          "y",           "1",         "2.5",
+      ".1",        "3i",      "\"t\"",    "real",       "int",         "vector",    "array",
+      "tuple",     "simplex", "data",     "parameters", "transformed", "generated", "quantities",
+      "functions", "for",     "in",       "if",         "else",        "while",     "return",
+      "print",     "target",  "jacobian", "profile",    "break",       "void",      "lower",
+      "upper",     "T",       "//c\n",    "/*c*/",      "/*",          "#",         "#include a\n",
+      "\n",        "%/%",     "\\",       ".*=",        "&&",          "==",        "true",
+      "complex",   "@",       "_"};
+  return tokens;
+}
+
+TEST(StanParseFuzz, RandomBytes) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 6000 && !testing::Test::HasFatalFailure(); ++i) {
+    std::string text(random() % 200, ' ');
+    const bool printable = random() % 2 == 0;
+    for (char& byte : text) byte = static_cast<char>(printable ? 32 + random() % 95 : random() % 256);
+    expect_sane(random() % 2 == 0 ? "model {" + text : text);
+  }
+}
+
+TEST(StanParseFuzz, RandomTokens) {
+  std::mt19937 random(2);
+  const auto& tokens = fuzz_tokens();
+  for (int i = 0; i < 8000 && !testing::Test::HasFatalFailure(); ++i) {
+    std::string text = random() % 2 == 0 ? "model { " : "";
+    for (size_t count = random() % 60; count > 0; --count)
+      text += tokens[random() % tokens.size()] + (random() % 3 == 0 ? "" : " ");
+    expect_sane(text);
+  }
+}
+
+TEST(StanParseFuzz, ChangedPrograms) {
+  std::mt19937 random(3);
+  const auto& tokens = fuzz_tokens();
+  for (int i = 0; i < 6000 && !testing::Test::HasFatalFailure(); ++i) {
+    std::string text = RandomProgram(static_cast<unsigned>(random() % 500), i % 2 == 0).text();
+    for (size_t changes = 1 + random() % 3; changes > 0 && !text.empty(); --changes) {
+      const size_t at = random() % text.size();
+      switch (random() % 4) {
+        case 0: text.erase(at, 1 + random() % 20); break;
+        case 1: text.insert(at, ' ' + tokens[random() % tokens.size()] + ' '); break;
+        case 2: text[at] = static_cast<char>(random() % 256); break;
+        default: text.insert(at, text.substr(random() % text.size(), random() % 60)); break;
+      }
+    }
+    expect_sane(text);
+  }
+}
+
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+// Every way of nesting, deeper than any stack holds: one message of the limit.
+TEST(StanParseFuzz, DeepNesting) {
+  const int depth = 20000;
+  for (const char* open :
+       {"(", "[", "{", "f(", "x[", "-", "!", "+ +", "1 ? ", "1 ? 1 : ", "2 ^ ", "2 ^ -", "f(y | ", "(1, "}) {
+    const Parsed parsed = parse("m.stan", "model { x = " + repeated(open, depth));
+    EXPECT_EQ(parsed.messages.size(), 1U) << open;
+    EXPECT_TRUE(parsed.failed());
+  }
+  for (const char* open : {"{", "if (1) ", "while (1) ", "for (i in 1:2) ", "for (i in x) {",
+                           "if (1) ; else ", "profile(\"a\") {", "if (1) {} else {"}) {
+    const Parsed parsed = parse("m.stan", "model { " + repeated(open, depth));
+    EXPECT_EQ(parsed.messages.size(), 1U) << open;
+    EXPECT_TRUE(parsed.failed());
+  }
+  for (const char* tail : {" + 1", " - 1", " * 1", "'", "[1]", ".1", " || 1", " == 1", " %/% 1"}) {
+    const Parsed parsed = parse("m.stan", "model { x = y" + repeated(tail, depth) + "; }");
+    EXPECT_EQ(parsed.messages.size(), 1U) << tail;
+    EXPECT_TRUE(parsed.failed());
+  }
+  EXPECT_TRUE(parse("m.stan", "data { " + repeated("tuple(", depth)).failed());
+  EXPECT_TRUE(parse("m.stan", "functions { " + repeated("tuple(", depth)).failed());
+  EXPECT_TRUE(parse("m.stan", "model { " + repeated("(a, ", depth)).failed());
+  // Chains within chains.
+  std::string text = "1";
+  for (int i = 0; i < 10; ++i) text = "(" + text + repeated(" + 1", 300) + ")";
+  EXPECT_TRUE(parse("m.stan", "model { x = " + text + "; }").failed());
+}
+
+TEST(StanParseFuzz, WithinTheLimits) {
+  const auto sum = "model { x = 1" + repeated(" + 1", 900) + "; }";
+  const auto groups = "model { x = " + repeated("(", 400) + "1" + repeated(")", 400) + "; }";
+  const auto blocks = "model {" + repeated("{", 400) + repeated("}", 400) + "}";
+  for (const std::string& text : {sum, groups, blocks}) EXPECT_FALSE(parse("m.stan", text).failed());
+}
+
+// Time grows with the length alone: its square would take minutes.
+TEST(StanParseFuzz, LongTexts) {
+  const int bytes = 1 << 18;
+  const auto filled = [&](const std::string& before, const std::string& part, const std::string& after) {
+    return before + repeated(part, bytes / static_cast<int>(part.size())) + after;
+  };
+  const std::string texts[] = {
+      filled("", "(", ""),
+      filled("", "}", ""),
+      filled("model {", "x=1;", "}"),
+      filled("model {", "x = ;\n", "}"),
+      filled("model { x = {1", ",1", "}; }"),
+      filled("data { real a", ",a", "; }"),
+      filled("data { array[1", "+1", "] real a; }"),
+      filled("data { array[" + repeated("f(1),", 1000) + "1] real a", ",a", "; }"),
+      filled("data {", "real a[3];\n", "}"),
+      filled("functions { real f(array[", ",", "] real x); }"),
+      filled("functions {", "void f();", "}"),
+      filled("", "#include a\n", ""),
+      filled("", "# old\n", ""),
+      filled("", "/**/", ""),
+      filled("", "/*", ""),
+      filled("", "\"", ""),
+      filled("model { x = ", "9", "; }"),
+      filled("model { x = 1.", "9", "; }"),
+      filled("model { x = 1e", "9", "; }"),
+      filled("model {", "a", " = 1; }"),
+      filled("model {", "a", " 1; }"),
+      filled("", "\xFF", ""),
+      filled("model {", "if (a) {} else ", ""),
+      filled("model {", "if (", ""),
+      filled("model {", "for (i in 1:", "{}"),
+      filled("", "data {", ""),
+      filled("", "model { x = (1;\n", ""),
+      filled("", "\n", "x"),
+  };
+  for (const std::string& text : texts) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Parsed parsed = parse("m.stan", text, some_files());
+    for (const Message& message : parsed.messages)
+      EXPECT_LT(to_text(parsed.program.sources, message).size(), 5000U);
+    if (!parsed.failed()) format(parsed.program);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    EXPECT_LT(seconds.count(), 20) << text.substr(0, 50);
+  }
+  EXPECT_TRUE(parse("m.stan", std::string(5 << 20, ' ')).failed());
+}
+
+}  // namespace
