@@ -42,7 +42,7 @@ struct Help {
 Help parse(const std::string& text) {
   Help help;
   bool in_commands = false;
-  const std::regex row("  ([^ ]+)(?: ([^ ]+))?.*"), name("--[a-z-]+"), choice("[a-z0-9]+(\\|[a-z0-9]+)+"),
+  const std::regex row("  ([^ ]+)(?: ([^ ]+))?.*"), name("--[a-z0-9-]+"), choice("[a-z0-9]+(\\|[a-z0-9]+)+"),
       one("[^|]+");
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -7,31 +7,47 @@ _adit_options() {
   case $1 in
     '') echo --help --version ;;
     sample)
-      echo --help --list --chains --warmup --draws --thin --seed --device --precision --layout --metric --adapt \
-        --adapt-delta --max-depth --stan-compat --init --warm-start --resume --overwrite --output --format \
-        --save-warmup --log-likelihood --predictive --report --no-report --json --quiet
+      echo --help --data --list --chains --warmup --draws --thin --seed --device --precision --layout --metric \
+        --adapt --adapt-delta --max-depth --step-size --gamma --kappa --t0 --init-buffer --term-buffer --window \
+        --stan-compat --init --warm-start --resume --overwrite --output --format --save-warmup --log-likelihood \
+        --predictive --report --no-report --json --quiet
       ;;
+    optimize)
+      echo --help --data --seed --device --output --json --quiet --init --jacobian --save-iterations --algorithm \
+        --iterations --init-alpha --tol-obj --tol-rel-obj --tol-grad --tol-rel-grad --tol-param --history-size
+      ;;
+    laplace) echo --help --data --seed --device --output --json --quiet --init --mode --draws --no-jacobian ;;
+    log-prob)
+      echo --help --data --seed --device --output --json --quiet --constrained-params --unconstrained-params \
+        --no-jacobian
+      ;;
+    generate) echo --help --data --seed --device --output --json --quiet --draws --format ;;
+    check-gradient) echo --help --data --seed --device --output --json --quiet --init --epsilon --error ;;
+    format) echo --help ;;
     summary) echo --help --json --sig-figs ;;
     report) echo --help --json --output ;;
     devices) echo --help --json --limits ;;
     doctor) echo --help --json --device --save --no-save ;;
     bench) echo --help ;;
     'bench device') echo --help --json --device ;;
-    diagnose | loo | cache | 'cache show' | 'cache clear' | ops | version) echo --help --json ;;
+    check | diagnose | loo | cache | 'cache show' | 'cache clear' | ops | version) echo --help --json ;;
   esac
 }
 
 # The words that may come next where no option is being written.
 _adit_words() {
   case $1 in
-    '') echo sample summary diagnose loo report devices doctor bench cache ops version ;;
-    sample) _adit_models ;;
+    '')
+      echo sample optimize laplace log-prob generate check-gradient check format summary diagnose loo report \
+        devices doctor bench cache ops version
+      ;;
+    sample | optimize | laplace | log-prob | generate | check-gradient) _adit_models ;;
     bench) echo device ;;
     cache) echo show clear ;;
   esac
 }
 
-# What may follow an option; status 1 where it takes no value, 2 where it is a file, 3 where nobody knows it.
+# What may follow an option of a command; status 1 where it takes no value, 2 where it is a file, 3 where nobody knows it.
 _adit_values() {
   case $1 in
     --device) _adit_devices ;;
@@ -40,8 +56,14 @@ _adit_values() {
     --metric) echo diag dense unit ;;
     --adapt) echo chain pooled ;;
     --format) echo csv netcdf both none ;;
-    --init | --warm-start | --output) return 2 ;;
-    --chains | --warmup | --draws | --thin | --seed | --adapt-delta | --max-depth | --sig-figs) return 3 ;;
+    --algorithm) echo lbfgs bfgs newton ;;
+    --data | --init | --warm-start | --output | --mode | --constrained-params | --unconstrained-params) return 2 ;;
+    --draws) [[ $2 == generate ]] && return 2 || return 3 ;;
+    --chains | --warmup | --thin | --seed | --adapt-delta | --max-depth | --step-size | --gamma | --kappa | --t0 | \
+      --init-buffer | --term-buffer | --window | --iterations | --init-alpha | --tol-obj | --tol-rel-obj | \
+      --tol-grad | --tol-rel-grad | --tol-param | --history-size | --epsilon | --error | --sig-figs)
+      return 3
+      ;;
     *) return 1 ;;
   esac
 }
@@ -49,6 +71,12 @@ _adit_values() {
 _adit_files() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+# Stan programs that begin with the first word, the folders they may lie in, and those of the second word's words.
+_adit_programs() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -W "$2" -- "$1"; compgen -d -- "$1"; compgen -f -X '!*.stan' -- "$1")
 }
 
 _adit() {
@@ -70,15 +98,16 @@ _adit() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     case "$command $word" in
-      ' sample' | ' summary' | ' diagnose' | ' loo' | ' report' | ' devices' | ' doctor' | ' bench' | ' cache' | \
-        ' ops' | ' version')
+      ' sample' | ' optimize' | ' laplace' | ' log-prob' | ' generate' | ' check-gradient' | ' check' | ' format' | \
+        ' summary' | ' diagnose' | ' loo' | ' report' | ' devices' | ' doctor' | ' bench' | ' cache' | ' ops' | \
+        ' version')
         command=$word
         ;;
       'bench device' | 'cache show' | 'cache clear') command="$command $word" ;;
     esac
   done
   if ((COMP_CWORD > 1)); then
-    values=$(_adit_values "$previous")
+    values=$(_adit_values "$previous" "$command")
     case $? in
       0)
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$current")
@@ -91,11 +120,15 @@ _adit() {
   fi
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_adit_options "$command")" -- "$current")
-  elif [[ $command == summary || $command == diagnose || $command == loo || $command == report ]]; then
-    _adit_files "$current"
-  else
-    mapfile -t COMPREPLY < <(compgen -W "$(_adit_words "$command")" -- "$current")
+    return
   fi
+  case $command in
+    summary | diagnose | loo | report) _adit_files "$current" ;;
+    sample | optimize | laplace | log-prob | generate | check-gradient | check | format)
+      _adit_programs "$current" "$(_adit_words "$command")"
+      ;;
+    *) mapfile -t COMPREPLY < <(compgen -W "$(_adit_words "$command")" -- "$current") ;;
+  esac
 }
 
 complete -F _adit adit

@@ -13,7 +13,14 @@ complete -c adit -f
 complete -c adit -s h -l help -d 'Print the help and exit'
 complete -c adit -n __fish_use_subcommand -l version -d 'Print the version and exit'
 
-complete -c adit -n __fish_use_subcommand -a sample -d 'Sample a built-in example with NUTS'
+complete -c adit -n __fish_use_subcommand -a sample -d 'Sample a model with NUTS'
+complete -c adit -n __fish_use_subcommand -a optimize -d 'The highest point of a posterior density, or of a likelihood'
+complete -c adit -n __fish_use_subcommand -a laplace -d 'Draws of a normal approximation at the mode of a posterior'
+complete -c adit -n __fish_use_subcommand -a log-prob -d 'The log density and its gradient at points'
+complete -c adit -n __fish_use_subcommand -a generate -d 'Generated quantities of draws that were made earlier'
+complete -c adit -n __fish_use_subcommand -a check-gradient -d 'The gradient at a start beside differences of the log density'
+complete -c adit -n __fish_use_subcommand -a check -d 'What is wrong with a Stan program, without running it'
+complete -c adit -n __fish_use_subcommand -a format -d 'A Stan program in one style, on standard output'
 complete -c adit -n __fish_use_subcommand -a summary -d 'Means, errors, quantiles, ESS and R-hat of saved draws'
 complete -c adit -n __fish_use_subcommand -a diagnose -d 'What is wrong with saved draws, and what to do'
 complete -c adit -n __fish_use_subcommand -a loo -d 'PSIS-LOO and WAIC of saved draws'
@@ -25,14 +32,20 @@ complete -c adit -n __fish_use_subcommand -a cache -d 'Show or clear what is kep
 complete -c adit -n __fish_use_subcommand -a ops -d 'List the tensor operations'
 complete -c adit -n __fish_use_subcommand -a version -d 'What this build is'
 
-# Every command but `bench`, whose own command has it.
-complete -c adit -n '__fish_seen_subcommand_from sample summary diagnose loo report devices doctor device cache ops version' \
+# Every command but `format`, and `bench`, whose own command has it.
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient check summary' \
+    -l json -d 'Print one JSON document'
+complete -c adit -n '__fish_seen_subcommand_from diagnose loo report devices doctor device cache ops version' \
     -l json -d 'Print one JSON document'
 complete -c adit -n '__fish_seen_subcommand_from summary diagnose loo report' -F
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient' \
+    -a '(__adit_models)'
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient check format' \
+    -k -a '(__fish_complete_suffix .stan)'
 
 set -l sample '__fish_seen_subcommand_from sample'
-complete -c adit -n $sample -a '(__adit_models)'
-complete -c adit -n $sample -l list -d 'List the built-in examples and exit'
+complete -c adit -n $sample -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $sample -l list -d 'List the models and exit'
 complete -c adit -n $sample -x -l chains -d 'Chains'
 complete -c adit -n $sample -x -l warmup -d 'Iterations of warm-up a chain'
 complete -c adit -n $sample -x -l draws -d 'Draws a chain that are kept'
@@ -45,6 +58,13 @@ complete -c adit -n $sample -x -l metric -a 'diag dense unit' -d 'The mass matri
 complete -c adit -n $sample -x -l adapt -a 'chain pooled' -d 'Each chain by itself, or all together'
 complete -c adit -n $sample -x -l adapt-delta -d 'Acceptance that the step size aims at'
 complete -c adit -n $sample -x -l max-depth -d 'Deepest tree, 1 to 12'
+complete -c adit -n $sample -x -l step-size -d 'Where the search for a step size begins'
+complete -c adit -n $sample -x -l gamma -d 'How strongly the step size is held back'
+complete -c adit -n $sample -x -l kappa -d 'How fast earlier iterations are forgotten'
+complete -c adit -n $sample -x -l t0 -d 'Iterations that count little at the beginning'
+complete -c adit -n $sample -x -l init-buffer -d 'First iterations of warm-up'
+complete -c adit -n $sample -x -l term-buffer -d 'Last iterations of warm-up'
+complete -c adit -n $sample -x -l window -d 'The first window between them'
 complete -c adit -n $sample -l stan-compat -d 'Do as Stan does'
 complete -c adit -n $sample -rF -l init -d 'Radius, or a JSON file of values'
 complete -c adit -n $sample -rF -l warm-start -d 'Saved draws: their step size and mass matrix'
@@ -58,6 +78,39 @@ complete -c adit -n $sample -l predictive -d 'Draw new observations from the pos
 complete -c adit -n $sample -l report -d 'Write report.html'
 complete -c adit -n $sample -l no-report -d 'Write no report.html'
 complete -c adit -n $sample -l quiet -d 'Print no progress'
+
+set -l fit '__fish_seen_subcommand_from optimize laplace log-prob generate check-gradient'
+complete -c adit -n $fit -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $fit -x -l seed -d 'Of random numbers'
+complete -c adit -n $fit -x -l device -a '(__adit_devices)' -d 'The device'
+complete -c adit -n $fit -l quiet -d 'Print no progress'
+complete -c adit -n '__fish_seen_subcommand_from optimize laplace log-prob' -rF -l output -d 'CSV as CmdStan writes it'
+complete -c adit -n '__fish_seen_subcommand_from optimize laplace check-gradient' -rF -l init -d 'Radius, or a file of values'
+complete -c adit -n '__fish_seen_subcommand_from laplace log-prob' -l no-jacobian -d 'Without the Jacobians of constraints'
+
+set -l optimize '__fish_seen_subcommand_from optimize'
+complete -c adit -n $optimize -l jacobian -d 'With the Jacobians of constraints'
+complete -c adit -n $optimize -l save-iterations -d 'A row for every step'
+complete -c adit -n $optimize -x -l algorithm -a 'lbfgs bfgs newton' -d 'How the point is searched for'
+complete -c adit -n $optimize -x -l iterations -d 'At most'
+complete -c adit -n $optimize -x -l init-alpha -d 'Scale of the first step'
+complete -c adit -n $optimize -x -l tol-obj -d 'Change of the log density that ends the search'
+complete -c adit -n $optimize -x -l tol-rel-obj -d 'The same, relative, in units of 2^-52'
+complete -c adit -n $optimize -x -l tol-grad -d 'Length of the gradient'
+complete -c adit -n $optimize -x -l tol-rel-grad -d 'What the gradient promises, relative, in units of 2^-52'
+complete -c adit -n $optimize -x -l tol-param -d 'Length of a step'
+complete -c adit -n $optimize -x -l history-size -d 'Steps that L-BFGS remembers'
+
+complete -c adit -n '__fish_seen_subcommand_from laplace' -rF -l mode -d 'Of optimize, or JSON with values by variable'
+complete -c adit -n '__fish_seen_subcommand_from laplace' -x -l draws -d 'Draws of the approximation'
+complete -c adit -n '__fish_seen_subcommand_from log-prob' -rF -l constrained-params -d 'Values by variable'
+complete -c adit -n '__fish_seen_subcommand_from log-prob' -rF -l unconstrained-params -d 'Rows of numbers'
+complete -c adit -n '__fish_seen_subcommand_from generate' -x -l output -a '(__fish_complete_directories)' -d 'Folder for draws and report'
+complete -c adit -n '__fish_seen_subcommand_from generate' -rF -l draws -d 'Draws that were made earlier'
+complete -c adit -n '__fish_seen_subcommand_from generate' -x -l format -a 'csv netcdf both none' -d 'Files of draws'
+complete -c adit -n '__fish_seen_subcommand_from check-gradient' -rF -l output -d 'The table as CSV'
+complete -c adit -n '__fish_seen_subcommand_from check-gradient' -x -l epsilon -d 'Step of the differences'
+complete -c adit -n '__fish_seen_subcommand_from check-gradient' -x -l error -d 'What may be off'
 
 complete -c adit -n '__fish_seen_subcommand_from summary' -x -l sig-figs -d 'Significant figures, 1 to 17'
 complete -c adit -n '__fish_seen_subcommand_from report' -rF -l output -d 'The file to write'

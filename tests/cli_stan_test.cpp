@@ -1,0 +1,119 @@
+// Stan programs by the command: adit sample model.stan, adit check, adit format, CmdStan's words.
+#include <cmath>
+
+#include "cli_runs.hpp"
+
+namespace adit::test {
+namespace {
+
+class CliStanTest : public CliSampleTest {
+ protected:
+  void SetUp() override {
+    CliSampleTest::SetUp();
+    put("m.stan",
+        "data { int<lower=0> N; vector[N] y; real<lower=0> sigma; }\n"
+        "parameters { real mu; }\n"
+        "transformed parameters { vector[2] both = [mu, 2 * mu]'; }\n"
+        "model { mu ~ normal(0, 10); y ~ normal(mu, sigma); }\n"
+        "generated quantities { matrix[2, 2] m = [[mu, 1], [2, 3]]; real seen = normal_rng(mu, sigma); }\n");
+    put("d.json", R"({"N": 4, "y": [1, 2, 4, 9], "sigma": 2})");
+  }
+  // Of y with the prior: the mean's precision is 1 / 100 + 4 / 4.
+  static constexpr double precision = 1.01, mean = 4 / 1.01;
+};
+
+TEST_F(CliStanTest, PosteriorIsTheClosedForm) {
+  const Json run =
+      json_of("sample m.stan --data d.json --json --chains 4 --warmup 300 --draws 2000 --device cpu");
+  EXPECT_EQ(run.at("model"), "m");
+  std::map<std::string, Json> found;
+  for (const Json& one : run.at("parameters")) found[one.at("name")] = one;
+  for (const char* name : {"mu", "both[1]", "both[2]", "m[1,1]", "m[2,1]", "m[2,2]", "seen"})
+    EXPECT_TRUE(found.contains(name)) << name;
+  const auto number = [&](const std::string& name, const char* what) {
+    return found[name].at(what).get<double>();
+  };
+  EXPECT_NEAR(number("mu", "mean"), mean, 5 * number("mu", "mcse"));
+  EXPECT_NEAR(number("mu", "sd"), 1 / std::sqrt(precision), 0.05);
+  EXPECT_NEAR(number("both[2]", "mean"), 2 * number("mu", "mean"), 1e-9);
+  EXPECT_NEAR(number("seen", "sd"), std::sqrt(4 + 1 / precision), 0.1);
+  EXPECT_EQ(number("m[2,1]", "mean"), 2);
+}
+
+TEST_F(CliStanTest, TheSameSeedGivesTheSameDraws) {
+  for (const char* to : {"a", "b"})
+    EXPECT_EQ(adit(std::string("sample m.stan --data d.json --format csv --output ") + to + small).status, 0);
+  const auto numbers = [&](const char* folder) {  // without times, which comments have
+    std::string kept;
+    std::istringstream text(content_of(root_ / folder / "m_1.csv"));
+    for (std::string line; std::getline(text, line);)
+      if (!line.starts_with('#')) kept += line + "\n";
+    return kept;
+  };
+  EXPECT_GT(numbers("a").size(), 1000u);
+  EXPECT_EQ(numbers("a"), numbers("b"));
+}
+
+TEST_F(CliStanTest, ErrorsNameThePlace) {
+  put("syntax.stan", "parameters { real mu }\n");
+  put("semantic.stan", "parameters { real mu; }\nmodel { mu ~ nromal(0, 1); mu ~ normal(0, sgima); }\n");
+  put("short.json", R"({"N": 4, "y": [1, 2], "sigma": 2})");
+  put("negative.json", R"({"N": 4, "y": [1, 2, 4, 9], "sigma": -2})");
+  put("outside.stan", "data { int k; }\nparameters { vector[3] x; }\nmodel { x[k] ~ normal(0, 1); }\n");
+  put("k.json", R"({"k": 4})");
+  const struct {
+    const char *words, *part;
+    int status;
+  } cases[] = {
+      {"sample syntax.stan", "Syntax error in 'syntax.stan', line 1", 1},
+      {"sample semantic.stan", "line 2", 1},
+      {"sample semantic.stan", "Did you mean", 1},
+      {"sample m.stan", "[data] N: expected int", 1},
+      {"sample m.stan --data short.json", "[data] y: expected array of shape (4), found (2)", 1},
+      {"sample m.stan --data negative.json", "[data] sigma", 1},
+      {"sample outside.stan --data k.json --device cpu", "'outside.stan', line 3, column", 1},
+      {"sample m.stan --data none.json", "none.json", 1},
+      {"sample radon --data d.json", "[sample] --data: expected it with a Stan program, got the model radon",
+       2},
+      {"sample none.stan", "none.stan", 1},
+      {"m.stan sample num_smaples=10", "num_samples", 2},
+  };
+  for (const auto& one : cases) {
+    const Outcome outcome = adit(one.words);
+    EXPECT_EQ(outcome.status, one.status) << one.words << ": " << outcome.errors;
+    EXPECT_TRUE(contains(outcome.errors, one.part)) << one.words << ": " << outcome.errors;
+  }
+}
+
+TEST_F(CliStanTest, CheckAndFormat) {
+  EXPECT_EQ(adit("check m.stan").status, 0);
+  put("bad.stan", "parameters { real mu; }\nmodel { mu ~ nromal(0, 1); }\n");
+  const Outcome outcome = adit("check bad.stan --json");
+  EXPECT_EQ(outcome.status, 1);
+  const Json document = Json::parse(outcome.output, nullptr, false);
+  ASSERT_FALSE(document.is_discarded()) << outcome.output;
+  EXPECT_EQ(document.at("errors"), 1);
+  const Json& first = document.at("messages")[0];
+  EXPECT_EQ(first.at("severity"), "error");
+  EXPECT_EQ(first.at("line"), 2);
+  const Outcome formatted = adit("format m.stan");
+  EXPECT_EQ(formatted.status, 0);
+  put("again.stan", formatted.output);
+  EXPECT_EQ(adit("format again.stan").output, formatted.output);
+}
+
+TEST_F(CliStanTest, CmdStansWordsAreUnderstood) {
+  const Outcome outcome = adit(
+      "m.stan sample num_samples=50 num_warmup=100 num_chains=2 adapt delta=0.9 data file=d.json random "
+      "seed=3 "
+      "output file=out/x.csv");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  for (const char* name : {"m_1.csv", "m_2.csv"}) {
+    const std::string text = content_of(root_ / "out/x" / name);
+    EXPECT_TRUE(contains(text, "num_samples = 50")) << text.substr(0, 400);
+    EXPECT_TRUE(contains(text, "delta = 0.9"));
+  }
+}
+
+}  // namespace
+}  // namespace adit::test
