@@ -88,7 +88,7 @@ void expect_values(const stats::ModelState& model, const NamedValues& values, in
   for (const auto& variable : model.variables) names += (names.empty() ? "" : ", ") + variable.name;
   for (const auto& [name, numbers] : values) {
     const auto found = std::find_if(model.variables.begin(), model.variables.end(),
-                                    [&](const auto& variable) { return variable.name == name; });
+                                    [&name = name](const auto& variable) { return variable.name == name; });
     if (found == model.variables.end())
       throw Error(ErrorKind::bad_argument,
                   fmt::format("{}: expected variables among {}, got \"{}\"", where, names, name));

@@ -221,9 +221,33 @@ void Evaluator::write_variable(Stored& variable, int slot, const Spots& spots, c
   loop->written = whole(value);
 }
 
+// A number or a row of what is known, where nobody else holds it: a loop that fills a matrix takes time in
+// proportion to its elements.
+bool Evaluator::write_in_place(const Storage& storage, const Value& part) {
+  Value& value = *storage.value;
+  if (storage.rest.empty() || !is_prefix(storage.rest) || !value.is_known() || value.level > 0 ||
+      !part.is_known() || part.level > 0)
+    return false;
+  int64_t place = 0, blocks = 1;
+  for (size_t i = 0; i < storage.rest.size(); ++i) {
+    const Value& number = storage.rest[i].numbers;
+    if (!number.is_known() || number.level > 0) return false;
+    const int64_t extent = value.shape[static_cast<int>(i)];
+    place = place * extent + static_cast<int64_t>(number.known->numbers[0]);
+    blocks *= extent;
+  }
+  if (value.known.use_count() > 1) value.known = std::make_shared<Known>(value.known->numbers);
+  Known& own = const_cast<Known&>(*value.known);
+  own.as_real = own.as_integer = {};
+  std::copy(part.known->numbers.begin(), part.known->numbers.end(),
+            own.numbers.begin() + place * (value.size() / blocks));
+  return true;
+}
+
 // In lanes of the variable's own, or in a part of them.
 void Evaluator::write_at_once(const Storage& storage, const Value& value, const Place& place) {
   const bool in_part = levels_.top() > storage.home && storage.value->kind != Value::Kind::tuple;
+  if (!in_part && write_in_place(storage, value)) return;
   if (!in_part) {
     *storage.value = with(*storage.value, storage.rest, value, place);
     return;

@@ -169,6 +169,7 @@ class Evaluator {
   void write_variable(Stored& variable, int slot, const Spots& spots, const Value& value, const Place& place);
   void add_to_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
                        const Place& place);
+  bool write_in_place(const Storage& storage, const Value& part);
   void write_at_once(const Storage& storage, const Value& value, const Place& place);
   Value in_part(const Value& value) const;
   std::vector<bool> running(int level) const;  // lanes in which the known conditions at hand hold

@@ -8,27 +8,27 @@ namespace adit::stan {
 
 namespace {
 
-using Kind = Word::Kind;
+using WordKind = Word::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 18> word_names{
-    {{"ints", Kind::ints},
-     {"reals", Kind::reals},
-     {"vectors", Kind::vectors},
-     {"line", Kind::line},
-     {"list", Kind::list},
-     {"numbers", Kind::numbers},
-     {"scalars", Kind::scalars},
-     {"integers", Kind::integers},
-     {"any", Kind::any},
-     {"array", Kind::array},
-     {"same", Kind::same},
-     {"function", Kind::function},
-     {"...", Kind::rest},
-     {"elementwise", Kind::elementwise},
-     {"reals of rng", Kind::reals_of_rng},
-     {"ints of rng", Kind::ints_of_rng},
-     {"vectors of rng", Kind::vectors_of_rng},
-     {"", Kind::plain}}};
+constexpr std::array<std::pair<std::string_view, WordKind>, 18> word_names{
+    {{"ints", WordKind::ints},
+     {"reals", WordKind::reals},
+     {"vectors", WordKind::vectors},
+     {"line", WordKind::line},
+     {"list", WordKind::list},
+     {"numbers", WordKind::numbers},
+     {"scalars", WordKind::scalars},
+     {"integers", WordKind::integers},
+     {"any", WordKind::any},
+     {"array", WordKind::array},
+     {"same", WordKind::same},
+     {"function", WordKind::function},
+     {"...", WordKind::rest},
+     {"elementwise", WordKind::elementwise},
+     {"reals of rng", WordKind::reals_of_rng},
+     {"ints of rng", WordKind::ints_of_rng},
+     {"vectors of rng", WordKind::vectors_of_rng},
+     {"", WordKind::plain}}};
 
 constexpr std::array<std::pair<std::string_view, Base>, 5> word_bases{{{"int", Base::integer},
                                                                        {"real", Base::real},
@@ -61,31 +61,31 @@ std::optional<int> word_fits(const Word& word, const Type& type) {
   const auto yes = [](bool fits, int count = 0) { return fits ? std::optional<int>(count) : std::nullopt; };
   const int from_integers = type.base == Base::integer ? 1 : 0;
   switch (word.kind) {
-    case Kind::plain: return promotions(type, word.type);
-    case Kind::any_axes:
+    case WordKind::plain: return promotions(type, word.type);
+    case WordKind::any_axes:
       if (type.array == 0) return std::nullopt;
       return promotions(scalar_type(type.base), word.type);
-    case Kind::ints: return yes(type.base == Base::integer && type.array <= 1);
-    case Kind::reals:
+    case WordKind::ints: return yes(type.base == Base::integer && type.array <= 1);
+    case WordKind::reals:
       return yes((word_is_number(type) && type.array <= 1) || (word_is_line(type) && type.array == 0),
                  from_integers);
-    case Kind::vectors: return yes(word_is_line(type) && type.array <= 1);
-    case Kind::line: return yes(word_is_line(type) && type.array == 0);
-    case Kind::list:
+    case WordKind::vectors: return yes(word_is_line(type) && type.array <= 1);
+    case WordKind::line: return yes(word_is_line(type) && type.array == 0);
+    case WordKind::list:
       return yes((word_is_number(type) && type.array == 1) || (word_is_line(type) && type.array == 0),
                  from_integers);
-    case Kind::numbers: return yes(word_is_numeric(type));
-    case Kind::scalars: return yes(word_is_number(type));
-    case Kind::integers: return yes(type.base == Base::integer);
-    case Kind::any: return yes(type.base != Base::none);
-    case Kind::array: return yes(type.base != Base::none && type.array > 0);
-    case Kind::same: return 0;
+    case WordKind::numbers: return yes(word_is_numeric(type));
+    case WordKind::scalars: return yes(word_is_number(type));
+    case WordKind::integers: return yes(type.base == Base::integer);
+    case WordKind::any: return yes(type.base != Base::none);
+    case WordKind::array: return yes(type.base != Base::none && type.array > 0);
+    case WordKind::same: return 0;
     default: return std::nullopt;
   }
 }
 
 bool word_is_elementwise(const Word& word) {
-  return word.kind == Kind::numbers || word.kind == Kind::scalars || word.kind == Kind::integers;
+  return word.kind == WordKind::numbers || word.kind == WordKind::scalars || word.kind == WordKind::integers;
 }
 
 // What elementwise arguments give: containers of one kind, scalars beside them. An array of integers also
@@ -95,7 +95,7 @@ std::optional<Type> word_widest(const Row& row, const std::vector<Type>& argumen
   for (int round = 0; round < 2; ++round)  // those of `integers` come last: they take the form of the rest
     for (size_t i = 0; i < arguments.size(); ++i) {
       const Type& type = arguments[i];
-      const bool loose = row.arguments[i].kind == Kind::integers;
+      const bool loose = row.arguments[i].kind == WordKind::integers;
       if (!word_is_elementwise(row.arguments[i]) || loose != (round == 1)) continue;
       if (!widest || (widest->is_scalar() && !(type.is_scalar() && widest->is(Base::real)))) {
         widest = type;
@@ -119,7 +119,7 @@ Type word_real(Type type) {
 std::optional<Type> word_same(const Row& row, const std::vector<Type>& arguments, int& count) {
   Type first = arguments[0];
   for (size_t i = 1; i < arguments.size(); ++i) {
-    if (row.arguments[i].kind != Kind::same) continue;
+    if (row.arguments[i].kind != WordKind::same) continue;
     const auto there = promotions(arguments[i], first), back = promotions(first, arguments[i]);
     if (!there && !back) return std::nullopt;
     count += there ? *there : *back;
@@ -137,17 +137,18 @@ bool word_any_array(const std::vector<Type>& arguments) {
 
 std::optional<Type> word_result(const Row& row, const std::vector<Type>& arguments, int& count) {
   switch (row.result.kind) {
-    case Kind::plain: return row.result.type;
-    case Kind::same: return word_same(row, arguments, count);
-    case Kind::array_of_first: return array_of(arguments[0], row.result.axes);
-    case Kind::reals_of_rng: return Type{Base::real, word_any_container(arguments) ? 1 : 0, {}};
-    case Kind::ints_of_rng: return Type{Base::integer, word_any_container(arguments) ? 1 : 0, {}};
-    case Kind::vectors_of_rng: return Type{Base::vector, word_any_array(arguments) ? 1 : 0, {}};
-    case Kind::elementwise:
-    case Kind::integers: {
+    case WordKind::plain: return row.result.type;
+    case WordKind::same: return word_same(row, arguments, count);
+    case WordKind::array_of_first: return array_of(arguments[0], row.result.axes);
+    case WordKind::reals_of_rng: return Type{Base::real, word_any_container(arguments) ? 1 : 0, {}};
+    case WordKind::ints_of_rng: return Type{Base::integer, word_any_container(arguments) ? 1 : 0, {}};
+    case WordKind::vectors_of_rng: return Type{Base::vector, word_any_array(arguments) ? 1 : 0, {}};
+    case WordKind::elementwise:
+    case WordKind::integers: {
       auto widest = word_widest(row, arguments);
       if (!widest) return std::nullopt;
-      return row.result.kind == Kind::integers ? Type{Base::integer, widest->array, {}} : word_real(*widest);
+      return row.result.kind == WordKind::integers ? Type{Base::integer, widest->array, {}}
+                                                   : word_real(*widest);
     }
     default: return std::nullopt;
   }
@@ -163,11 +164,11 @@ std::optional<Word> word_of(std::string_view text) {
   const std::string_view base = text.substr(0, bracket);
   const std::string_view axes = bracket == std::string_view::npos ? "" : text.substr(bracket);
   const auto count = axes.empty() ? std::optional<int>(0) : word_axes(axes);
-  if (base == "any" && count) return Word{Kind::array_of_first, {}, *count};
+  if (base == "any" && count) return Word{WordKind::array_of_first, {}, *count};
   for (const auto& [name, kind] : word_bases) {
     if (name != base) continue;
-    if (axes == "[...]") return Word{Kind::any_axes, scalar_type(kind), 0};
-    if (count) return Word{Kind::plain, Type{kind, *count, {}}, 0};
+    if (axes == "[...]") return Word{WordKind::any_axes, scalar_type(kind), 0};
+    if (count) return Word{WordKind::plain, Type{kind, *count, {}}, 0};
   }
   return std::nullopt;
 }
@@ -189,8 +190,8 @@ std::optional<Row> row_of(const Signature& signature) {
     const auto word = word_of(inside.substr(begin, i - begin));
     if (!word) return std::nullopt;
     row.arguments.push_back(*word);
-    row.written += word->kind == Kind::plain ? to_text(word->type)
-                                             : std::string(word_trimmed(inside.substr(begin, i - begin)));
+    row.written += word->kind == WordKind::plain ? to_text(word->type)
+                                                 : std::string(word_trimmed(inside.substr(begin, i - begin)));
     if (i < inside.size()) row.written += c == '|' ? " | " : ", ";
     begin = i + 1;
   }

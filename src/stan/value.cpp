@@ -6,7 +6,7 @@ Value known_value(Type type, Shape shape, std::vector<double> numbers, int level
   Value value;
   value.type = std::move(type);
   value.shape = shape;
-  value.known = std::make_shared<const Known>(std::move(numbers));
+  value.known = std::make_shared<Known>(std::move(numbers));
   value.level = level;
   return value;
 }

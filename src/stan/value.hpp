@@ -17,7 +17,7 @@ namespace adit::stan {
 // Numbers of data, and the tensor made of them once a graph reads them.
 struct Known {
   explicit Known(std::vector<double> values) : numbers(std::move(values)) {}
-  const std::vector<double> numbers;  // lanes, then elements, row-major
+  std::vector<double> numbers;  // lanes, then elements, row-major
   mutable Tensor as_real, as_integer;
 };
 
