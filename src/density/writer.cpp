@@ -1,6 +1,9 @@
 #include "density/writer.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+
+#include <adit/error.hpp>
 
 #include "density/contraction.hpp"
 #include "density/factor.hpp"
@@ -222,6 +225,18 @@ Scalar DensityWriter::pick(const std::vector<Value>& elements, Value linear) {
 }
 
 Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
+  // An expression is written by recursion: a chain of many thousand operations would leave the stack.
+  const struct Depth {
+    int& depth;
+    ~Depth() { --depth; }
+  } depth{++depth_};
+  if (depth_ > most_depth)
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format(
+            "[sample] model: expected chains of at most {} operations in a density, got a longer one; a "
+            "recurrence as a scan has none",
+            most_depth));
   const graph::Row& row = graph::row_of(node.op);
   if (row.scalar) {
     std::vector<Scalar> operands;

@@ -210,6 +210,8 @@ class DensityWriter final : public graph::Reader {
   const Density& density_;
   const Schedule& schedule_;
   std::unordered_map<const Node*, int64_t> offsets_;  // of the variables
+  static constexpr int most_depth = 3000;  // of expressions; a level takes some 1.2 KB of the stack
+  int depth_ = 0;
   std::unordered_set<const Node*> leaves_;
   Segments segments_;
   Array reals_, places_;

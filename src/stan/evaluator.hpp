@@ -230,6 +230,7 @@ class Evaluator {
   Flow traced_while(const Statement& statement);
   Flow run_loop(Rounds rounds);
   Flow one_by_one(const Rounds& rounds, bool is_plain);
+  bool after_the_first(const Rounds& rounds, const Snapshot& start);
   bool is_plain(const Statement& statement);
   void set_loop_variable(const Rounds& rounds, const Value& index);
   Value index_by_lane(const Rounds& rounds);

@@ -127,12 +127,42 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
     why = error.text;
     if (!uniform) throw;
   }
+  if (uniform && after_the_first(rounds, start)) return Flow::next;
   given_up_[which] = why;
   const Place& place = rounds.statement->place;
   const LineColumn at_line = line_of(program_.sources[place.file], place.begin);
   notes.push_back(
       fmt::format("line {}: {} rounds are written out one by one: {}", at_line.line, rounds.count, why));
   return one_by_one(rounds, false);
+}
+
+// The first rounds often differ from all others (x[1] alone has nothing before it): those one by one, the
+// rest together.
+bool Evaluator::after_the_first(const Rounds& rounds, const Snapshot& start) {
+  const double first = rounds.low.known->numbers[0];
+  for (const int64_t peeled : {1, 2, 4, 8, 16}) {
+    if (rounds.count < 4 * peeled || rounds.count < 2 * few_steps) break;
+    Rounds head = rounds, tail = rounds;
+    head.count = peeled;
+    tail.low = known_integer(static_cast<int64_t>(first) + peeled);
+    tail.count = rounds.count - peeled;
+    try {
+      one_by_one(head, false);
+      const Snapshot between = snapshot();
+      const std::map<int, Tracked> carries = all_at_once(tail);
+      if (!carries.empty()) {
+        restore(between);
+        by_steps(tail, carries);
+      }
+      return true;
+    } catch (const NotTogether&) {
+    } catch (const Differs&) {
+    } catch (const Error&) {
+    } catch (const RunError&) {
+    }
+    restore(start);
+  }
+  return false;
 }
 
 void Evaluator::set_loop_variable(const Rounds& rounds, const Value& index) {
