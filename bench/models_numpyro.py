@@ -3,11 +3,12 @@
 
     models_bench --data FOLDER
     bench/models_numpyro.py FOLDER [--platform cpu|cuda] [--precision f64|f32] [--chains N] [--warmup N]
-                            [--draws N] [--seed N] [NAME]...
+                            [--draws N] [--seed N] [--max-depth N] [--rate] [NAME]...
 
 All chains are vectorised. The warm-up runs twice with one key and XLA's cache of compiled programs: the second time is
 its time, and the difference is what the compiler took, told as the seconds until the first draw. Every run of draws
 compiles again, so the time of a draw is the slope between a short and a long run. Leapfrogs are those of warm-up too.
+With --rate there are no draws: leapfrogs a second of warm-up alone, for models that take minutes otherwise.
 """
 import argparse
 import functools
@@ -26,6 +27,8 @@ parser.add_argument("--chains", type=int, default=4)
 parser.add_argument("--warmup", type=int, default=1000)
 parser.add_argument("--draws", type=int, default=1000)
 parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--max-depth", type=int, default=10)
+parser.add_argument("--rate", action="store_true")
 
 MODELS = {}
 
@@ -366,7 +369,7 @@ def measure(name, options):
     fields = ("num_steps", "diverging")
 
     def sampler(warmup, draws):
-        kernel = NUTS(functools.partial(MODELS[name], data))
+        kernel = NUTS(functools.partial(MODELS[name], data), max_tree_depth=options.max_depth)
         return MCMC(
             kernel,
             num_warmup=warmup,
@@ -401,6 +404,12 @@ def measure(name, options):
     cold, _ = warm_up()
     warmup_s, warm = warm_up()
     warm_steps = float(np.sum(np.asarray(warm.get_extra_fields()["num_steps"])))
+    if options.rate:
+        line = dict(engine="numpyro", model=name, device=options.platform, precision=options.precision)
+        line |= dict(chains=options.chains, warmup=options.warmup, max_depth=options.max_depth, warmup_s=warmup_s)
+        line |= dict(first_draw_s=max(cold - warmup_s, 0.0), leapfrogs_per_s=warm_steps / warmup_s)
+        print(json.dumps(line), flush=True)
+        return
     short, count = max(options.draws // 4, 1), options.draws + max(options.draws // 4, 1)
     short_s, _ = draw(warm, short, options.seed + 1)
     long_s, drawn = draw(warm, count, options.seed + 2)

@@ -152,5 +152,53 @@ TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
   }
 }
 
+// The checkpoint names the program and its data, which may lie anywhere.
+TEST_F(CliResumeTest, a_killed_run_of_a_stan_program_is_read_too) {
+  if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
+  fs::create_directories(root_ / "programs");
+  const std::string program =
+      "data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; }\n"
+      "transformed parameters { real both = mu + sigma; }\n"
+      "model { mu ~ normal(0, 5); sigma ~ exponential(1); y ~ normal(mu, sigma); }\n"
+      "generated quantities { real next = normal_rng(mu, sigma); }\n";
+  put("programs/radon.stan", program);  // the name of a built-in model, which is another
+  put("programs/d.json", R"({"N": 5, "y": [1, 2, 4, 3, 2]})");
+  const std::string words =
+      "sample programs/radon.stan --data programs/d.json --device cpu --chains 2 --warmup 200 --no-report "
+      "--quiet ";
+  const Outcome dead = killed(words + "--format csv --output cut --draws 4000000", "cut/checkpoint", 200000);
+  ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
+  fs::create_directories(root_ / "elsewhere");
+  fs::rename(root_ / "cut", root_ / "elsewhere/cut");
+  const Outcome diagnosis = adit("diagnose elsewhere/cut");
+  EXPECT_EQ(diagnosis.status, 0) << diagnosis.errors;
+  const std::string said = "checkpoint was cut short after ";
+  ASSERT_TRUE(contains(diagnosis.errors, said)) << diagnosis.errors;
+  const std::string draws =
+      std::to_string(std::stoll(diagnosis.errors.substr(diagnosis.errors.find(said) + said.size())));
+  const Json rows = json_of("summary elsewhere/cut --json");
+  const Json whole = json_of(words + "--format none --json --draws " + draws).at("parameters");
+  ASSERT_EQ(rows.size(), whole.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at("name"), whole[i].at("name"));
+    EXPECT_NEAR(rows[i].at("mean").get<double>(), whole[i].at("mean").get<double>(), 1e-9);
+  }
+
+  put("programs/radon.stan", program + "// and a comment\n");
+  EXPECT_EQ(adit("summary elsewhere/cut").status, 0);
+  put("programs/d.json", R"({"N": 5, "y": [1, 2, 4, 3, 7]})");
+  EXPECT_TRUE(contains(adit("summary elsewhere/cut").errors, "d.json have changed since the run began"));
+  put("programs/radon.stan", std::string(program).replace(program.find("(0, 5)"), 6, "(0, mu)"));
+  const Outcome other = adit("summary elsewhere/cut");
+  EXPECT_EQ(other.status, 1);
+  EXPECT_TRUE(contains(other.errors, "expected the log density of radon as it is now")) << other.errors;
+  fs::remove(root_ / "programs/radon.stan");
+  const Outcome gone = adit("summary elsewhere/cut");
+  EXPECT_EQ(gone.status, 1);
+  EXPECT_TRUE(contains(gone.errors, "expected the program of the run at ") &&
+              contains(gone.errors, "programs/radon.stan, where nothing is any more"))
+      << gone.errors;
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -85,6 +85,97 @@ TEST_F(CliStanTest, ErrorsNameThePlace) {
   }
 }
 
+TEST_F(CliStanTest, NoDensityNamesTheStatementAndItsValues) {
+  put("root.stan",
+      "data { int N; vector[N] y; real<lower=0> sigma; }\n"
+      "parameters { real mu; }\n"
+      "model {\n"
+      "  for (n in 1:N)\n"
+      "    y[n] ~ normal(mu, sqrt(-sigma -\n"
+      "                           exp(mu)));\n"
+      "}\n");
+  put("reject.stan",
+      "data { int N; vector[N] y; real<lower=0> sigma; }\n"
+      "parameters { real mu; }\n"
+      "model {\n"
+      "  for (n in 1:N)\n"
+      "    if (y[n] > mu) reject(\"too large: \", y[n], \" in row \", n);\n"
+      "}\n");
+  put("bound.stan", "parameters { real mu; }\ntransformed parameters { real<lower=0> v = -exp(mu); }\n");
+  put("slope.stan", "parameters { real mu; }\nmodel { target += sqrt(mu - mu); }\n");
+  const struct {
+    const char* words;
+    std::vector<const char*> parts;
+  } cases[] = {
+      {"root.stan --data d.json",
+       {"line 5 is NaN in `y[n] ~ normal(mu, sqrt(-sigma - exp(mu)));`, where n = 1, y[n] = 1, mu = ",
+        ", sigma = 2, sqrt(-sigma - exp(mu)) = NaN"}},
+      {"reject.stan --data d.json",
+       {"line 5 is -infinity, which rejects at n = ", ": too large: ", " in row "}},
+      {"bound.stan", {"line 2 is -infinity in `real<lower=0> v`, where v = -"}},
+      {"slope.stan",
+       {"the gradient is not finite, that of line 2 in `target += sqrt(mu - mu);`, where mu = "}},
+  };
+  for (const auto& one : cases) {
+    const Outcome outcome = adit(std::string("sample --device cpu --init 0.5 --format none ") + one.words);
+    EXPECT_EQ(outcome.status, 1) << one.words;
+    for (const char* part : one.parts) EXPECT_TRUE(contains(outcome.errors, part)) << outcome.errors;
+  }
+}
+
+TEST_F(CliStanTest, WithoutParametersQuantitiesAreGenerated) {
+  put("none.stan",
+      "data { int N; }\n"
+      "generated quantities { real a = normal_rng(0, 2); vector[N] y;\n"
+      "  for (n in 1:N) y[n] = normal_rng(a * n, 1); int k = poisson_rng(3); }\n");
+  put("n.json", R"({"N": 3})");
+  const Json run = json_of("sample none.stan --data n.json --json --chains 2 --draws 4000 --device cpu");
+  std::map<std::string, double> means, deviations;
+  for (const Json& one : run.at("parameters")) {
+    means[one.at("name")] = one.at("mean").get<double>();
+    deviations[one.at("name")] = one.at("sd").get<double>();
+  }
+  EXPECT_NEAR(means["k"], 3, 0.15);
+  EXPECT_NEAR(deviations["a"], 2, 0.1);
+  EXPECT_NEAR(deviations["y[3]"], std::sqrt(37.0), 0.3);
+  EXPECT_TRUE(run.at("warnings").empty());
+  const Outcome as_cmdstan =
+      adit("none.stan sample algorithm=fixed_param num_samples=5 data file=n.json output file=out.csv");
+  EXPECT_EQ(as_cmdstan.status, 0) << as_cmdstan.errors;
+  EXPECT_TRUE(
+      contains(content_of(root_ / "out" / "none_1.csv"), "\nlp__,accept_stat__,a,y.1,y.2,y.3,k\n0,0,"));
+}
+
+TEST_F(CliStanTest, FixedParametersStayWhereTheyStart) {
+  put("start.json", R"({"mu": 3})");
+  const Json run =
+      json_of("sample m.stan --data d.json --json --fixed-param --init start.json --draws 2000 --device cpu");
+  for (const Json& one : run.at("parameters")) {
+    if (one.at("name") == "mu" || one.at("name") == "m[1,1]") {
+      EXPECT_EQ(one.at("mean").get<double>(), 3);
+      EXPECT_EQ(one.at("sd").get<double>(), 0);
+    }
+    if (one.at("name") == "seen") {
+      EXPECT_NEAR(one.at("sd").get<double>(), 2, 0.1);
+    }
+  }
+  EXPECT_EQ(adit("sample m.stan --data d.json --fixed-param --resume").status, 2);
+}
+
+TEST_F(CliStanTest, AJacobianOfTheProgramIsOneOfASearch) {
+  put("j.stan",
+      "parameters { real a; real<lower=0> b; }\n"
+      "transformed parameters { real s = exp(a); jacobian += a; }\n"
+      "model { s ~ gamma(3, 1); b ~ gamma(3, 1); }\n");
+  for (const auto& [word, mode] : {std::pair{"", 2.0}, std::pair{" --jacobian", 3.0}}) {
+    const Json found = json_of(std::string("optimize j.stan --json --device cpu") + word);
+    std::map<std::string, double> values;
+    for (const Json& one : found.at("parameters")) values[one.at("name")] = one.at("value").get<double>();
+    EXPECT_NEAR(values["s"], mode, 1e-3) << found.dump();
+    EXPECT_NEAR(values["b"], mode, 1e-3);
+  }
+}
+
 TEST_F(CliStanTest, CheckAndFormat) {
   EXPECT_EQ(adit("check m.stan").status, 0);
   put("bad.stan", "parameters { real mu; }\nmodel { mu ~ nromal(0, 1); }\n");

@@ -126,7 +126,8 @@ TEST_F(CliTest, a_typo_suggests_the_near_word) {
       {"devices --jsno", "did you mean --json?"},
       {"doctor --devic=cpu", "did you mean --device?"},
       {"sing",
-       "expected sample, optimize, laplace, log-prob, generate, check-gradient, check, format, summary, "
+       "expected sample, optimize, laplace, log-prob, generate, check-gradient, explain, check, format, "
+       "summary, "
        "diagnose, "
        "loo, report, devices, doctor, bench, cache, ops, version"}};
   for (const auto& [words, expected] : typos) {

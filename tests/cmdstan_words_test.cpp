@@ -177,9 +177,13 @@ TEST(CmdStanWords, Help) {
     EXPECT_EQ(translated(line), "sample --help") << line;
 }
 
+TEST(CmdStanWords, FixedParam) {
+  EXPECT_EQ(translated("m.stan sample algorithm=fixed_param num_samples=50"),
+            "sample m.stan --chains 1 --draws 50 --fixed-param --format csv");
+}
+
 TEST(CmdStanWords, RefusesWhatWouldChangeTheDraws) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"sample algorithm=fixed_param", "algorithm=fixed_param: expected hmc"},
       {"sample algorithm=hmc engine=static", "engine=static: expected nuts"},
       {"sample algorithm=hmc engine=static int_time=3", "engine=static: expected nuts"},
       {"sample adapt engaged=0", "engaged: expected 1"},

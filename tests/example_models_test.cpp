@@ -237,6 +237,60 @@ TEST_P(ExampleModels, ManyPoints) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleModels, testing::ValuesIn(device_ids()), test_name);
 
+// What a reader of draws sees of a model.
+std::string face_of(const Model& model) {
+  const stats::ModelState& state = stats::state_of(model);
+  std::string face = state.name + "\n";
+  const auto add = [&](const auto& list) {
+    for (const auto& one : list) {
+      face += one.name + " " + to_string(one.shape);
+      for (const std::string& dim : one.dims) face += " " + dim;
+      face += "\n";
+    }
+  };
+  add(state.variables);
+  add(state.deterministics);
+  add(state.observations);
+  for (const auto& [name, plate] : state.plates) {
+    face += name + " " + std::to_string(plate.size);
+    for (const std::string& label : plate.coordinates) face += " " + label;
+    face += "\n";
+  }
+  return face;
+}
+
+// The Stan programs of the command are the models in C++: names, axes, densities up to a constant (a half
+// Cauchy is a Cauchy of positive numbers there), and the log likelihood and the values of every observation.
+TEST(Examples, ProgramsAreTheModels) {
+  set_default_device(Device::open("cpu"));
+  int programs = 0;
+  for (const std::string& name : example_names()) {
+    SCOPED_TRACE(name);
+    const std::optional<Model> program = examples::program_model(name);
+    if (!program) continue;
+    ++programs;
+    const Model model = example_model(name);
+    EXPECT_EQ(face_of(*program), face_of(model));
+    const Numbers here = random_point(model.size(), 1), there = random_point(model.size(), 2);
+    const double want = density_at(model, there) - density_at(model, here);
+    EXPECT_NEAR(density_at(*program, there) - density_at(*program, here), want, 1e-11 * std::abs(want));
+    const auto& ours = stats::state_of(model);
+    const auto& theirs = stats::state_of(*program);
+    ASSERT_EQ(theirs.observations.size(), ours.observations.size());
+    for (size_t i = 0; i < ours.observations.size(); ++i) {
+      const auto of = [&](const stats::ModelState& state) {
+        const Tensor all =
+            stack({state.terms[state.observations[i].term].pointwise, state.observations[i].value});
+        return stats::at_point(state, {all}, tensor(here))[0].to_vector<double>();
+      };
+      const Numbers a = of(theirs), b = of(ours);
+      ASSERT_EQ(a.size(), b.size());
+      for (size_t j = 0; j < a.size(); ++j) EXPECT_NEAR(a[j], b[j], 1e-11 * (1 + std::abs(b[j]))) << j;
+    }
+  }
+  EXPECT_EQ(programs, 9);
+}
+
 TEST(Examples, Lists) {
   EXPECT_EQ(example_names().size(), references.size());
   EXPECT_EQ(example_model("radon").size(), 90);

@@ -158,6 +158,31 @@ TEST(Model, PlatesAndShapes) {
   EXPECT_EQ(model.size(), 6 + 6 + 6 + 15 + 6);
 }
 
+// Of what was declared without them, as a Stan program does.
+TEST(Model, AxesAreNamedLater) {
+  Model model("late");
+  const Plate row = model.plate("row", 2, {"a", "b"});
+  const Tensor x = model.parameter("x", constraint::positive(), {2, 3});
+  model.deterministic("twice", 2.0 * x);
+  model.name_axes("x", {row, 3});
+  model.name_axes("twice", {row, 3});
+  const stats::ModelState& state = stats::state_of(model);
+  EXPECT_EQ(state.variables[0].dims, (std::vector<std::string>{"row", ""}));
+  EXPECT_EQ(state.deterministics[0].dims, (std::vector<std::string>{"row", ""}));
+  const auto refused = [&](const std::string& name, const std::vector<Extent>& extents) {
+    try {
+      model.name_axes(name, extents);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("x", {row}), "[name_axes x] extents: expected those of x, [2, 3], got [2]");
+  EXPECT_EQ(
+      refused("y", {row}),
+      "[name_axes y] name: expected a variable, a deterministic value or an observation, got none of them");
+}
+
 // --- Data ------------------------------------------------------------------------------------------------
 TEST(Model, SetData) {
   Model model;

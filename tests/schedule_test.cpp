@@ -162,5 +162,20 @@ TEST(Schedules, LoopsCarryWhatIsNeeded) {
   EXPECT_EQ(count(schedule_of(mapped, false, true), "control"), 0);
 }
 
+// A matrix of few columns is read once for the product and for the gradient, tile by tile.
+TEST(Schedules, ManyTotalsGoWithThePassBeforeThem) {
+  for (const int64_t columns : {7, 12, 24, 31}) {
+    Model m("regression");
+    const Tensor b = m.sample("b", normal(0, 1), {columns}), sigma = m.sample("sigma", half_normal(1));
+    const Tensor x =
+        m.data("x", tensor(std::vector<double>(static_cast<size_t>(2000 * columns), 0.5), {2000, columns}));
+    m.observe("y", normal(dot(x, b), sigma), tensor(std::vector<double>(2000, 1.5)));
+    const Schedule team = schedule_of(m, true, true);
+    ASSERT_EQ(team.passes.size(), 2U) << columns << to_text(team);
+    EXPECT_EQ(team.passes[0].tiled, 2U) << columns;
+    EXPECT_GT(team.passes[0].tile, 0) << columns;
+  }
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -67,7 +67,11 @@ double difference(double a, double b) {
 
 class StanModel : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() { set_default_device(Device::open("cpu")); }
+  // ADIT_STAN_DEVICE=vulkan:0 tries all programs there; lavapipe would take hours.
+  static void SetUpTestSuite() {
+    const char* device = std::getenv("ADIT_STAN_DEVICE");
+    set_default_device(Device::open(device ? device : "cpu"));
+  }
 };
 
 TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {

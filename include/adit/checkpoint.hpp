@@ -17,10 +17,12 @@ namespace adit {
 bool is_checkpoint(const std::string& path);
 // The name of the model whose run it is; empty where the file does not tell.
 std::string model_of_checkpoint(const std::string& path);
+// What the run's options said of where the model comes from; empty where they said nothing.
+std::string origin_of_checkpoint(const std::string& path);
 // How many draws a chain a run could go on from; nothing where there is no state that it could go on from.
 std::optional<int64_t> draws_in_checkpoint(const std::string& path);
-// `model`: that of the run, with its data. All whole rows are used. Mass matrices are not among the rows and
-// stay empty.
+// `model`: that of the run, with its data; one whose density is another is refused. All whole rows are used.
+// Mass matrices are not among the rows and stay empty.
 Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device);
 
 }  // namespace adit

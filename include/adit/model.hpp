@@ -71,6 +71,11 @@ class Model {
   // A term of the log density; a tensor is summed.
   void add_log_density(const std::string& name, const Tensor& term);
 
+  // Names the axes of a variable, of a deterministic value or of an observation that is there already, as of
+  // one that a Stan program declared: draws carry the plates' names and coordinates. Axes of a number have
+  // none.
+  void name_axes(const std::string& name, const std::vector<Extent>& extents);
+
   // The same model with other data, of the same types and shapes.
   void set_data(const std::string& name, const Tensor& value);
 

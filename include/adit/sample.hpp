@@ -59,11 +59,18 @@ struct SampleOptions {
   // Go on from the checkpoint, to the draws of a run that was never stopped. Model, data, device and options
   // must be the same; `draws` may differ.
   bool resume = false;
+  // Kept with the checkpoint and never compared: where the model comes from, for who looks at it later
+  // (origin_of_checkpoint). UTF-8.
+  std::string origin{};
   std::function<void(const Progress&)> on_progress{};
   std::function<bool()> should_stop{};  // asked now and then; true: the run ends with the draws so far
 };
 
 Draws sample(const Model& model, const SampleOptions& options = {});
+
+// Without a sampler: parameters (of a model that has any) stay where their chain starts, and what the model
+// generates is drawn anew for each draw. CmdStan calls it fixed_param.
+Draws sample_fixed(const Model& model, const SampleOptions& options = {});
 
 // Many data sets of one model in one run: `stacked` names the data that differ, one set after the other along
 // a new first axis. Random numbers go by the chain's number in the whole run: the first set's draws are those

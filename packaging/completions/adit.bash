@@ -9,8 +9,8 @@ _adit_options() {
     sample)
       echo --help --data --list --chains --warmup --draws --thin --seed --device --precision --layout --metric \
         --adapt --adapt-delta --max-depth --step-size --gamma --kappa --t0 --init-buffer --term-buffer --window \
-        --stan-compat --init --warm-start --resume --overwrite --output --format --save-warmup --log-likelihood \
-        --predictive --report --no-report --json --quiet
+        --fixed-param --stan-compat --init --warm-start --resume --overwrite --output --format --save-warmup \
+        --log-likelihood --predictive --report --no-report --json --quiet
       ;;
     optimize)
       echo --help --data --seed --device --output --json --quiet --init --jacobian --save-iterations --algorithm \
@@ -23,6 +23,9 @@ _adit_options() {
       ;;
     generate) echo --help --data --seed --device --output --json --quiet --draws --format ;;
     check-gradient) echo --help --data --seed --device --output --json --quiet --init --epsilon --error ;;
+    explain)
+      echo --help --data --seed --device --json --chains --precision --layout --metric --adapt --max-depth
+      ;;
     format) echo --help ;;
     summary) echo --help --json --sig-figs ;;
     report) echo --help --json --output ;;
@@ -38,10 +41,10 @@ _adit_options() {
 _adit_words() {
   case $1 in
     '')
-      echo sample optimize laplace log-prob generate check-gradient check format summary diagnose loo report \
-        devices doctor bench cache ops version
+      echo sample optimize laplace log-prob generate check-gradient explain check format summary diagnose loo \
+        report devices doctor bench cache ops version
       ;;
-    sample | optimize | laplace | log-prob | generate | check-gradient) _adit_models ;;
+    sample | optimize | laplace | log-prob | generate | check-gradient | explain) _adit_models ;;
     bench) echo device ;;
     cache) echo show clear ;;
   esac
@@ -98,8 +101,8 @@ _adit() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     case "$command $word" in
-      ' sample' | ' optimize' | ' laplace' | ' log-prob' | ' generate' | ' check-gradient' | ' check' | ' format' | \
-        ' summary' | ' diagnose' | ' loo' | ' report' | ' devices' | ' doctor' | ' bench' | ' cache' | ' ops' | \
+      ' sample' | ' optimize' | ' laplace' | ' log-prob' | ' generate' | ' check-gradient' | ' explain' | ' check' | \
+        ' format' | ' summary' | ' diagnose' | ' loo' | ' report' | ' devices' | ' doctor' | ' bench' | ' cache' | ' ops' | \
         ' version')
         command=$word
         ;;
@@ -124,7 +127,7 @@ _adit() {
   fi
   case $command in
     summary | diagnose | loo | report) _adit_files "$current" ;;
-    sample | optimize | laplace | log-prob | generate | check-gradient | check | format)
+    sample | optimize | laplace | log-prob | generate | check-gradient | explain | check | format)
       _adit_programs "$current" "$(_adit_words "$command")"
       ;;
     *) mapfile -t COMPREPLY < <(compgen -W "$(_adit_words "$command")" -- "$current") ;;

@@ -19,6 +19,7 @@ complete -c adit -n __fish_use_subcommand -a laplace -d 'Draws of a normal appro
 complete -c adit -n __fish_use_subcommand -a log-prob -d 'The log density and its gradient at points'
 complete -c adit -n __fish_use_subcommand -a generate -d 'Generated quantities of draws that were made earlier'
 complete -c adit -n __fish_use_subcommand -a check-gradient -d 'The gradient at a start beside differences of the log density'
+complete -c adit -n __fish_use_subcommand -a explain -d 'What is made of a model: its loops, passes, memory and kernel'
 complete -c adit -n __fish_use_subcommand -a check -d 'What is wrong with a Stan program, without running it'
 complete -c adit -n __fish_use_subcommand -a format -d 'A Stan program in one style, on standard output'
 complete -c adit -n __fish_use_subcommand -a summary -d 'Means, errors, quantiles, ESS and R-hat of saved draws'
@@ -33,14 +34,14 @@ complete -c adit -n __fish_use_subcommand -a ops -d 'List the tensor operations'
 complete -c adit -n __fish_use_subcommand -a version -d 'What this build is'
 
 # Every command but `format`, and `bench`, whose own command has it.
-complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient check summary' \
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient explain check summary' \
     -l json -d 'Print one JSON document'
 complete -c adit -n '__fish_seen_subcommand_from diagnose loo report devices doctor device cache ops version' \
     -l json -d 'Print one JSON document'
 complete -c adit -n '__fish_seen_subcommand_from summary diagnose loo report' -F
-complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient' \
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient explain' \
     -a '(__adit_models)'
-complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient check format' \
+complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-prob generate check-gradient explain check format' \
     -k -a '(__fish_complete_suffix .stan)'
 
 set -l sample '__fish_seen_subcommand_from sample'
@@ -65,6 +66,7 @@ complete -c adit -n $sample -x -l t0 -d 'Iterations that count little at the beg
 complete -c adit -n $sample -x -l init-buffer -d 'First iterations of warm-up'
 complete -c adit -n $sample -x -l term-buffer -d 'Last iterations of warm-up'
 complete -c adit -n $sample -x -l window -d 'The first window between them'
+complete -c adit -n $sample -l fixed-param -d 'Draw generated quantities alone'
 complete -c adit -n $sample -l stan-compat -d 'Do as Stan does'
 complete -c adit -n $sample -rF -l init -d 'Radius, or a JSON file of values'
 complete -c adit -n $sample -rF -l warm-start -d 'Saved draws: their step size and mass matrix'
@@ -111,6 +113,17 @@ complete -c adit -n '__fish_seen_subcommand_from generate' -x -l format -a 'csv 
 complete -c adit -n '__fish_seen_subcommand_from check-gradient' -rF -l output -d 'The table as CSV'
 complete -c adit -n '__fish_seen_subcommand_from check-gradient' -x -l epsilon -d 'Step of the differences'
 complete -c adit -n '__fish_seen_subcommand_from check-gradient' -x -l error -d 'What may be off'
+
+set -l explain '__fish_seen_subcommand_from explain'
+complete -c adit -n $explain -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $explain -x -l seed -d 'Of random numbers'
+complete -c adit -n $explain -x -l device -a '(__adit_devices)' -d 'The device'
+complete -c adit -n $explain -x -l chains -d 'That it is made ready for'
+complete -c adit -n $explain -x -l precision -a 'auto f32 f64' -d 'Floating type of the sampler'
+complete -c adit -n $explain -x -l layout -a 'auto lane team device' -d 'How chains lie on the device'
+complete -c adit -n $explain -x -l metric -a 'diag dense unit' -d 'The mass matrix'
+complete -c adit -n $explain -x -l adapt -a 'chain pooled' -d 'Each chain by itself, or all together'
+complete -c adit -n $explain -x -l max-depth -d 'Deepest tree, 1 to 12'
 
 complete -c adit -n '__fish_seen_subcommand_from summary' -x -l sig-figs -d 'Significant figures, 1 to 17'
 complete -c adit -n '__fish_seen_subcommand_from report' -rF -l output -d 'The file to write'

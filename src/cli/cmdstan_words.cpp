@@ -101,8 +101,6 @@ void add_quiet(const CmdStanCall& call, Translation& to) {
 
 // What changes the draws, and cannot be had.
 void refuse_other_samplers(const CmdStanCall& call) {
-  if (call.value("sample.algorithm", "hmc") != "hmc")
-    refuse_cmdstan("algorithm=fixed_param", "expected hmc: adit samples with NUTS alone");
   if (call.value("sample.hmc.engine", "nuts") != "nuts")
     refuse_cmdstan("engine=static", "expected nuts: adit samples with NUTS alone");
   if (!call.is_true("sample.adapt.engaged", true))
@@ -149,6 +147,7 @@ std::vector<std::string> sample_call(const CmdStanCall& call) {
   add_draws(call, to);
   to.pass("sample.thin", "--thin");
   add_adaptation(call, to);
+  if (call.value("sample.algorithm", "hmc") == "fixed_param") to.flag("--fixed-param");
   if (call.is_true("sample.save_warmup", false)) to.flag("--save-warmup");
   add_common(call, to);
   to.option("--format", "csv");

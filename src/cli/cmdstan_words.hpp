@@ -23,8 +23,8 @@ namespace adit::cli {
 //   is the file.
 // - refresh=0 is --quiet. Words that change no number are taken and do nothing: sig_figs, num_threads,
 //   refresh, diagnostic_file, profile_file, save_metric, save_cmdstan_config, opencl, calculate_lp.
-// - What would change the draws and is no option of adit is refused: engine=static, fixed_param, engaged=0,
-//   metric_file, stepsize_jitter; variational and pathfinder as a whole.
+// - What would change the draws and is no option of adit is refused: engine=static, engaged=0, metric_file,
+//   stepsize_jitter; variational and pathfinder as a whole.
 // - Words from the first that begins with "-" are passed on as they are.
 //
 // The methods become: sample, optimize, laplace, log-prob, generate and check-gradient (diagnose, which adit

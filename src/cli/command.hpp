@@ -21,7 +21,8 @@ int optimize(FitWords words);
 int laplace(FitWords words);
 int log_prob(FitWords words);
 int generate(FitWords words);
-int check_gradient(FitWords words);             // exit status 1 where it is off
+int check_gradient(FitWords words);  // exit status 1 where it is off
+int explain(FitWords words);
 int check(bool json, const std::string& path);  // of a Stan program
 int format(const std::string& path);
 int devices(bool json, bool with_limits);

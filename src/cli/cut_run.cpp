@@ -12,6 +12,7 @@
 #include "cli/catalogue.hpp"
 #include "cli/output.hpp"
 #include "cli/run_lock.hpp"
+#include "cli/run_origin.hpp"
 
 namespace adit::cli {
 namespace {
@@ -22,7 +23,11 @@ void prefer_cpu() {
     if (info.id == "cpu") return set_default_device(Device::open("cpu"));
 }
 
-std::string known_model_of(const std::string& where, const std::string& path) {
+// Of the Stan program that the run names, or of this program's own.
+Model model_again(const std::string& where, const std::string& path) {
+  if (std::optional<Model> model =
+          model_of_origin(fmt::format("{}: {}", where, path), origin_of_checkpoint(path)))
+    return std::move(*model);
   const std::string name = model_of_checkpoint(path);
   const auto known = model_names();
   if (std::find(known.begin(), known.end(), name) == known.end())
@@ -31,15 +36,14 @@ std::string known_model_of(const std::string& where, const std::string& path) {
         fmt::format("{}: expected a run of a model of this program in {}, got one of the model \"{}\"; the "
                     "program that has this model can go on with it",
                     where, path, name));
-  return name;
+  return make_model(name);
 }
 
 }  // namespace
 
 Draws read_cut_run(const std::string& where, const std::string& path) {
-  const std::string name = known_model_of(where, path);
   prefer_cpu();
-  Draws draws = draws_so_far(path, make_model(name), default_device());
+  Draws draws = draws_so_far(path, model_again(where, path), default_device());
   const pid_t process = RunLock::holder(std::filesystem::path(path).parent_path());
   const std::string state =
       process > 0 ? fmt::format("is still going (process {}), so far", process) : "was cut short after";

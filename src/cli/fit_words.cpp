@@ -36,7 +36,7 @@ class FitOptions {
   }
 
   // What all of these commands have.
-  void common(FitWords& words, const char* output, const std::string& output_doc) {
+  void model(FitWords& words) {
     command_.add_option(
         "model", words.model,
         "A Stan program (model.stan), or the name of a model as `adit sample --list` tells it");
@@ -45,8 +45,11 @@ class FitOptions {
     add("--seed", "N", "Of random numbers (default 1)",
         [&words](auto& where, auto& typed) { words.seed = natural_number(where, typed); });
     word("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");
-    word("--output", words.output, output, output_doc);
     flag("--json", words.json, "Print one JSON document instead of text");
+  }
+  void common(FitWords& words, const char* output, const std::string& output_doc) {
+    model(words);
+    word("--output", words.output, output, output_doc);
     flag("--quiet", words.quiet, "Print no progress");
   }
   void init(FitWords& words) {
@@ -140,6 +143,20 @@ void declare_fitting(CLI::App& app, FitWords& words, std::function<int()>& actio
                   "What may be off, relative where slopes are above 1 (default 1e-6)");
   gradient.example("model.stan --data data.json");
   run(gradient, check_gradient);
+
+  FitOptions plan(app, "explain", "What is made of a model: its loops, passes, memory and kernel");
+  plan.model(words);
+  plan.count("--chains", words.chains, "That it is made ready for (default 4)");
+  plan.word("--precision", words.precision, "auto|f32|f64",
+            "auto: f32 on a GPU, f64 on a CPU (default auto)");
+  plan.word("--layout", words.layout, "TEXT",
+            "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
+  plan.word("--metric", words.metric, "diag|dense|unit", "The mass matrix (default diag)");
+  plan.word("--adapt", words.adapt, "chain|pooled",
+            "Adapt each chain by itself, or all by what all have seen (default chain)");
+  plan.count("--max-depth", words.max_depth, "Deepest tree, 1 to 12 (default 10)");
+  plan.example("model.stan --data data.json --device vulkan:0 --chains 1024");
+  run(plan, explain);
 }
 
 }  // namespace adit::cli

@@ -1,5 +1,5 @@
-// The words of the commands that work with a model's log density: optimize, laplace, log-prob, generate and
-// check-gradient.
+// The words of the commands that work with a model's log density: optimize, laplace, log-prob, generate,
+// check-gradient and explain.
 #pragma once
 
 #include <functional>
@@ -34,6 +34,9 @@ struct FitWords {
   std::string format;
   // check-gradient
   double epsilon = 1e-6, error = 1e-6;
+  // explain: as `sample` has them
+  std::string precision = "auto", layout = "auto", metric = "diag", adapt = "chain";
+  int64_t chains = 4, max_depth = 10;
 };
 
 // The callback of the command that was called leaves its work in `action`.

@@ -21,6 +21,7 @@
 #include "cli/progress.hpp"
 #include "cli/report.hpp"
 #include "cli/run_folder.hpp"
+#include "cli/run_origin.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/saved_draws.hpp"
 #include "cli/stan_source.hpp"
@@ -84,7 +85,8 @@ void save(Run& run, RunFolder& folder) {
   run.fault = std::move(written.fault);
   if (run.draws.finished && folder.keeps_draws() && run.fault.empty()) folder.remove_checkpoint();
   run.summary = summary(run.draws);
-  run.warnings = warnings(run.draws, run.summary);
+  // Without a sampler there is nothing to warn of.
+  if (!run.draws.stats.lp.empty()) run.warnings = warnings(run.draws, run.summary);
   run.accuracy = accuracy_of(run.draws);
 }
 
@@ -191,7 +193,8 @@ Draws draw(const Model& model, SampleOptions options, const SampleWords& words) 
   };
   options.should_stop = [] { return Interrupt::came(); };
   try {
-    return adit::sample(model, options);
+    return words.fixed_param || model.size() == 0 ? adit::sample_fixed(model, options)
+                                                  : adit::sample(model, options);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
@@ -259,7 +262,10 @@ int sample(SampleWords words) {
   if (words.list) return list_models(words.json);
   SampleOptions options = checked(words);
   std::optional<StanSource> program;
-  if (is_stan_path(words.model)) program.emplace(words.model, words.data, words.quiet || words.json);
+  if (is_stan_path(words.model)) {
+    program.emplace(words.model, words.data, words.quiet || words.json);
+    options.origin = origin_text(words.model, words.data, words.seed);
+  }
   const Start start(words.init, words.warm_start);
   RunFolder folder(words.output, program ? program->name() : words.model, words.format, words.report);
   if (folder.keeps_draws())

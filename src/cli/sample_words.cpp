@@ -160,6 +160,9 @@ void declare_run(CLI::App& command, SampleWords& words) {
   group.option("--init-buffer", words.init_buffer, "N", "First iterations of warm-up (default 75)");
   group.option("--term-buffer", words.term_buffer, "N", "Last iterations of warm-up (default 50)");
   group.option("--window", words.window, "N", "The first window between them (default 25)");
+  group.flag("--fixed-param", words.fixed_param,
+             "Leave parameters where chains start and draw generated quantities alone; of itself where a "
+             "program has no parameters");
   group.flag("--stan-compat", words.stan_compat,
              "Do as Stan does: f64, and an error if another option goes beyond Stan");
 }
@@ -224,6 +227,8 @@ void declare_sample(CLI::App& command, SampleWords& words) {
 }
 
 SampleOptions checked(const SampleWords& words) {
+  if (words.fixed_param && words.resume)
+    throw UsageError("[sample] --resume: expected it without --fixed-param, got both");
   check_model(words.model, words.data);
   check_numbers(words);
   SampleOptions options;

@@ -22,7 +22,7 @@ struct SampleWords {
   int64_t init_buffer = 75, term_buffer = 50, window = 25;
   int64_t max_depth = 10;
   bool save_warmup = false, resume = false, overwrite = false, log_likelihood = false, predictive = false,
-       stan_compat = false;
+       stan_compat = false, fixed_param = false;
   std::vector<std::string> warm_start;
   std::string output, format;
   int report = 0;                  // 1: asked for, -1: refused

@@ -14,8 +14,8 @@ using kernel::Type;
 
 namespace {
 
-constexpr int64_t side = 64;         // of a tile
-constexpr int64_t team_lanes = 256;  // each handles side * side / team_lanes elements
+constexpr int64_t sides[] = {64, 32};  // of a tile: the first that fits into shared memory
+constexpr int64_t team_lanes = 256;    // each handles side * side / team_lanes elements
 constexpr int64_t smallest = 1 << 14;
 
 // What the transposes of a group have in common.
@@ -55,11 +55,23 @@ std::optional<Crossing> crossing_of(const Group& group, const Workshop& shop) {
   return crossing;
 }
 
+// A column more than the side, so that lanes that go down a column meet different banks.
+uint64_t elements_of_tile(int64_t side) { return static_cast<uint64_t>(side * (side + 1)); }
+
+uint64_t bytes_of_tiles(const Crossing& crossing, int64_t side) {
+  uint64_t bytes = 0;
+  for (const Node* node : crossing.transposes)
+    bytes += elements_of_tile(side) * size_of(compute_type(node->type));
+  return bytes;
+}
+
 class TileKernel {
  public:
-  TileKernel(const Group& group, const Crossing& crossing, Workshop& shop)
+  TileKernel(const Group& group, const Crossing& crossing, Workshop& shop, int64_t tile_side)
       : group_(group),
         crossing_(crossing),
+        side_(tile_side),
+        steps_(side_ * side_ / team_lanes),
         shop_(shop),
         shape_(group.roots[0]->shape),
         last_(shape_.size() - 1),
@@ -71,7 +83,7 @@ class TileKernel {
     declare_arguments(writer_, group_, shop_.partition);
     std::vector<kernel::Array> tiles;
     for (const Node* node : crossing_.transposes)
-      tiles.push_back(k_.shared(compute_type(node->type), static_cast<uint32_t>(side * (side + 1))));
+      tiles.push_back(k_.shared(compute_type(node->type), static_cast<uint32_t>(elements_of_tile(side_))));
     const uint64_t teams = find_tile();
     const Value lanes = k_.constant(Type::u32, team_lanes);
     k_.each(lanes, [&](Value lane) { fill_tiles(tiles, convert(lane, writer_.index_type())); });
@@ -82,12 +94,12 @@ class TileKernel {
  private:
   // The tile of this team: where it starts along the two axes, and the other coordinates.
   uint64_t find_tile() {
-    const int64_t columns = (shape_[last_] + side - 1) / side,
-                  rows = (shape_[crossing_.across] + side - 1) / side;
+    const int64_t columns = (shape_[last_] + side_ - 1) / side_,
+                  rows = (shape_[crossing_.across] + side_ - 1) / side_;
     Value rest = k_.team(writer_.index_type());
-    column_start_ = rest % writer_.number(columns) * writer_.number(side);
+    column_start_ = rest % writer_.number(columns) * writer_.number(side_);
     rest = rest / writer_.number(columns);
-    row_start_ = rest % writer_.number(rows) * writer_.number(side);
+    row_start_ = rest % writer_.number(rows) * writer_.number(side_);
     rest = rest / writer_.number(rows);
     int64_t teams = columns * rows;
     coordinates_.resize(static_cast<size_t>(shape_.size()));
@@ -110,35 +122,34 @@ class TileKernel {
   // Elements past the end are those of the edge; they are never stored.
   Value within(Value at, int axis) { return min(at, writer_.number(shape_[axis] - 1)); }
 
-  // A lane's elements, side / (lanes / side) rows apart; all loads are in flight before the first store.
-  static constexpr int64_t steps = side * side / team_lanes;
-
+  // A lane's elements lie lanes / side rows apart; all loads are in flight before the first store.
   void fill_tiles(const std::vector<kernel::Array>& tiles, Value lane) {
     const Writer::Scope scope(writer_);
-    const Value row = lane % writer_.number(side), first = lane / writer_.number(side);
+    const Value row = lane % writer_.number(side_), first = lane / writer_.number(side_);
     for (size_t i = 0; i < tiles.size(); ++i) {
       const Node& node = *crossing_.transposes[i];
       std::vector<Value> values;
-      for (int64_t step = 0; step < steps; ++step) {
-        const Value column = first + writer_.number(step * (team_lanes / side));
+      for (int64_t step = 0; step < steps_; ++step) {
+        const Value column = first + writer_.number(step * (team_lanes / side_));
         const Index at =
             place(within(row_start_ + row, crossing_.across), within(column_start_ + column, last_));
         values.push_back(graph::row_of(Op::transpose).view(writer_, node, at).re);
       }
-      for (int64_t step = 0; step < steps; ++step) {
-        const Value column = first + writer_.number(step * (team_lanes / side));
-        tiles[i][row * writer_.number(side + 1) + column] = values[static_cast<size_t>(step)];
+      for (int64_t step = 0; step < steps_; ++step) {
+        const Value column = first + writer_.number(step * (team_lanes / side_));
+        tiles[i][row * writer_.number(side_ + 1) + column] = values[static_cast<size_t>(step)];
       }
     }
   }
 
   void store_results(const std::vector<kernel::Array>& tiles, Value lane) {
-    const Value column = lane % writer_.number(side), first = lane / writer_.number(side);
-    for (int64_t step = 0; step < steps; ++step) {
+    const Value column = lane % writer_.number(side_), first = lane / writer_.number(side_);
+    for (int64_t step = 0; step < steps_; ++step) {
       const Writer::Scope scope(writer_);
-      const Value row = first + writer_.number(step * (team_lanes / side));
+      const Value row = first + writer_.number(step * (team_lanes / side_));
       for (size_t i = 0; i < tiles.size(); ++i)
-        writer_.fix(*crossing_.transposes[i], {tiles[i][row * writer_.number(side + 1) + column], {}, false});
+        writer_.fix(*crossing_.transposes[i],
+                    {tiles[i][row * writer_.number(side_ + 1) + column], {}, false});
       const Value r = row_start_ + row, c = column_start_ + column;
       k_.if_(r < writer_.number(shape_[crossing_.across]) && c < writer_.number(shape_[last_]), [&] {
         const Writer::Scope inner(writer_);
@@ -149,6 +160,7 @@ class TileKernel {
 
   const Group& group_;
   const Crossing& crossing_;
+  const int64_t side_, steps_;  // steps: elements of a lane
   Workshop& shop_;
   const Shape& shape_;
   const int last_;
@@ -164,7 +176,10 @@ class TileKernel {
 std::optional<Launch> tiled_loop(const Group& group, Workshop& shop) {
   const auto crossing = crossing_of(group, shop);
   if (!crossing || shop.target.limits.max_lanes < team_lanes) return std::nullopt;
-  return TileKernel(group, *crossing, shop).make();
+  for (const int64_t side : sides)
+    if (bytes_of_tiles(*crossing, side) <= shop.target.limits.shared_bytes)
+      return TileKernel(group, *crossing, shop, side).make();
+  return std::nullopt;
 }
 
 }  // namespace adit::compile

@@ -82,32 +82,4 @@ void DensityWriter::write_product_by_columns(const Node& node) {
   add_columns(node, chain_.index(0), chain_.index(length_of(node)));
 }
 
-// A product, what is made of its results one by one, and the product with the matrix transposed: over as many
-// rows at a time as a cache holds, so that the matrix comes from memory once.
-void DensityWriter::write_tiles(const Pass& product, const Pass& between, const Pass& back) {
-  Builder& k = builder();
-  const Node &first = *product.items[0].node, &last = *back.items[0].node;
-  prepare(product);
-  prepare(between);
-  prepare(back);
-  clear_columns(last);
-  const std::vector<Total> totals = totals_of(between);
-  const Loop loop = loop_of(between, totals);
-  const std::vector<Variable> cells = open_totals(loop);
-  const int64_t rows = between.count;
-  k.for_(chain_.index((rows + product.tile - 1) / product.tile), [&](Value tile) {
-    const Scope scope(*this);
-    const Value begin = tile * product.tile, count = min(chain_.index(product.tile), rows - begin);
-    add_rows(first, begin, count);
-    settle(product);
-    add_totals(loop, cells, count, [&](Value i) { return loop.body(begin + i); });
-    settle(between);
-    add_columns(last, begin, count);
-  });
-  settle(back);
-  std::vector<Value> results;
-  for (const Variable& cell : cells) results.push_back(cell.get());
-  finish(totals, results);
-}
-
 }  // namespace adit::sampling

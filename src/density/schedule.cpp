@@ -21,6 +21,9 @@ namespace {
 constexpr int64_t few_targets = 16;    // of updates that a team adds by masks
 constexpr int64_t masked_targets = 4;  // the same on a CPU, whose other way is cheaper
 constexpr double worth_sorting = 1.5;  // cost of an update that is more than a load
+// Operations of a short tensor's elements from which they are kept rather than written out again where a
+// longer one is made of them. A guess: a pass and its barrier cost about as much.
+constexpr double long_table = 256;
 constexpr int64_t few_steps = 8;       // that no loop is made for
 constexpr double lanes_sum_cost = 40;  // of a sum over lanes, in operations one after the other
 
@@ -124,7 +127,9 @@ void Scheduler::classify() {
     else if (node->op == Op::item)
       known_.insert(node);
     else if (node->op == Op::gather || node->op == Op::take_along_axis)
-      keep_table(*node);
+      keep_table(*node, node->operands[0], 0);
+    else if (node->op == Op::broadcast || node->op == Op::concatenate || node->op == Op::pad)
+      for (const Tensor& part : node->operands) keep_table(*node, part, long_table);
     else if (graph::row_of(node->op).kind == Kind::control)
       classify_control(*node);
     else if (graph::row_of(node->op).kind == Kind::kernel || is_complex(node->type))
@@ -178,14 +183,37 @@ bool Scheduler::are_totals(const Node& node) const {
   return any_order && count_of(node) <= small && (by_gpu_team_ || length_of(node) > small);
 }
 
-// A short tensor that is read at places which only the data tell: from memory rather than by one comparison
-// for each of its elements.
-void Scheduler::keep_table(const Node& node) {
-  const Node& table = graph::node_of(node.operands[0]);
+// Operations of a short tensor that is written out, with all that it is made of.
+double Scheduler::written_cost(const Node& table) const {
+  double cost = 0;
+  std::unordered_set<const Node*> seen{&table};
+  std::vector<const Node*> open{&table};
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    const double times = reduces(node) ? static_cast<double>(length_of(node)) : 1;
+    if (graph::row_of(node.op).kind != Kind::view)
+      cost += times * static_cast<double>(count_of(node)) * graph::row_of(node.op).cost;
+    for (const Tensor& operand : node.operands) {
+      const Node& from = graph::node_of(operand);
+      if (varying_.contains(&from) && !known_.contains(&from) && seen.insert(&from).second)
+        open.push_back(&from);
+    }
+  }
+  return cost;
+}
+
+// A short tensor that steps of a longer one read at places of their own: from memory rather than by one
+// comparison for each of its elements, all of which would be computed by every lane. Not where they are less
+// than `least` operations.
+void Scheduler::keep_table(const Node& node, const Tensor& operand, double least) {
+  const Node* seen = &graph::node_of(operand);
+  while (seen->op == Op::reshape) seen = &graph::node_of(seen->operands[0]);
+  const Node& table = *seen;
   const int64_t count = count_of(table);
   if (!by_team_ || count <= few_steps || count > small || table.type != region_.type) return;
   if (!varying_.contains(&table) || known_.contains(&table) || table.operands.empty()) return;
-  if (count_of(node) <= small) return;
+  if (count_of(node) <= small || (least > 0 && written_cost(table) < least)) return;
   keep(table);
   costs_.clear();
 }

@@ -56,10 +56,13 @@ struct Item {
 struct Pass {
   int64_t count = 0;
   int64_t totals_a_loop = 0;  // 0: all of them in one loop
-  // A product by rows whose results the next pass reads one by one, and whose matrix the product by columns
-  // after that reads again: the three go together over so many rows at a time. 0: they do not.
+  // Passes over the same rows, each of which reads of the ones before what they made of that row, go together
+  // over so many rows at a time, so that a matrix which several read comes from memory once: a product by
+  // rows, a pass over its results and the product by columns; or a pass and the loops of many totals after
+  // it. 0: they do not.
   int64_t tile = 0;
-  double cost = 0;  // of a step, in operations, at most: what steps share is counted again
+  size_t tiled = 0;  // how many passes, this one included
+  double cost = 0;   // of a step, in operations, at most: what steps share is counted again
   std::vector<Item> items;
 };
 

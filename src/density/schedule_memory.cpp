@@ -12,6 +12,28 @@ namespace adit::sampling {
 
 using graph::Op;
 
+// Loops of many totals, and the pass before them whose results they read row by row.
+bool Scheduler::is_tiled_with(const Pass& wide, const Pass& first) const {
+  if (!on_cpu_ || !by_team_ || wide.totals_a_loop == 0 || wide.count != first.count || first.count <= small)
+    return false;
+  if (first.totals_a_loop > 0 || is_alone(first.items[0])) return false;
+  for (const Item& item : first.items) {
+    if (item.kind != ItemKind::totals && item.kind != ItemKind::store) return false;
+    const Shape& shape = item.kind == ItemKind::totals ? item.node->operands[0].shape() : item.node->shape;
+    if (shape.size() > 1 && element_count(shape) == first.count) return false;  // goes by rows of its own
+  }
+  const auto is_of_first = [&](size_t other) {
+    return std::any_of(first.items.begin(), first.items.end(),
+                       [&](const Item& item) { return item.node == items_[other].node; });
+  };
+  for (const Item& item : wide.items)
+    for (const size_t other : needs(item, true))
+      if (is_of_first(other) &&
+          (items_[other].kind != ItemKind::store || !is_read_in_step(*items_[other].node, wide)))
+        return false;
+  return true;
+}
+
 void Scheduler::find_tiles(Schedule& schedule) const {
   for (size_t p = 0; p + 2 < schedule.passes.size(); ++p) {
     Pass& first = schedule.passes[p];
@@ -23,6 +45,17 @@ void Scheduler::find_tiles(Schedule& schedule) const {
     if (is_alone(between.items[0]) || !is_read_in_step(product, between)) continue;
     const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * length_of(product);
     first.tile = std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
+    first.tiled = 3;
+  }
+  for (size_t p = 0; p + 1 < schedule.passes.size(); p += std::max<size_t>(1, schedule.passes[p].tiled)) {
+    Pass& first = schedule.passes[p];
+    const Pass& wide = schedule.passes[p + 1];
+    if (first.tiled > 0 || wide.tiled > 0 || !is_tiled_with(wide, first)) continue;
+    int64_t totals = 0;
+    for (const Item& item : wide.items) totals += count_of(*item.node);
+    const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * totals;
+    first.tile = std::max<int64_t>(64, tile_bytes / row_bytes / 16 * 16);
+    first.tiled = 2;
   }
 }
 
@@ -45,8 +78,8 @@ bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
     for (size_t i = 0; i < of.operands.size(); ++i) visit(of.operands[i], at_step && in_order(of, i));
   };
   for (const Item& item : pass.items)
-    follow(*item.node,
-           item.kind == ItemKind::totals ? count_of(*item.node) == 1 : is_elementwise(*item.node));
+    follow(*item.node, item.kind == ItemKind::totals ? count_of(*item.node) == 1 || item.node->op == Op::dot
+                                                     : is_elementwise(*item.node));
   while (!open.empty()) {
     const auto [read, at_step] = open.back();
     open.pop_back();
@@ -75,8 +108,9 @@ void Scheduler::place_memory(Schedule& schedule) {
   for (size_t p = 0; p < schedule.passes.size(); ++p) {
     if (schedule.passes[p].tile == 0) continue;
     for (size_t i = 0; i < items_.size(); ++i) {
-      if (pass[i] > p && pass[i] <= p + 2) pass[i] = p;
-      if (last[i] >= p && last[i] < p + 2) last[i] = p + 2;
+      const size_t end = p + schedule.passes[p].tiled - 1;
+      if (pass[i] > p && pass[i] <= end) pass[i] = p;
+      if (last[i] >= p && last[i] < end) last[i] = end;
     }
   }
 

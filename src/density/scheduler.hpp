@@ -33,7 +33,8 @@ class Scheduler {
   void classify_reduction(const Node& node);
   bool is_written_out(const Node& node);
   bool are_totals(const Node& node) const;
-  void keep_table(const Node& node);
+  double written_cost(const Node& table) const;
+  void keep_table(const Node& node, const Tensor& operand, double least);
   // A CPU reads a matrix line by line, as it lies: across lines it would wait for memory at every step.
   std::optional<ItemKind> product_by_lines(const Node& node) const;
   void add_product(const Node& node, ItemKind kind);
@@ -81,6 +82,7 @@ class Scheduler {
 
   // --- Tiles ---
   void find_tiles(Schedule& schedule) const;
+  bool is_tiled_with(const Pass& wide, const Pass& first) const;
   // Whether every step of a pass reads of `node` the element of that step alone.
   bool is_read_in_step(const Node& node, const Pass& pass) const;
 

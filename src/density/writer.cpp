@@ -110,8 +110,11 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
     const Pass& pass = schedule.passes[p];
     if (share_ && share_->team.type() != Type::none && static_cast<int64_t>(p) > schedule_.spread_pass) break;
     if (pass.tile > 0) {
-      write_tiles(pass, schedule.passes[p + 1], schedule.passes[p + 2]);
-      p += 2;
+      if (pass.tiled == 3)
+        write_tiles(pass, schedule.passes[p + 1], schedule.passes[p + 2]);
+      else
+        write_tiles(pass, schedule.passes[p + 1]);
+      p += pass.tiled - 1;
       continue;
     }
     write_pass(pass);
@@ -255,6 +258,26 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
               "[sample] " + std::string(row.name) + ": expected operations that a sampler's kernel has");
 }
 
+// Operations that an element of a reduction is made of, as far as they are written where it is read.
+double DensityWriter::inline_cost(const Node& reduction) const {
+  double cost = 0;
+  std::unordered_set<const Node*> seen{&reduction};
+  std::vector<const Node*> open{&reduction};
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    const graph::Row& row = graph::row_of(node.op);
+    if (row.kind != graph::Kind::view) cost += row.cost;
+    for (const Tensor& operand : node.operands) {
+      const Node& from = graph::node_of(operand);
+      if (leaves_.contains(&from) || is_stored(from) || totals_.contains(&from) || is_variable(from))
+        continue;
+      if (element_count(from.shape) > 1 && seen.insert(&from).second) open.push_back(&from);
+    }
+  }
+  return cost;
+}
+
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
   if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type)) {
@@ -266,7 +289,7 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   }
   const auto types = total_types(node);
   const auto reductions = total_reductions(node);
-  if (count <= small) {
+  if (count <= small && static_cast<double>(count) * inline_cost(node) <= most_written) {
     // Two rows of operations are half as long as one.
     std::vector<Value> totals, others;
     const auto join = [&](std::vector<Value>& to, const std::vector<Value>& parts) {

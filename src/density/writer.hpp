@@ -83,6 +83,7 @@ class DensityWriter final : public graph::Reader {
   Scalar evaluate_known(const Node& node, const Index& at, Value linear);
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
+  double inline_cost(const Node& reduction) const;
   Scalar reduction(const Node& node, const Index& at);
   struct Run {  // of updates that go to one element
     Value begin, end;
@@ -177,11 +178,13 @@ class DensityWriter final : public graph::Reader {
   void add_rows(const Node& node, Value begin, Value count);
   void clear_columns(const Node& node);
   void add_columns(const Node& node, Value begin, Value count);
-  void write_tiles(const Pass& product, const Pass& between, const Pass& back);
   void write_product_by_rows(const Node& node);
   void write_product_by_columns(const Node& node);
   void write_factor(const Node& node);
   void write_places(const Node& node);
+  // --- tiles.cpp
+  void write_tiles(const Pass& product, const Pass& between, const Pass& back);
+  void write_tiles(const Pass& first, const Pass& wide);
   void write_segments(const Node& node);
   void write_segments_by_parts(const Node& node, int64_t width);
   int64_t segment_lanes(const Node& node) const;
@@ -210,6 +213,9 @@ class DensityWriter final : public graph::Reader {
   const Density& density_;
   const Schedule& schedule_;
   std::unordered_map<const Node*, int64_t> offsets_;  // of the variables
+  // Operations of a short sum that is written out element by element; longer ones are loops, since a compiler
+  // takes 0.05 ms for each. A guess.
+  static constexpr double most_written = 600;
   static constexpr int most_depth = 3000;  // of expressions; a level takes some 1.2 KB of the stack
   int depth_ = 0;
   std::unordered_set<const Node*> leaves_;

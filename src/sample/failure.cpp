@@ -1,9 +1,12 @@
 #include "sample/failure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <span>
 
 #include <adit/ops.hpp>
+#include <adit/transform.hpp>
 
 #include "sample/outside.hpp"
 
@@ -11,24 +14,105 @@ namespace adit::sampling {
 
 namespace {
 
+constexpr size_t most_numbers_told = 6, most_terms_told = 8;
+
+std::string to_words(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "infinite" : "-infinity";
+  return fmt::format("{:.6g}", value);
+}
+
+std::string to_words(std::span<const double> numbers) {
+  if (numbers.size() == 1) return to_words(numbers[0]);
+  std::string list;
+  for (size_t i = 0; i < numbers.size() && i < most_numbers_told; ++i)
+    list += (i ? ", " : "") + to_words(numbers[i]);
+  return fmt::format("[{}{}]", list, numbers.size() > most_numbers_told ? ", ..." : "");
+}
+
+// The first event of a term that is not finite; 0 where all are.
+size_t bad_event(std::span<const double> events) {
+  const auto bad = std::find_if(events.begin(), events.end(), [](double x) { return !std::isfinite(x); });
+  return bad == events.end() ? 0 : static_cast<size_t>(bad - events.begin());
+}
+
+// What a statement of a program met at a point: " in `y ~ normal(mu, s)`, where n = 3, s = -1.5".
+std::string statement_words(const stats::ModelState& model, const stats::ModelTerm& term, const Tensor& u) {
+  Tensors graphs{term.pointwise};
+  for (const auto& witness : term.witnesses)
+    if (witness.value) graphs.push_back(witness.value);
+  const Tensors values = stats::at_point(model, graphs, u);
+  const auto events = as_type(values[0], DType::f64).to_vector<double>();
+  const size_t event = bad_event(events);
+  std::string used, rounds, spoken;
+  size_t next = 1;
+  for (const auto& witness : term.witnesses) {
+    if (!witness.value) {
+      spoken += witness.name;
+      continue;
+    }
+    const auto numbers = as_type(values[next++], DType::f64).to_vector<double>();
+    const size_t each = witness.by_event ? numbers.size() / events.size() : numbers.size();
+    const auto own = std::span(numbers).subspan(witness.by_event ? event * each : 0, each);
+    if (term.rejects && !witness.is_round) {
+      spoken += to_words(own);
+      continue;
+    }
+    // Of a list that stands beside a list of events the one of this event.
+    const bool is_beside = !witness.by_event && events.size() > 1 && each == events.size();
+    std::string& list = witness.is_round ? rounds : used;
+    list += fmt::format("{}{}{} = {}", list.empty() ? "" : ", ", witness.name,
+                        is_beside ? fmt::format("[{}]", event + 1) : "",
+                        is_beside ? to_words(own[event]) : to_words(own));
+  }
+  const std::string where = rounds + (rounds.empty() || used.empty() ? "" : ", ") + used;
+  if (term.rejects)
+    return fmt::format(", which rejects{}: {}", rounds.empty() ? "" : " at " + rounds, spoken);
+  return fmt::format(" in `{}`{}", term.stated, where.empty() ? "" : ", where " + where);
+}
+
+// "line 12" of a statement of a program; else its name.
+std::string name_of(const stats::ModelTerm& term) {
+  const bool is_line = term.name.starts_with("line:");
+  return is_line ? "line " + term.name.substr(5, term.name.find_first_of(": ", 5) - 5) : term.name;
+}
+
+std::string term_words(const stats::ModelState& model, const stats::ModelTerm& term, double value,
+                       const Tensor& u) {
+  std::string words = fmt::format("{} is {}", name_of(term), to_words(value));
+  if (!term.witnesses.empty() || term.rejects) return words + statement_words(model, term, u);
+  const std::string outside = term.parameters.empty() ? "" : outside_words(model, term, u);
+  return outside.empty() ? words : fmt::format("{} ({})", words, outside);
+}
+
 // The terms that are not finite at a point.
 std::string bad_terms(const stats::ModelState& model, const Tensor& u) {
   Tensors totals;
   for (const auto& term : model.terms) totals.push_back(term.total);
   const Tensors values = stats::at_point(model, totals, u);
   std::string list;
+  size_t count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const double value = values[i].item<double>();
     if (std::isfinite(value)) continue;
-    list += fmt::format("{}{} is {}", list.empty() ? "" : ", ", model.terms[i].name,
-                        std::isnan(value) ? "NaN"
-                        : value > 0       ? "infinite"
-                                          : "-infinity");
-    const auto& term = model.terms[i];
-    const std::string words = term.parameters.empty() ? "" : outside_words(model, term, u);
-    if (!words.empty()) list += fmt::format(" ({})", words);
+    if (++count <= most_terms_told)
+      list += (list.empty() ? "" : "; ") + term_words(model, model.terms[i], value, u);
   }
-  return list;
+  return count > most_terms_told ? fmt::format("{}; and {} more", list, count - most_terms_told) : list;
+}
+
+// The first term whose slope is not finite where its value is.
+std::string bad_slope(const stats::ModelState& model, const Tensor& u) {
+  constexpr size_t most_tried = 200;
+  for (size_t i = 0; i < model.terms.size() && i < most_tried; ++i) {
+    const stats::ModelTerm& term = model.terms[i];
+    const auto total = [&](const Tensor& x) { return stats::at_point(model, {term.total}, x)[0]; };
+    const auto slopes = grad(total)(u).to_vector<double>();
+    if (std::all_of(slopes.begin(), slopes.end(), [](double x) { return std::isfinite(x); })) continue;
+    return fmt::format("the gradient is not finite, that of {}{}", name_of(term),
+                       term.witnesses.empty() ? "" : statement_words(model, term, u));
+  }
+  return "the gradient is not finite";
 }
 
 }  // namespace
@@ -56,7 +140,8 @@ void throw_failure(Failure failure, const stats::ModelState& model, const std::v
       fail(fmt::format(
           "expected a start point with a finite log density and gradient, found none in {}; at the last one "
           "{}",
-          once ? "the only attempt" : "100 attempts", terms.empty() ? "the gradient is not finite" : terms));
+          once ? "the only attempt" : "100 attempts",
+          terms.empty() ? bad_slope(model, tensor(point)) : terms));
     } break;
     case Failure::improper:
       fail("the step size grew beyond 1e7: the posterior is improper; give every variable a proper prior");

@@ -10,4 +10,7 @@ void check_options(const stats::ModelState& model, const SampleOptions& options)
 // Start points and an earlier run's metric, where the options give them.
 void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions& options);
 
+// Where a chain would start, unconstrained; the first of a hundred attempts with a density, else the last.
+std::vector<double> start_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain);
+
 }  // namespace adit::sampling

@@ -146,14 +146,14 @@ void add_predictive(const ModelState& model, const std::vector<double>& points, 
 
 // --- Generated quantities ----------------------------------------------------------------------------------
 
-void add_generated(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
-                   int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,
-                   std::vector<DrawsVariable>& variables) {
-  if (model.generated.empty() || points.empty()) return;
+namespace {
+
+void add_generated_at(const ModelState& model, const std::vector<double>& points,
+                      const std::vector<uint64_t>& numbers, uint64_t seed,
+                      const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
+  if (model.generated.empty() || numbers.empty()) return;
   Tensors graphs;
   for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
-  const std::vector<uint64_t> numbers =
-      numbers_of(first_chain, chains, points.size() / static_cast<size_t>(model.size));
   const Tensor key = random::fold_in(random::key(seed), hash64("generated quantities"));
   auto values =
       values_in_blocks(model, graphs, points, numbers, device,
@@ -166,6 +166,23 @@ void add_generated(const ModelState& model, const std::vector<double>& points, i
     variables.push_back({one.name, one.shape, std::vector<std::string>(static_cast<size_t>(one.shape.size())),
                          std::move(values[i])});
   }
+}
+
+}  // namespace
+
+void add_generated(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
+                   int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,
+                   std::vector<DrawsVariable>& variables) {
+  if (points.empty()) return;
+  const std::vector<uint64_t> numbers =
+      numbers_of(first_chain, chains, points.size() / static_cast<size_t>(model.size));
+  add_generated_at(model, points, numbers, seed, device, variables);
+}
+
+void add_generated_of_nothing(const ModelState& model, int64_t chains, int64_t draws, uint64_t seed,
+                              const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
+  add_generated_at(model, {}, numbers_of(0, chains, static_cast<size_t>(chains * draws)), seed, device,
+                   variables);
 }
 
 }  // namespace adit::sampling

@@ -6,7 +6,7 @@
 
 #include <adit/checkpoint.hpp>
 
-#include "density/density.hpp"
+#include "density/digest.hpp"
 #include "sample/checkpoint_format.hpp"
 #include "sample/collect.hpp"
 #include "sample/journal.hpp"
@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-void check_model(const CheckpointHeader& header, const std::string& path, const stats::ModelState& model) {
+void check_model(const CheckpointHeader& header, const std::string& path, const stats::ModelState& model,
+                 const Density& density) {
   const auto refuse = [&](const std::string& expected, const std::string& got) {
     throw Error(ErrorKind::io, fmt::format("[draws_so_far] {}: expected {}, got {}", path, expected, got));
   };
@@ -28,6 +29,8 @@ void check_model(const CheckpointHeader& header, const std::string& path, const 
   if (layout["variables"] != Json(variables_of(model)) ||
       header.dimensions != static_cast<uint64_t>(model.size))
     refuse(fmt::format("the variables of {} as they are now", model.name), "others");
+  if (layout.value("density", "") != digest_of(density))
+    refuse(fmt::format("the log density of {} as it is now", model.name), "another");
   if (header.stats != static_cast<uint64_t>(stats_count))
     refuse(fmt::format("{} numbers of the sampler a row", stats_count), std::to_string(header.stats));
 }
@@ -73,22 +76,24 @@ void describe(const CheckpointHeader& header, const stats::ModelState& model, Dr
 Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
                    const stats::ModelState& model, const std::shared_ptr<Device>& device) try {
   const CheckpointHeader& header = contents.header;
-  check_model(header, path, model);
+  const Density density = make_density(model, header.is_f32 ? DType::f32 : DType::f64);
+  check_model(header, path, model, density);
   Draws draws;
   describe(header, model, draws);
   const int64_t warm = warmup_rows(parse_json(header.options));
-  const Tensor graph = make_density(model, header.is_f32 ? DType::f32 : DType::f64).constant;
-  const double constant = stats::at_point(model, {graph}, {})[0].item<double>();
+  const double constant = stats::at_point(model, {density.constant}, {})[0].item<double>();
   draws.draws = draws_after(contents, warm);
   if (draws.draws == 0) return draws;
-  const auto collect = [&](int64_t first, int64_t count, auto& variables, auto& stats) {
-    collect_draws(model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)),
-                  constant, device, variables, stats);
+  const auto collect = [&](int64_t first, int64_t count, uint64_t seed, auto& variables, auto& stats) {
+    const std::vector<double> points = collect_draws(
+        model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)), constant,
+        device, variables, stats);
+    add_generated(model, points, 0, draws.chains, seed, device, variables);
   };
-  collect(warm, draws.draws, draws.variables, draws.stats);
+  collect(warm, draws.draws, draws.seed, draws.variables, draws.stats);
   if (warm > 0) {
     draws.warmup_draws = warm;
-    collect(0, warm, draws.warmup_variables, draws.warmup_stats);
+    collect(0, warm, draws.seed ^ 1, draws.warmup_variables, draws.warmup_stats);
   }
   draws.observed = observed_of(model);
   for (int64_t chain = 0; chain < draws.chains; ++chain)
@@ -117,6 +122,11 @@ std::string model_of_checkpoint(const std::string& path) {
 
 Draws draws_so_far(const std::string& path, const Model& model, const std::shared_ptr<Device>& device) {
   return sampling::draws_so_far(read_checkpoint(path), path, stats::state_of(model), device);
+}
+
+std::string origin_of_checkpoint(const std::string& path) {
+  const auto options = parse_json(read_checkpoint(path).header.options);
+  return options.is_object() ? options.value("origin", "") : "";
 }
 
 std::optional<int64_t> draws_in_checkpoint(const std::string& path) try {

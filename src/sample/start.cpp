@@ -76,13 +76,16 @@ bool has_density(const stats::ModelState& model, const std::vector<double>& poin
 
 std::vector<double> start_of(const stats::ModelState& model, const SampleOptions& options,
                              const Values& values, uint32_t chain, bool wide) {
-  if (values.empty()) return {};
   const bool complete = values.size() == model.variables.size() || options.init_radius == 0;
   const HostStream stream{options.seed, chain, wide};
   std::vector<double> point = point_of(model, options, values, stream, 0);
   for (uint32_t attempt = 1; !complete && attempt < most_attempts && !has_density(model, point); ++attempt)
     point = point_of(model, options, values, stream, attempt);
   return point;
+}
+
+const Values& init_of(const SampleOptions& options, int64_t chain) {
+  return options.init[options.init.size() == 1 ? 0 : static_cast<size_t>(chain)];
 }
 
 }  // namespace
@@ -93,11 +96,18 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
   // Chains that share all of their values share the point.
   const bool shared = options.init.size() == 1 && options.init[0].size() == model.variables.size();
   std::vector<std::vector<double>> points;
-  for (int64_t c = 0; c < (shared ? 1 : options.chains); ++c)
-    points.push_back(start_of(model, options,
-                              options.init[options.init.size() == 1 ? 0 : static_cast<size_t>(c)],
-                              static_cast<uint32_t>(c), run.density().type == DType::f64));
+  for (int64_t c = 0; c < (shared ? 1 : options.chains); ++c) {
+    const Values& values = init_of(options, c);
+    points.push_back(values.empty() ? std::vector<double>()
+                                    : start_of(model, options, values, static_cast<uint32_t>(c),
+                                               run.density().type == DType::f64));
+  }
   run.start_at(points);
+}
+
+std::vector<double> start_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain) {
+  return start_of(model, options, options.init.empty() ? Values() : init_of(options, chain),
+                  static_cast<uint32_t>(chain), true);
 }
 
 }  // namespace adit::sampling

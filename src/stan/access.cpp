@@ -32,9 +32,9 @@ Tracked* Evaluator::tracked(int slot, int home) {
 
 std::vector<bool> Evaluator::running(int level) const {
   std::vector<bool> holds(static_cast<size_t>(level ? levels_.at(level).total : 1), true);
-  for (const Value& mask : masks_) {
-    if (!mask.is_known() || mask.level > level) continue;
-    const Value by_lane = levels_.lifted(mask, level);
+  for (const Mask& mask : masks_) {
+    if (!mask.own.is_known() || mask.own.level > level) continue;
+    const Value by_lane = levels_.lifted(mask.own, level);
     for (size_t i = 0; i < holds.size(); ++i) holds[i] = holds[i] && by_lane.known->numbers[i] != 0;
   }
   return holds;
@@ -153,18 +153,27 @@ bool Evaluator::depends(const Tracked& tracked, const Stored& variable, int leve
 
 // Where only some of the lanes run, what is known is known of those: what others have may make no sense here.
 Value Evaluator::in_part(const Value& value) const {
-  const int top = levels_.top();
-  const bool is_part =
-      value.is_known() && value.level > 0 && value.level < top && !levels_.at(top).is_regular;
-  return is_part ? levels_.lifted(value, top) : value;
+  if (!value.is_known() || value.level == 0) return value;
+  int part = levels_.top();
+  while (part > value.level && levels_.at(part).is_regular) --part;
+  return levels_.lifted(value, part);
+}
+
+const Value& Evaluator::mask() {
+  for (size_t i = 0; i < masks_.size(); ++i)
+    if (!masks_[i].joined)
+      masks_[i].joined =
+          i == 0 ? masks_[i].own : operate(Operator::logical_and, *masks_[i - 1].joined, masks_[i].own, {});
+  return *masks_.back().joined;
 }
 
 // Under a condition on parameters: a branch that is not taken has no say in derivatives, which may be none
 // there (that of log(x) at x < 0). The value stays; what comes back is cut off.
 Value Evaluator::guarded(const Value& value) {
   constexpr int64_t most = 64;  // numbers; each becomes one a lane
-  if (masks_.empty() || value.kind != Value::Kind::traced || value.size() > most) return value;
-  const Value operands[] = {masks_.back(), value};
+  const bool has_slope = value.kind == Value::Kind::traced && !value.type.is_integer();
+  if (masks_.empty() || !has_slope || value.size() > most) return value;
+  const Value operands[] = {mask(), value};
   return elementwise(value.type, operands, {}, nullptr,
                      [](const Tensor* x) { return select(x[0] != 0.0, x[1], stop_gradient(x[1])); });
 }
@@ -252,6 +261,7 @@ void Evaluator::write_at_once(const Storage& storage, const Value& value, const 
     *storage.value = with(*storage.value, storage.rest, value, place);
     return;
   }
+  if (storage.value->is_nothing()) *storage.value = unset_like(value);
   const std::optional<Touch> touch = touch_of(storage, levels_.top());
   if (!touch) throw NotTogether{"a place that follows from parameters, in some of the rounds"};
   *storage.value = placed(whole(*storage.value), storage.home, *touch, whole(value), false);
@@ -269,7 +279,7 @@ void Evaluator::add_to_variable(Stored& variable, int slot, const Spots& spots, 
     return;
   }
   Value addend = value;
-  for (const Value& mask : masks_) addend = chosen(mask, addend, known_real(0));
+  if (!masks_.empty()) addend = chosen(mask(), addend, known_real(0));
   addend = at_lanes(addend, levels_.top());
   const int level = together_.back()->level;
   bool deeper = false;
@@ -302,6 +312,7 @@ Value placed_known(const Levels& levels, const Value& whole, int home, const Tou
     for (int64_t k = 0; k < touch.each; ++k) {
       const int64_t number = touch.blocks[lane * static_cast<size_t>(touch.each) + static_cast<size_t>(k)];
       for (int64_t e = 0; e < touch.block; ++e, ++next) {
+        if (number < 0) continue;
         double& at = numbers[static_cast<size_t>(homes[lane] * whole.size() + number * touch.block + e)];
         at = (adds ? at : 0) + from.known->numbers[next];
       }
@@ -386,22 +397,47 @@ Value Evaluator::placed(const Value& whole, int home, const Touch& touch, const 
   if (!(rows.shape() == row_shape)) rows = broadcast_to(rows, row_shape);
   table = reshape(table, {home_count * blocks, touch.block});
   rows = reshape(rows, {count * touch.each, touch.block});
+  if (std::any_of(touch.blocks.begin(), touch.blocks.end(), [](int64_t block) { return block < 0; })) {
+    std::vector<int64_t> kept, kept_places;  // what goes nowhere is left out
+    for (size_t i = 0; i < places.size(); ++i)
+      if (touch.blocks[static_cast<size_t>(lanes[i / each]) * each + i % each] >= 0)
+        kept.push_back(static_cast<int64_t>(i)), kept_places.push_back(places[i]);
+    if (kept.empty()) return at_lanes(whole, home);
+    rows = take(rows, adit::tensor(kept), 0);
+    places = std::move(kept_places);
+  }
   const Tensor changed = adds ? indexed_add(table, adit::tensor(places, {std::ssize(places), 1}), rows)
                               : rows_placed(table, rows, places);
   return traced_value(whole.type, whole.shape, reshape(changed, table_shape), home, inside);
 }
 
-// The value of each last round.
-Value Evaluator::last_of_lanes(const Value& value, int level) {
+bool Evaluator::has_empty_lanes(int level) const {
+  if (levels_.at(level).is_regular) return false;
+  std::vector<bool> has(static_cast<size_t>(levels_.at(level - 1).total));
+  for (const int64_t lane : levels_.at(level).parent) has[static_cast<size_t>(lane)] = true;
+  return std::find(has.begin(), has.end(), false) != has.end();
+}
+
+// The value of each last round; where there is none, the one before the loop.
+Value Evaluator::last_of_lanes(const Value& value, const Value& before, int level) {
   if (value.level < level && levels_.at(level).is_regular) return whole(value);
   const Value all = at_lanes(value, level);
   const int around = level - 1;
-  const int64_t before = levels_.at(around).total;
   const std::vector<int64_t> parent = levels_.ancestors(level, around);
-  std::vector<int64_t> last(static_cast<size_t>(before), -1);
+  std::vector<int64_t> last(static_cast<size_t>(levels_.at(around).total), -1);
   for (size_t i = 0; i < parent.size(); ++i) last[static_cast<size_t>(parent[i])] = static_cast<int64_t>(i);
-  if (std::find(last.begin(), last.end(), -1) != last.end())
-    throw NotTogether{"a loop that may have no round"};
+  if (std::find(last.begin(), last.end(), -1) != last.end()) {
+    std::vector<double> has;
+    for (int64_t& lane : last) has.push_back(lane >= 0), lane = std::max<int64_t>(lane, 0);
+    const Value condition = known_value(scalar_type(Base::integer), {}, std::move(has), around);
+    return merged(condition, of_lanes(all, last, level), before);
+  }
+  return of_lanes(all, last, level);
+}
+
+// The values that some lanes of the level have, one for each lane of the level around it.
+Value Evaluator::of_lanes(const Value& all, std::vector<int64_t> last, int level) {
+  const int around = level - 1;
   if (all.is_known()) {
     std::vector<double> numbers;
     for (const int64_t lane : last)

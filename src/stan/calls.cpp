@@ -8,6 +8,7 @@
 #include "stan/evaluator.hpp"
 #include "stan/functions/table.hpp"
 #include "stan/signature.hpp"
+#include "stan/uses.hpp"
 
 namespace adit::stan {
 
@@ -51,29 +52,36 @@ Value Evaluator::call_function(const Function& function, std::vector<Value> argu
   if (!function.body) fail(place, fmt::format("the function {} is declared but not defined", function.name));
   if (depth_ >= most_calls)
     fail(place, fmt::format("expected calls inside of calls to end, got {} of them", most_calls));
-  Frame frame(static_cast<size_t>(function.slots));
+  const FunctionWithoutJumps& other = without_jumps_.functions.at(&function);
+  const bool plain = is_data_only && levels_.top() == 0 && masks_.empty() && !draws_numbers(*function.body);
+  const bool as_it_stands = plain || !other.body;
+  Frame frame(static_cast<size_t>(other.slots));
   for (size_t i = 0; i < arguments.size(); ++i) {
     Stored& variable = frame[static_cast<size_t>(function.arguments[i].slot)];
     variable.value = promoted(arguments[i], function.arguments[i].type);
     variable.home = levels_.top();
   }
+  if (other.result >= 0) {
+    Stored& result = frame[static_cast<size_t>(other.result)];
+    result.value.type = function.result;
+    result.home = levels_.top();
+    if (function.result.is_scalar()) result.value = unset_like(known_value(function.result, {}, {}));
+  }
   struct Guard {  // also where a loop begins again in another way
     Evaluator& evaluator;
     Frame* frame;
-    int level;
     Rest rests;
-    bool in_rounds;
+    std::vector<Witness>* witnesses;
     ~Guard() {
-      evaluator.in_rounds_ = in_rounds;
-      evaluator.frame_ = frame, evaluator.loop_level_ = level, --evaluator.depth_;
+      evaluator.frame_ = frame, --evaluator.depth_;
+      evaluator.witnesses_ = witnesses;
       evaluator.rests_ = std::move(rests);
     }
-  } guard{*this, frame_, loop_level_, std::exchange(rests_, {}), std::exchange(in_rounds_, false)};
+  } guard{*this, frame_, std::exchange(rests_, {}), std::exchange(witnesses_, nullptr)};
   ++depth_;
   frame_ = &frame;
-  loop_level_ = 0;
   returned_ = {};
-  const Flow flow = execute(*function.body);
+  const Flow flow = execute(as_it_stands ? *function.body : *other.body);
   if (flow != Flow::returned && function.result.base != Base::none)
     fail(place, fmt::format("the function {} ended without a return", function.name));
   return function.result.base == Base::none ? Value{} : promoted(returned_, function.result);
@@ -82,6 +90,19 @@ Value Evaluator::call_function(const Function& function, std::vector<Value> argu
 Tensor Evaluator::next_key() {
   if (!key) throw Error(ErrorKind::internal, "[stan] key: expected one for random numbers, got none");
   return random::fold_in(key, ++draws_);
+}
+
+// For numbers that are drawn in the step of a recurrence: each step has its own.
+Tensor Evaluator::key_of_step(const Tensor& own_key, int inside) {
+  if (inside == 0) return own_key;
+  std::vector<double> steps;
+  for (int64_t lane = 0; lane < levels_.at(inside).total; ++lane)
+    steps.push_back(static_cast<double>(levels_.step_of(lane, inside)));
+  bool in_lanes = false;
+  const Value number = known_value(scalar_type(Base::integer), {}, std::move(steps), inside);
+  Tensor step = as_type(tensor_at(number, inside, inside, in_lanes), DType::i64);
+  if (in_lanes) step = reshape(slice(step, {0}, {1}), {});
+  return random::fold_in(own_key, step);
 }
 
 // Of data alone, in transformed data: numbers again.
@@ -168,7 +189,9 @@ Value Evaluator::draw(const std::string& full_name, std::vector<Value>& argument
   // A lane has numbers of its own, also where all have the same parameters.
   std::vector<Value> operands = arguments;
   operands.push_back(at_lanes(known_real(0), levels_.top()));
-  const Tensor own_key = next_key();
+  int inside = 0;
+  for (Value& operand : operands) operand = whole(operand), inside = std::max(inside, operand.inside);
+  const Tensor own_key = key_of_step(next_key(), inside);
   return elementwise(type, operands, place, nullptr, [&](const Tensor* x) {
     return row->draw(own_key, x, broadcast_shape(x, operands.size()));
   });
@@ -179,6 +202,8 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
   const GeneralFunction* row = row_named(general_functions(), name);
   if (!row) fail(place, fmt::format("the function {} is not supported yet", name));
   for (Value& value : values) value = whole(value);
+  const bool draws = name.ends_with("_rng");
+  if (draws && levels_.top() > 0) lift_smallest(values);
   const Met met = meet(values);
   Arguments arguments;
   arguments.lanes = met.lanes;
@@ -188,14 +213,7 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
     arguments.types.push_back(values[i].type);
     arguments.in_lanes.push_back(met.in_lanes[i]);
   }
-  const bool draws = name.ends_with("_rng");
-  if (draws) arguments.key = next_key();
-  // A lane has numbers of its own, also where all have the same arguments.
-  int level = met.level;
-  if (draws && met.lanes == 0 && met.inside == 0) {
-    level = levels_.top();
-    arguments.lanes = levels_.lanes(level, 0);
-  }
+  if (draws) arguments.key = key_of_step(next_key(), met.inside);
   Tensor result;
   try {
     result = as_type(row->compute(arguments), DType::f64);
@@ -209,13 +227,30 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
                               to_string(shape)));
     shape.erase(0);
   }
-  return traced_value(type, shape, result, level, met.inside);
+  return traced_value(type, shape, result, met.level, met.inside);
+}
+
+// A lane draws numbers of its own, also where all have the same arguments.
+void Evaluator::lift_smallest(std::vector<Value>& values) {
+  Value* smallest = nullptr;
+  for (Value& value : values)
+    if (!value.type.is_integer() && (!smallest || value.size() < smallest->size())) smallest = &value;
+  if (!smallest) smallest = &values.at(0);
+  *smallest = at_lanes(*smallest, levels_.top());
 }
 
 void Evaluator::tilde(const Statement& s) {
   if (!has_density) return;
   std::vector<Value> arguments{evaluate(*s.value)};
-  for (const auto& argument : s.arguments) arguments.push_back(evaluate(*argument));
+  for (const auto& argument : s.arguments) {
+    arguments.push_back(evaluate(*argument));
+    if (witnesses_) witness(*argument, arguments.back());
+  }
+  const std::vector<Witness> used = told_witnesses();
+  if (observe(s, arguments)) {
+    terms.back().uses = used;
+    return;
+  }
   const bool discrete = s.value->type.is_integer();
   Value term;
   if (s.function) {
@@ -225,7 +260,7 @@ void Evaluator::tilde(const Statement& s) {
     term = call_builtin(s.name + (discrete && is_builtin(s.name + "_lpmf") ? "_lpmf" : "_lpdf"), copy,
                         scalar_type(Base::real), s.place);
   }
-  add_term(term, s.place);
+  add_term(term, {.place = s.place, .value = {}, .uses = used});
   if (s.truncation.present) add_truncation(s, arguments);
 }
 
@@ -257,7 +292,7 @@ void Evaluator::add_own_truncation(const Statement& s, const std::vector<Value>&
     inside = operate(Operator::logical_and, inside,
                      operate(Operator::less_equal, arguments[0], high, s.place), s.place);
   const Value none = known_real(-INFINITY), less = operate(Operator::subtract, known_real(0), mass, s.place);
-  add_term(chosen(inside, less, none), s.place);
+  add_term(chosen(inside, less, none), {.place = s.place, .value = {}});
 }
 
 // Less the logarithm of the mass between the bounds, once for each number.
@@ -293,7 +328,8 @@ void Evaluator::add_truncation(const Statement& s, const std::vector<Value>& arg
     Tensor inside = has_low ? (has_high ? logical_and(x[0] >= x[1], x[0] <= b) : x[0] >= x[1]) : x[0] <= b;
     return select(inside, negate(mass), full({}, -INFINITY, DType::f64));
   });
-  add_term(traced_value(scalar_type(Base::real), {}, total_of(each), each.level, each.inside), s.place);
+  add_term(traced_value(scalar_type(Base::real), {}, total_of(each), each.level, each.inside),
+           {.place = s.place, .value = {}});
 }
 
 bool Evaluator::computes(const std::string& full_name) {

@@ -1,5 +1,6 @@
 // Choices. One way where the condition is the same everywhere; where it is known by lane, each lane its own;
 // else both, and each variable takes the value of its way.
+#include <array>
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
@@ -14,13 +15,12 @@ Evaluator::Flow Evaluator::choice(const Statement& s) {
     return s.otherwise ? execute(*s.otherwise) : Flow::next;
   }
   const bool returns = may_return(*s.body) || (s.otherwise && may_return(*s.otherwise));
-  if (returns && in_rounds_)
-    throw NotTogether{"a return under a condition that is not the same everywhere, in a loop"};
   // Where it returns in some lanes alone, the others go on with all that follows in the function.
   const Rest after = returns ? rests_ : Rest();
   const bool in_scan = levels_.innermost_scan(levels_.top()) > 0;
-  const Flow flow = condition.is_known() && !in_scan ? split_choice(s, condition, after)
-                                                     : masked_choice(s, condition, after);
+  const Ways ways{s.body.get(), s.otherwise.get()};
+  const Flow flow = condition.is_known() && !in_scan ? split_choice(ways, condition, after)
+                                                     : masked_choice(ways, condition, after);
   if (returns && flow == Flow::next) {  // a function that returns nothing: what follows has been run
     returned_ = {};
     return Flow::returned;
@@ -41,28 +41,26 @@ Evaluator::Flow Evaluator::branch(const Statement* body, const Rest& rest) {
 }
 
 // Lanes for which it holds go one way, the others the other.
-Evaluator::Flow Evaluator::split_choice(const Statement& s, const Value& condition, const Rest& rest) {
+Evaluator::Flow Evaluator::split_choice(const Ways& ways, const Value& condition, const Rest& rest) {
   const Value by_lane = levels_.lifted(condition, levels_.top());
   std::vector<int64_t> lanes[2];
   for (size_t i = 0; i < by_lane.known->numbers.size(); ++i)
     lanes[by_lane.known->numbers[i] != 0 ? 0 : 1].push_back(static_cast<int64_t>(i));
   Value results[2];
   Flow flows[2] = {Flow::next, Flow::next};
-  const Statement* bodies[] = {s.body.get(), s.otherwise.get()};
+  const Statement* bodies[] = {ways.yes, ways.no};
   for (int way = 0; way < 2; ++way) {
     if (lanes[way].empty()) continue;
     if (lanes[1 - way].empty()) return branch(bodies[way], rest);
+    if (!bodies[way] && rest.empty()) continue;
     levels_.push_ragged(lanes[way]);
     flows[way] = branch(bodies[way], rest);
-    if (flows[way] == Flow::returned) results[way] = whole(at_lanes(returned_, levels_.top()));
-    if (flows[way] == Flow::broke || flows[way] == Flow::continued) throw NotTogether{"break or continue"};
-    const bool has = results[way].known || results[way].tensor;
-    if (has) results[way] = spread(results[way]);
+    if (flows[way] == Flow::returned && !returned_.is_nothing())
+      results[way] = spread(whole(at_lanes(returned_, levels_.top())));
     leave_level();
   }
-  if (flows[0] != flows[1]) throw NotTogether{"a return in some of the rounds"};
-  if (flows[0] == Flow::next) return Flow::next;
-  returned_ = chosen(condition, results[0], results[1]);
+  if (flows[0] == Flow::next && flows[1] == Flow::next) return Flow::next;
+  returned_ = merged(condition, results[0], results[1]);
   return Flow::returned;
 }
 
@@ -83,36 +81,42 @@ Value Evaluator::spread(const Value& value) {
                       value.inside);
 }
 
-// Both ways are run, and each variable has the value of its way.
-Evaluator::Flow Evaluator::masked_choice(const Statement& s, const Value& condition, const Rest& rest) {
-  std::set<int> written = written_slots(s);
-  std::set<int> inner = declared_slots(s);
+// Variables from outside that a choice or what follows it may write.
+std::set<int> Evaluator::written_by(const Ways& ways, const Rest& rest) {
+  std::set<int> written, inner;
+  const auto add = [&](const Statement& statement) {
+    written.merge(written_slots(statement));
+    inner.merge(declared_slots(statement));
+  };
+  for (const Statement* way : {ways.yes, ways.no})
+    if (way) add(*way);
   for (const auto& list : rest)
-    for (const auto& statement : list) {
-      written.merge(written_slots(*statement));
-      inner.merge(declared_slots(*statement));
-    }
+    for (const auto& statement : list) add(*statement);
   for (const int slot : inner) written.erase(slot);
+  return written;
+}
+
+void Evaluator::run_masked(const Value& mask, const Statement* body, const Rest& rest, Flow& flow) {
+  masks_.push_back({mask});
+  flow = branch(body, rest);
+  masks_.pop_back();
+}
+
+// Both ways are run, and each variable has the value of its way.
+Evaluator::Flow Evaluator::masked_choice(const Ways& ways, const Value& condition, const Rest& rest) {
+  const std::set<int> written = written_by(ways, rest);
   for (const int slot : written) {
     Stored& variable = (*frame_)[static_cast<size_t>(slot)];
     if (variable.window.level) continue;
     if (Tracked* loop = tracked(slot, variable.home)) flush({&variable.value, variable.home, {}}, *loop);
   }
   const Frame before = *frame_;
-  std::vector<std::map<int, Tracked>> loops_before;
+  std::vector<std::map<int, Tracked>> loops_before, loops_first;
   for (const Together* loop : together_) loops_before.push_back(loop->variables);
-  const Value other = operate(Operator::equal, condition, known_integer(0), s.place);
-  const auto run_one = [&](const Value& mask, const Statement* body, Flow& flow) {
-    masks_.push_back(mask);
-    flow = branch(body, rest);
-    masks_.pop_back();
-    if (flow == Flow::broke || flow == Flow::continued) throw NotTogether{"break or continue"};
-  };
   Flow first = Flow::next, second = Flow::next;
-  run_one(condition, s.body.get(), first);
+  run_masked(condition, ways.yes, rest, first);
   const Value first_value = returned_;
-  Frame after_first = *frame_;
-  std::vector<std::map<int, Tracked>> loops_first;
+  const Frame after_first = *frame_;
   for (size_t i = 0; i < together_.size(); ++i) {
     loops_first.push_back(together_[i]->variables);
     for (auto& [slot, tracked] : together_[i]->variables) {
@@ -122,42 +126,83 @@ Evaluator::Flow Evaluator::masked_choice(const Statement& s, const Value& condit
     }
   }
   *frame_ = before;
-  run_one(other, s.otherwise.get(), second);
-  if (first != second) throw NotTogether{"a return under a condition on parameters"};
+  returned_ = {};
+  if (ways.no || !rest.empty())
+    run_masked(operate(Operator::equal, condition, known_integer(0), {}), ways.no, rest, second);
   for (const int slot : written) {
     const auto at_slot = static_cast<size_t>(slot);
-    Stored& now = (*frame_)[at_slot];
-    Tracked* second_loop = tracked(slot, now.home);
-    if (second_loop && second_loop->mode == Tracked::Mode::sum) continue;
-    Tracked* first_loop = nullptr;
-    for (size_t i = 0; second_loop && i < together_.size(); ++i)
-      if (together_[i]->variables.contains(slot) && &together_[i]->variables.at(slot) == second_loop)
-        first_loop = &loops_first[i].at(slot);
-    if (second_loop && second_loop->mode == Tracked::Mode::elements) {
-      merge_pending(condition, *first_loop, *second_loop, now);
-    } else {
-      if (second_loop) {
-        // Where one branch alone assigns, the other one has the value of the round before.
-        if (second_loop->assigned != first_loop->assigned) second_loop->carries = true;
-        second_loop->assigned = second_loop->assigned && first_loop->assigned;
-      }
-      const Value both = merged(condition, after_first[at_slot].value, now.value);
-      // Of a part of the lanes: the others keep what they have.
-      const int home = second_loop ? together_.back()->level : now.home;
-      now.value =
-          both.level > home && levels_.top() > home
-              ? placed(whole(before[at_slot].value), home,
-                       {.level = levels_.top(),
-                        .block = both.size(),
-                        .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
-                       whole(both), false)
-              : both;
-    }
-    for (size_t row = 0; row < now.window.rows.size() && row < 1; ++row)
-      now.window.rows[row] = merged(condition, after_first[at_slot].window.rows[row], now.window.rows[row]);
+    merge_variable(condition, slot, before[at_slot], after_first[at_slot], loops_first);
   }
-  if (first == Flow::returned) returned_ = merged(condition, first_value, returned_);
-  return first;
+  if (first == Flow::next && second == Flow::next) return Flow::next;
+  returned_ = merged(condition, first_value, returned_);
+  return Flow::returned;
+}
+
+void Evaluator::merge_variable(const Value& condition, int slot, const Stored& before,
+                               const Stored& after_first,
+                               const std::vector<std::map<int, Tracked>>& loops_first) {
+  Stored& now = (*frame_)[static_cast<size_t>(slot)];
+  Tracked* second_loop = tracked(slot, now.home);
+  if (second_loop && second_loop->mode == Tracked::Mode::sum) return;
+  Tracked first_loop;
+  for (size_t i = 0; second_loop && i < together_.size(); ++i)
+    if (together_[i]->variables.contains(slot) && &together_[i]->variables.at(slot) == second_loop)
+      first_loop = loops_first[i].at(slot);
+  if (second_loop && second_loop->mode == Tracked::Mode::elements) {
+    merge_pending(condition, first_loop, *second_loop, now);
+  } else {
+    if (second_loop) {
+      // Where one branch alone assigns, the other one has the value of the round before.
+      if (second_loop->assigned != first_loop.assigned) second_loop->carries = true;
+      second_loop->assigned = second_loop->assigned && first_loop.assigned;
+    }
+    const Value both = merged(condition, after_first.value, now.value);
+    // Of a part of the lanes: the others keep what they have.
+    const int home = second_loop ? together_.back()->level : now.home;
+    now.value =
+        both.level > home && levels_.top() > home
+            ? placed(before.value.is_nothing() ? unset_like(both) : whole(before.value), home,
+                     {.level = levels_.top(),
+                      .block = both.size(),
+                      .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
+                     whole(both), false)
+            : both;
+  }
+  if (!now.window.rows.empty())
+    now.window.rows[0] = merged(condition, after_first.window.rows[0], now.window.rows[0]);
+}
+
+// Lanes in which a condition does not hold (`holds`: does) write what is there already. That must not be what
+// another lane writes at the same time: an index that makes no sense there may point anywhere.
+void Evaluator::expect_own_places(const Touch& touch, int home, const Value& condition, bool holds) const {
+  const Value by_lane = levels_.lifted(condition, touch.level);
+  std::map<std::array<int64_t, 3>, bool> written;  // step, lane of the variable, place
+  const auto place_of = [&](size_t i) {
+    const auto lane = static_cast<int64_t>(i) / touch.each;
+    return std::array{levels_.step_of(lane, touch.level), levels_.ancestor(touch.level, home, lane),
+                      touch.blocks[i]};
+  };
+  const auto writes = [&](size_t i) {
+    return (by_lane.known->numbers[i / static_cast<size_t>(touch.each)] != 0) == holds;
+  };
+  for (size_t i = 0; i < touch.blocks.size(); ++i)
+    if (writes(i)) written[place_of(i)] = true;
+  for (size_t i = 0; i < touch.blocks.size(); ++i)
+    if (!writes(i) && touch.blocks[i] >= 0 && written.contains(place_of(i)))
+      throw NotTogether{"a place that some rounds write and others would keep"};
+}
+
+// What is there already at the places of a write, in its form.
+Value Evaluator::at_touch(const Value& value, const Touch& touch, const Value& form) {
+  const int64_t blocks = touch.block ? value.size() / touch.block : 0;
+  const Type row = array_of(scalar_type(Base::real)), table = array_of(row);
+  std::vector<double> numbers(touch.blocks.begin(), touch.blocks.end());
+  for (double& number : numbers) number = std::max(number, 0.0);
+  const Value places =
+      known_value(array_of(scalar_type(Base::integer)), {touch.each}, std::move(numbers), touch.level);
+  const Value found =
+      at(flattened(value, table, {blocks, touch.block}), {{Spot::Kind::many, places}}, table, {});
+  return flattened(found, form.type, form.shape);
 }
 
 // Writes of two branches to the same places are one write.
@@ -168,26 +213,12 @@ void Evaluator::merge_pending(const Value& condition, Tracked& first, Tracked& s
     return;
   }
   const Touch touch = first.pending ? first.last : second.last;
-  const auto old = [&]() -> Value {
-    // What was there before: known numbers or a tensor, by the same places.
-    const Value before = whole(variable.value);
-    if (touch.each != 1) throw NotTogether{"a branch that writes lists"};
-    Shape blocks{touch.block ? before.size() / touch.block : 0};
-    const Value shape_of_part = first.pending ? first.written : second.written;
-    for (const int64_t extent : shape_of_part.shape) blocks.push_back(extent);
-    Value table = before;
-    table.type = array_of(shape_of_part.type);
-    table.shape = blocks;
-    if (!table.is_known()) {
-      Shape full_shape = blocks;
-      if (levels_.lanes(table.level, table.inside) > 0) full_shape.insert(0, table.tensor.shape()[0]);
-      table.tensor = reshape(table.tensor, full_shape);
-    }
-    std::vector<double> numbers(touch.blocks.begin(), touch.blocks.end());
-    const Spots spots{
-        {Spot::Kind::single, known_value(scalar_type(Base::integer), {}, numbers, touch.level)}};
+  if (condition.is_known() && first.pending != second.pending)
+    expect_own_places(touch, variable.home, condition, first.pending);
+  const Value& form = first.pending ? first.written : second.written;
+  const auto old = [&] {
     second.reads.push_back(touch);
-    return at(table, spots, shape_of_part.type, {});
+    return at_touch(whole(variable.value), touch, form);
   };
   const Value yes = first.pending ? first.written : old(), no = second.pending ? second.written : old();
   second.pending = true;
@@ -196,6 +227,8 @@ void Evaluator::merge_pending(const Value& condition, Tracked& first, Tracked& s
 }
 
 Value Evaluator::merged(const Value& condition, const Value& yes, const Value& no) {
+  // A function's result before it returns: nobody reads it there.
+  if (yes.is_nothing() || no.is_nothing()) return yes.is_nothing() ? no : yes;
   if (yes.kind == Value::Kind::pieces && no.kind == Value::Kind::pieces) {
     Value value = yes;
     for (size_t i = 0; i < value.pieces.size(); ++i)

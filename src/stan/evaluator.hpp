@@ -6,12 +6,16 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 
 #include <adit/control.hpp>
 
+#include "stan/jumps.hpp"
 #include "stan/levels.hpp"
+#include "stan/loop_notes.hpp"
+#include "stan/observed.hpp"
 #include "stan/syntax.hpp"
 
 namespace adit::stan {
@@ -22,10 +26,21 @@ struct RunError {
   std::string text;
 };
 
+// A value that a statement used, in the words of the program; a text alone has no value.
+struct Witness {
+  std::string name;
+  Value value{};
+  bool is_round = false;  // the variable of a loop around the statement
+};
+
 // A term of the log density.
 struct Term {
   Place place;
-  Tensor value;  // [lanes]: summed by the model
+  Tensor value;                          // [lanes]: summed by the model
+  std::shared_ptr<Observed> observed{};  // where it is the likelihood of data
+  bool is_jacobian = false;              // jacobian +=
+  bool rejects = false;                  // reject(): `uses` are its words
+  std::vector<Witness> uses{};           // told where the term is not finite; in lanes as the term is
 };
 
 // Where indices of one read or write point to.
@@ -59,6 +74,12 @@ struct Touch {
   int64_t each = 1, block = 1;
   std::vector<int64_t> blocks{};
   bool operator==(const Touch&) const = default;
+};
+
+// A condition under which statements run now; and together with those around it, once that was asked for.
+struct Mask {
+  Value own;
+  std::optional<Value> joined{};
 };
 
 // What a loop that is run together does to one variable from outside of it.
@@ -99,14 +120,17 @@ class Evaluator {
   int64_t integer_of(const Expression& expression);
   Value declared(const SizedType& type);  // a value of that size, of nothing yet
   Shape shape_of(const SizedType& type);
+  std::string text_at(const Place& place) const;  // of the program, on one line and cut where it is long
 
   std::vector<Term> terms;
   Tensor jacobian;           // the logarithm of the parameters' Jacobian, which target() has too
   Tensor key;                // of random numbers; none: there are none here
   bool has_density = false;  // whether terms count
   std::function<void(const std::string&)> print;
+  bool solves_equations = false;   // to tolerances that single precision does not reach
   bool is_data_only = false;       // transformed data: nothing is traced for longer than a call
-  std::vector<std::string> notes;  // how loops were run
+  std::vector<std::string> notes;  // loops that were written out
+  LoopNotes loop_notes;            // how every loop was run
 
  private:
   enum class Flow : uint8_t { next, broke, continued, returned };
@@ -146,10 +170,14 @@ class Evaluator {
   Value sum_of_lanes(const Value& value, int level);
   Value at_lanes(const Value& value, int level);
 
+  // pieces.cpp
+  Value known_whole(const Value& value, const std::vector<Value>& parts, int level) const;
+
   // indexing.cpp
   Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);
   Spot spot_of(const Index& index, int64_t extent, const Place& place);
   Value at(const Value& value, const Spots& spots, const Type& type, const Place& place);
+  Value tuple_at(const Value& tuples, const Spots& spots, const Place& place);  // tuples.cpp
   Value known_at(const Value& value, const Spots& spots, const Type& type);
   Value traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place);
   Value gathered(const Value& table, const Value& numbers);
@@ -175,13 +203,16 @@ class Evaluator {
   std::vector<bool> running(int level) const;  // lanes in which the known conditions at hand hold
   Touch counted_only(Touch touch) const;
   Value guarded(const Value& value);
+  const Value& mask();  // all conditions at hand as one
   Tracked* tracked(int slot, int home);
   std::optional<Touch> touch_of(const Storage& storage, int level);
   bool same_in_steps(const Touch& touch, int inside) const;
   Touch around(const Touch& touch) const;  // as the lanes of the level around see it
   bool depends(const Tracked& tracked, const Stored& variable, int level) const;
   void leave_level();
-  Value last_of_lanes(const Value& value, int level);
+  Value last_of_lanes(const Value& value, const Value& before, int level);
+  Value of_lanes(const Value& all, std::vector<int64_t> last, int level);
+  bool has_empty_lanes(int level) const;
   void flush(const Storage& storage, Tracked& tracked);
   Value placed(const Value& whole, int home, const Touch& touch, const Value& part, bool adds);
 
@@ -192,9 +223,18 @@ class Evaluator {
   using Rest = std::vector<std::span<const StatementPtr>>;
   Flow choice(const Statement& statement);
   Flow branch(const Statement* body, const Rest& rest);
-  Flow split_choice(const Statement& statement, const Value& condition, const Rest& rest);
-  Flow masked_choice(const Statement& statement, const Value& condition, const Rest& rest);
+  struct Ways {
+    const Statement *yes, *no;  // no: may be none
+  };
+  Flow split_choice(const Ways& ways, const Value& condition, const Rest& rest);
+  Flow masked_choice(const Ways& ways, const Value& condition, const Rest& rest);
+  void run_masked(const Value& mask, const Statement* body, const Rest& rest, Flow& flow);
+  std::set<int> written_by(const Ways& ways, const Rest& rest);
+  void merge_variable(const Value& condition, int slot, const Stored& before, const Stored& after_first,
+                      const std::vector<std::map<int, Tracked>>& loops_first);
   void merge_pending(const Value& condition, Tracked& first, Tracked& second, Stored& variable);
+  Value at_touch(const Value& value, const Touch& touch, const Value& form);
+  void expect_own_places(const Touch& touch, int home, const Value& condition, bool holds) const;
   Value merged(const Value& condition, const Value& yes, const Value& no);
   Value spread(const Value& value);
   void declare(const Declaration& declaration);
@@ -205,12 +245,19 @@ class Evaluator {
                 const Place& place);
   void assign_to(const Target& target, const Value& value, const Place& place);
   void tilde(const Statement& statement);
+  const Expression* observed_variable(const Statement& statement, const Value& left);
+  bool observe(const Statement& statement, const std::vector<Value>& arguments);
   void add_truncation(const Statement& statement, const std::vector<Value>& arguments);
   void add_own_truncation(const Statement& statement, const std::vector<Value>& arguments, const Value& low,
                           const Value& high);
-  void add_term(const Value& value, const Place& place);
+  void add_terms(const Statement& statement);
+  void add_term(const Value& value, Term origin);
+  // witnesses.cpp
+  void witness(const Expression& expression, const Value& value);
+  std::vector<Witness> told_witnesses();
   Tensor total_of(const Value& value);
   void speak(const Statement& statement);
+  void reject(const Statement& statement, const std::vector<Witness>& words);
   std::string to_text(const Value& value);
 
   // loops.cpp
@@ -222,14 +269,18 @@ class Evaluator {
     bool by_element = false;
     int64_t count = 0;  // where it is the same for all lanes
     bool is_regular = true;
+    bool is_padded = false;  // lanes that are done wait for the longest
+    // Of variables from outside that follow from data: what they are when a round begins, lane by lane.
+    std::map<int, std::vector<double>> counters{};
   };
   struct Snapshot;
   Flow for_range(const Statement& statement);
   Flow for_each(const Statement& statement);
-  Flow while_loop(const Statement& statement);
-  Flow traced_while(const Statement& statement);
   Flow run_loop(Rounds rounds);
   Flow one_by_one(const Rounds& rounds, bool is_plain);
+  Flow written_out(const Rounds& rounds, const std::string& why);
+  std::string together_text(const Rounds& rounds) const;
+  void give_sizes(const std::map<int, Tracked>& carries, const Frame& tried);
   bool after_the_first(const Rounds& rounds, const Snapshot& start);
   bool is_plain(const Statement& statement);
   void set_loop_variable(const Rounds& rounds, const Value& index);
@@ -242,14 +293,48 @@ class Evaluator {
   Snapshot snapshot();
   void restore(const Snapshot& snapshot);
 
+  // lengths.cpp
+  static int64_t most_rounds_of(const Rounds& rounds);  // in a lane
+  Flow of_like_lengths(const Rounds& rounds);
+  void run_padded(const Rounds& rounds);
+  Rounds padded(const Rounds& rounds) const;
+  Value lasting(const Rounds& rounds) const;
+  void run_rounds(const Rounds& rounds);
+
+  // counters.cpp
+  bool is_counter(int slot) const;
+  void find_counters(Rounds& rounds);
+  std::map<int, std::vector<double>> counter_values(const Rounds& rounds, const std::set<int>& slots,
+                                                    const Statement& part);
+  struct OnNumbers;
+  void set_counters(const Rounds& rounds, Together& loop);
+
+  // whiles.cpp
+  struct WhileState;
+  Flow while_loop(const Statement& statement);
+  Flow traced_while(const Statement& statement);
+  Flow traced_for(const Statement& statement, const Value& low, const Value& high);
+  Flow run_while(const Statement& statement, WhileState loop);
+  bool holds_somewhere(const Value& condition) const;
+  Flow in_some_lanes(const Statement& body, const Value& condition);
+  Tensor state_tensor(const Value& value, const WhileState& loop);
+  Value tried(const Statement& body, int slot);
+  std::vector<Tensor> begin_while(const Statement& statement, WhileState& loop);
+  void enter_round(const WhileState& loop, const std::vector<Tensor>& state);
+  Value while_condition(const Statement& statement, const WhileState& loop);
+  Tensor while_round(const Statement& statement, const WhileState& loop);
+  void end_while(const Statement& statement, const WhileState& loop, const std::vector<Tensor>& end);
+
   // recurrence.cpp
   struct Carried;
   void by_steps(const Rounds& rounds, const std::map<int, Tracked>& carries);
   bool find_window(const Tracked& tracked, Carried& carried) const;
   bool window_of(const Tracked& tracked, int prefix, Carried& carried) const;
+  bool complete_rows(Carried& carried) const;
   bool rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const;
   Value row_at(const Value& value, int prefix, const Value& number, const Place& place);
   bool by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows);
+  static std::string steps_text(const Rounds& rounds, const std::vector<Carried>& carried);
   std::vector<Carried> begin_carries(const Rounds& rounds, Together& loop,
                                      const std::map<int, Tracked>& carries, bool with_windows,
                                      std::vector<Tensor>& initial);
@@ -269,6 +354,8 @@ class Evaluator {
   Value general(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place);
   Value settled(const Value& value, std::span<const Value> from);
   Tensor next_key();
+  Tensor key_of_step(const Tensor& own_key, int inside);
+  void lift_smallest(std::vector<Value>& values);
 
   // structural.cpp: what only moves or counts numbers
   using Structural = Value (Evaluator::*)(const std::string& name, std::vector<Value>& arguments,
@@ -307,16 +394,22 @@ class Evaluator {
     std::vector<Tensor> sequences{};  // by step, along axis 0
     std::vector<Tensor> slices{};     // the step's own
     std::vector<Tensor> outputs{};
-    std::vector<Place> output_terms{};  // of the first outputs: the terms that they are
+    std::vector<Term> output_terms{};  // of the first outputs: the terms that they are
     size_t next_sequence = 0;
   };
   Together* together_of(int level);
   static Tensor slice_of(Together& step, const Tensor& stacked);
   std::vector<Together*> together_;
-  bool in_rounds_ = false;  // in a loop that is run round by round, inside of the function at hand
-  int loop_level_ = 0;      // of the innermost loop, where it is run together; else 0
   Rest rests_;
-  std::vector<Value> masks_;  // conditions under which statements run now (traced ones)
+  // Loops around the statement at hand, outermost first, with the frames of their variables.
+  struct Around {
+    const Statement* loop;
+    const Frame* frame;
+  };
+  std::vector<Around> around_;
+  std::vector<Witness>* witnesses_ = nullptr;  // of the statement at hand; none: nobody asks
+  std::vector<Mask> masks_;
+  WithoutJumps without_jumps_;
 };
 
 }  // namespace adit::stan

@@ -69,11 +69,13 @@ Value Evaluator::binary(const Expression& expression) {
     }
     // What the first part decides alone the second one has no say in: an index may be outside there.
     const bool decides = e.op == Operator::logical_and || e.op == Operator::logical_or;
-    if (decides)
-      masks_.push_back(
-          e.op == Operator::logical_and ? value : operate(Operator::equal, value, known_integer(0), e.place));
+    const bool is_sure = value.is_known() && value.level == 0;
+    if (decides && !is_sure)
+      masks_.push_back({e.op == Operator::logical_and
+                            ? value
+                            : operate(Operator::equal, value, known_integer(0), e.place)});
     const Value other = evaluate(*e.parts[1]);
-    if (decides) masks_.pop_back();
+    if (decides && !is_sure) masks_.pop_back();
     value = operate(e.op, value, other, e.place);
   }
   return value;
@@ -97,7 +99,7 @@ Value Evaluator::ternary(const Expression& e) {
   if (condition.is_known() && condition.level == 0)
     return promoted(evaluate(*e.parts[condition.known->numbers[0] != 0 ? 1 : 2]), e.type);
   const auto under = [&](const Value& mask, const Expression& part) {
-    masks_.push_back(mask);
+    masks_.push_back({mask});
     const Value value = promoted(evaluate(part), e.type);
     masks_.pop_back();
     return value;
@@ -144,7 +146,9 @@ Value Evaluator::literal_array(const Expression& e) {
 
 Value Evaluator::variable(const Expression& e) {
   Stored& variable = (*frame_)[static_cast<size_t>(e.slot)];
-  return read_variable(variable, e.slot, nullptr, e.type, e.place);
+  const Value value = read_variable(variable, e.slot, nullptr, e.type, e.place);
+  if (witnesses_) witness(e, value);
+  return value;
 }
 
 // x[i][j] is x[i, j] where each index leaves one element.
@@ -153,7 +157,9 @@ Value Evaluator::read(const Expression& e) {
   if (of.kind == Expression::Kind::variable) {
     Stored& variable = (*frame_)[static_cast<size_t>(of.slot)];
     const Spots spots = spots_of(e.indices, variable.value, e.place);
-    return read_variable(variable, of.slot, &spots, e.type, e.place);
+    const Value value = read_variable(variable, of.slot, &spots, e.type, e.place);
+    if (witnesses_) witness(e, value);
+    return value;
   }
   const Value value = evaluate(of);
   return at(value, spots_of(e.indices, value, e.place), e.type, e.place);

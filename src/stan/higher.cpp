@@ -40,19 +40,20 @@ Value Evaluator::call_with_function(const Expression& e) {
 // Old interface: (f, y, t0, ts, theta, x_r, x_i [, tolerances]); new: (f, y, t0, ts [, tolerances], ...).
 Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
   if (levels_.top() > 0) throw NotTogether{"a differential equation in a loop"};
+  solves_equations = true;
   const bool is_old = e.name.starts_with("integrate_ode");
   OdeOptions options;
-  if (e.name.find("bdf") != std::string::npos || e.name.find("adams") != std::string::npos)
-    options = is_old ? OdeOptions{1e-10, 1e-10} : OdeOptions{1e-6, 1e-6};
+  options.is_stiff = e.name.find("bdf") != std::string::npos || e.name.find("adjoint") != std::string::npos;
   std::vector<Value> more;
   if (is_old) {
     more.assign(a.begin() + 3, a.begin() + 6);
-    if (a.size() > 6) options = {number_of(a[6], e.place), number_of(a[7], e.place)};
+    if (a.size() > 6)
+      options.relative = number_of(a[6], e.place), options.absolute = number_of(a[7], e.place);
   } else if (e.name == "ode_adjoint_tol_ctl") {
     options.relative = number_of(a[3], e.place);
     more.assign(a.begin() + 14, a.end());
   } else if (e.name.ends_with("_tol")) {
-    options = {number_of(a[3], e.place), number_of(a[4], e.place)};
+    options.relative = number_of(a[3], e.place), options.absolute = number_of(a[4], e.place);
     more.assign(a.begin() + 6, a.end());
   } else {
     more.assign(a.begin() + 3, a.end());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
+#include "stan/row_choice.hpp"
 
 namespace adit::stan {
 
@@ -50,6 +51,8 @@ Tensor cut(const Tensor& x, int axis, int64_t first, int64_t count) {
 Tensor taken(const Tensor& x, int axis, const std::vector<double>& numbers) {
   size_t first = 0;
   if (counts_from(numbers, first)) return cut(x, axis, static_cast<int64_t>(first), std::ssize(numbers));
+  if (axis == 0)
+    if (const Tensor rows = chosen_rows(x, numbers)) return rows;
   return take(x, index_tensor(numbers, {std::ssize(numbers)}), axis);
 }
 
@@ -132,7 +135,7 @@ Value Evaluator::at(const Value& value, const Spots& spots, const Type& type, co
     return at(piece, Spots(spots.begin() + 1, spots.end()), type, place);
   }
   if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple)
-    fail(place, "expected a number as an index of an array of tuples");
+    return tuple_at(value, spots, place);
   const Value from = whole(value);
   return known && from.is_known() ? known_at(from, spots, type) : traced_at(from, spots, type, place);
 }
@@ -298,7 +301,7 @@ Value Evaluator::gathered(const Value& table, const Value& numbers) {
 
 void Evaluator::expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place) {
   const Shape shape = spots.empty() ? value.shape : shape_at(value, spots);
-  if (part.kind == Value::Kind::tuple || shape == part.shape) return;
+  if (part.kind == Value::Kind::tuple || value.is_nothing() || shape == part.shape) return;
   fail(place,
        fmt::format("expected a right-hand side of size {}, got {}", to_string(shape), to_string(part.shape)));
 }

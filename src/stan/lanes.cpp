@@ -20,8 +20,10 @@ Tensor Evaluator::leaf(const Value& known, int level) {
   const Known& data = *known.known;
   const int64_t lanes = level > 0 ? levels_.at(level).total : 0;
   if (data.numbers.size() == 1) return full(with_lanes(lanes, known.shape), data.numbers[0], DType::f64);
-  if (!data.as_real) data.as_real = adit::tensor(data.numbers);
-  return reshape(data.as_real, with_lanes(lanes, known.shape));
+  // In its own shape: kernels lay a matrix of data out by what they read it for, a reshaped list as it is.
+  const Shape shape = with_lanes(lanes, known.shape);
+  if (!data.as_real) data.as_real = adit::tensor(data.numbers, shape);
+  return data.as_real.shape() == shape ? data.as_real : reshape(data.as_real, shape);
 }
 
 Tensor Evaluator::slice_of(Together& step, const Tensor& stacked) {
@@ -135,38 +137,6 @@ Value Evaluator::sum_of_lanes(const Value& value, int level) {
     total = indexed_add(zeros(with_lanes(to, value.shape), DType::f64), places, total);
   }
   return traced_value(value.type, value.shape, total, level, value.inside);
-}
-
-Value Evaluator::whole(const Value& value) {
-  if (value.kind != Value::Kind::pieces || value.type.base == Base::tuple) return value;
-  std::vector<Value> parts;
-  bool all_known = true;
-  int level = 0, inside = 0;
-  for (const Value& piece : value.pieces) {
-    parts.push_back(whole(piece));
-    all_known = all_known && parts.back().is_known();
-    level = std::max(level, parts.back().level);
-    inside = std::max(inside, parts.back().inside);
-  }
-  if (all_known) {
-    const auto lanes = static_cast<size_t>(level ? levels_.at(level).total : 1);
-    const auto each = parts.empty() ? 0 : static_cast<size_t>(parts[0].size());
-    std::vector<double> numbers(lanes * parts.size() * each);
-    for (size_t p = 0; p < parts.size(); ++p) {
-      const Value lifted = levels_.lifted(parts[p], level);
-      for (size_t lane = 0; lane < lanes; ++lane)
-        std::copy_n(lifted.known->numbers.begin() + static_cast<int64_t>(lane * each), each,
-                    numbers.begin() + static_cast<int64_t>((lane * parts.size() + p) * each));
-    }
-    return known_value(value.type, value.shape, std::move(numbers), level);
-  }
-  const Met met = meet(parts);
-  std::vector<Tensor> tensors;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const Shape shape = with_lanes(met.lanes, parts[i].shape);
-    tensors.push_back(met.tensors[i].shape() == shape ? met.tensors[i] : broadcast_to(met.tensors[i], shape));
-  }
-  return traced_value(value.type, value.shape, stack(tensors, met.lanes > 0 ? 1 : 0), met.level, met.inside);
 }
 
 Tensor Evaluator::real_tensor(const Value& value) {

@@ -34,15 +34,15 @@ int Levels::innermost_scan(int level) const {
   return 0;
 }
 
+int64_t Levels::ancestor(int to, int from, int64_t lane) const {
+  for (int level = to; level > from; --level)
+    lane = at(level).is_regular ? lane / at(level).count : at(level).parent[static_cast<size_t>(lane)];
+  return lane;
+}
+
 std::vector<int64_t> Levels::ancestors(int to, int from) const {
   std::vector<int64_t> lane(static_cast<size_t>(at(to).total));
-  for (size_t i = 0; i < lane.size(); ++i) {
-    int64_t current = static_cast<int64_t>(i);
-    for (int level = to; level > from; --level)
-      current =
-          at(level).is_regular ? current / at(level).count : at(level).parent[static_cast<size_t>(current)];
-    lane[i] = current;
-  }
+  for (size_t i = 0; i < lane.size(); ++i) lane[i] = ancestor(to, from, static_cast<int64_t>(i));
   return lane;
 }
 
@@ -61,6 +61,15 @@ int64_t Levels::in_first_step(int64_t lane, int level, int inside) const {
     stride *= at(i).count;
   }
   return first;
+}
+
+int64_t Levels::step_of(int64_t lane, int level) const {
+  int64_t step = 0, stride = 1;
+  for (int i = level; i > 0; --i) {
+    if (at(i).is_scan) step += lane % at(i).count * stride, stride *= at(i).count;
+    lane = ancestor(i, i - 1, lane);
+  }
+  return step;
 }
 
 std::vector<int64_t> Levels::in_step(int level, int inside) const {

@@ -39,12 +39,15 @@ class Levels {
   int64_t lanes(int level, int inside) const;
   // The recurrence in whose step the level stands.
   int innermost_scan(int level) const;
+  int64_t ancestor(int to, int from, int64_t lane) const;
   // For each lane of `to`, its lane of `from` (a level around it).
   std::vector<int64_t> ancestors(int to, int from) const;
   bool regular_between(int from, int to) const;
   // Lanes of `level` that one step of the recurrences up to `inside` sees: those of the first rounds, in
   // order.
   std::vector<int64_t> in_step(int level, int inside) const;
+  // Lanes with the same number stand in the same step of the recurrences around them.
+  int64_t step_of(int64_t lane, int level) const;
   // The lane of the first rounds that stands where `lane` does in its step.
   int64_t in_first_step(int64_t lane, int level, int inside) const;
 

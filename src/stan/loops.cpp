@@ -18,7 +18,8 @@ constexpr int64_t most_lanes = 1 << 26;  // rounds of nested loops in all
 }  // namespace
 
 Evaluator::Snapshot Evaluator::snapshot() {
-  Snapshot now{*frame_, terms.size(), draws_, masks_, loop_level_, in_rounds_, rests_, levels_, {}};
+  Snapshot now{*frame_, terms.size(),      draws_,  masks_,    rests_, levels_,
+               {},      loop_notes.size(), around_, witnesses_};
   for (const Together* loop : together_) now.loops.push_back(*loop);
   return now;
 }
@@ -28,10 +29,11 @@ void Evaluator::restore(const Snapshot& then) {
   terms.resize(then.terms);
   draws_ = then.draws;
   masks_ = then.masks;
-  loop_level_ = then.loop_level;
-  in_rounds_ = then.in_rounds;
   rests_ = then.rests;
   levels_ = then.levels;
+  loop_notes.cut(then.loop_notes);
+  around_ = then.around;
+  witnesses_ = then.witnesses;
   together_.resize(then.loops.size());
   for (size_t i = 0; i < then.loops.size(); ++i) *together_[i] = then.loops[i];
 }
@@ -51,8 +53,7 @@ bool Evaluator::is_plain(const Statement& statement) {
 
 Evaluator::Flow Evaluator::for_range(const Statement& s) {
   Rounds rounds{.statement = &s, .low = evaluate(*s.low), .high = evaluate(*s.high), .items = {}};
-  if (!rounds.low.is_known() || !rounds.high.is_known())
-    fail(s.low->place, "expected bounds of a loop that follow from data alone, got ones of parameters");
+  if (!rounds.low.is_known() || !rounds.high.is_known()) return traced_for(s, rounds.low, rounds.high);
   for (const Value* bound : {&rounds.low, &rounds.high})
     for (const double number : bound->known->numbers)
       if (std::isnan(number))
@@ -85,29 +86,31 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
         0, static_cast<int64_t>(rounds.high.known->numbers[lane] - rounds.low.known->numbers[lane]) + 1);
   };
   const size_t lanes = rounds.low.known->numbers.size();
-  int64_t most = 0;
   rounds.count = lanes ? count_of(0) : 0;
-  for (size_t lane = 0; lane < lanes; ++lane) {
+  for (size_t lane = 0; lane < lanes; ++lane)
     rounds.is_regular = rounds.is_regular && count_of(lane) == rounds.count;
-    most = std::max(most, count_of(lane));
-  }
-  if (most == 0) return Flow::next;
-  const Statement& body = *rounds.statement->body;
+  if (most_rounds_of(rounds) == 0) return Flow::next;
   const bool uniform = level == 0;
-  if (uniform && is_plain(*rounds.statement)) return one_by_one(rounds, true);
-  const bool leaves = has_break(body) || may_return(body);
-  if (uniform && (leaves || rounds.count <= few_rounds)) return one_by_one(rounds, false);
-  if (leaves) throw NotTogether{"break, continue or return in a loop that differs between rounds"};
+  const bool plain = uniform && is_plain(*rounds.statement);
+  const auto other = without_jumps_.loops.find(rounds.statement);
+  if (other != without_jumps_.loops.end() && !(plain && is_data_only)) return execute(*other->second);
+  if (plain) return one_by_one(rounds, true);
+  if (uniform && rounds.count <= few_rounds) return written_out(rounds, "they are few");
+  find_counters(rounds);
+  if (!rounds.is_regular && levels_.innermost_scan(levels_.top()) > 0) rounds = padded(rounds);
   const Snapshot start = snapshot();
   std::string why;
   const std::pair which{rounds.statement, levels_.top()};
   if (const auto known = given_up_.find(which); known != given_up_.end() && uniform)
-    return one_by_one(rounds, false);
+    return written_out(rounds, known->second);
   try {
     const std::map<int, Tracked> carries = all_at_once(rounds);
     if (carries.empty()) return Flow::next;
+    const Frame tried = *frame_;
     restore(start);
-    if (uniform && rounds.count <= few_steps) return one_by_one(rounds, false);
+    give_sizes(carries, tried);
+    if (!rounds.is_regular) return of_like_lengths(rounds);
+    if (uniform && rounds.count <= few_steps) return written_out(rounds, "they need each other, and are few");
     by_steps(rounds, carries);
     return Flow::next;
   } catch (const Differs&) {
@@ -133,7 +136,16 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
   const LineColumn at_line = line_of(program_.sources[place.file], place.begin);
   notes.push_back(
       fmt::format("line {}: {} rounds are written out one by one: {}", at_line.line, rounds.count, why));
-  return one_by_one(rounds, false);
+  return written_out(rounds, why);
+}
+
+// A function's result has no size before it returns.
+void Evaluator::give_sizes(const std::map<int, Tracked>& carries, const Frame& tried) {
+  for (const auto& [slot, _] : carries) {
+    const auto at_slot = static_cast<size_t>(slot);
+    Value& value = (*frame_)[at_slot].value;
+    if (value.is_nothing() && !tried[at_slot].value.is_nothing()) value = unset_like(tried[at_slot].value);
+  }
 }
 
 // The first rounds often differ from all others (x[1] alone has nothing before it): those one by one, the
@@ -146,12 +158,16 @@ bool Evaluator::after_the_first(const Rounds& rounds, const Snapshot& start) {
     head.count = peeled;
     tail.low = known_integer(static_cast<int64_t>(first) + peeled);
     tail.count = rounds.count - peeled;
+    tail.counters.clear();
     try {
-      one_by_one(head, false);
+      written_out(head, "the others come together");
+      find_counters(tail);
       const Snapshot between = snapshot();
       const std::map<int, Tracked> carries = all_at_once(tail);
       if (!carries.empty()) {
+        const Frame tried = *frame_;
         restore(between);
+        give_sizes(carries, tried);
         by_steps(tail, carries);
       }
       return true;
@@ -178,8 +194,13 @@ void Evaluator::set_loop_variable(const Rounds& rounds, const Value& index) {
   variable.home = levels_.top();
 }
 
+Evaluator::Flow Evaluator::written_out(const Rounds& rounds, const std::string& why) {
+  loop_notes.tell(*rounds.statement, fmt::format("{} rounds written out: {}", rounds.count, why));
+  return one_by_one(rounds, false);
+}
+
 Evaluator::Flow Evaluator::one_by_one(const Rounds& rounds, bool plain) {
-  const int around = loop_level_;
+  if (plain) loop_notes.on_data(*rounds.statement, rounds.count);
   const auto first = static_cast<int64_t>(rounds.low.known->numbers[0]);
   for (int64_t i = 0; i < rounds.count; ++i) {
     if (!plain && --rounds_left_ < 0)
@@ -187,12 +208,10 @@ Evaluator::Flow Evaluator::one_by_one(const Rounds& rounds, bool plain) {
            "this loop's rounds depend on each other in a way that cannot be kept as a loop, and there are "
            "too many to "
            "write out");
-    loop_level_ = 0;
     set_loop_variable(rounds, known_integer(first + i));
-    const bool was_in = std::exchange(in_rounds_, true);
+    around_.push_back({rounds.statement, frame_});
     const Flow flow = execute(*rounds.statement->body);
-    in_rounds_ = was_in;
-    loop_level_ = around;
+    around_.pop_back();
     if (flow == Flow::broke) break;
     if (flow == Flow::returned) return flow;
   }
@@ -211,7 +230,6 @@ void Evaluator::push_level(const Rounds& rounds, bool is_scan) {
   for (size_t lane = 0; lane < low.known->numbers.size(); ++lane)
     for (double i = low.known->numbers[lane]; i <= high.known->numbers[lane]; ++i)
       parent.push_back(static_cast<int64_t>(lane));
-  if (is_scan) throw NotTogether{"a recurrence of different lengths"};
   levels_.push_ragged(std::move(parent));
 }
 
@@ -225,6 +243,11 @@ Value Evaluator::index_by_lane(const Rounds& rounds) {
   for (size_t i = 0; i < numbers.size(); ++i) {
     round = i > 0 && parent[i] == parent[i - 1] ? round + 1 : 0;
     numbers[i] = low.known->numbers[i] + static_cast<double>(round);
+  }
+  if (rounds.is_padded) {  // those that wait stay at their last round
+    const Value high = levels_.lifted(rounds.high, level);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      numbers[i] = std::min(numbers[i], std::max(low.known->numbers[i], high.known->numbers[i]));
   }
   return known_value(scalar_type(Base::integer), {}, std::move(numbers), level);
 }
@@ -271,6 +294,16 @@ void Evaluator::in_groups(const Statement& body) {
   }
 }
 
+// Of the top level, which is this loop's.
+std::string Evaluator::together_text(const Rounds& rounds) const {
+  const LoopLevel &own = levels_.at(levels_.top()), &around = levels_.at(levels_.top() - 1);
+  if (around.total == 1) return fmt::format("{} rounds together", own.total);
+  if (!rounds.is_regular)
+    return fmt::format("{} rounds together, of different counts in {} rounds around it", own.total,
+                       around.total);
+  return fmt::format("{} rounds together in each of {} rounds around it", own.count, around.total);
+}
+
 std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
   Together loop{.frame = frame_};
   push_level(rounds, false);
@@ -278,11 +311,11 @@ std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
   track(loop, *rounds.statement);
   const Frame before = *frame_;
   together_.push_back(&loop);
-  const int around = loop_level_;
-  loop_level_ = loop.level;
   set_loop_variable(rounds, index_by_lane(rounds));
-  in_groups(*rounds.statement->body);
-  loop_level_ = around;
+  set_counters(rounds, loop);
+  around_.push_back({rounds.statement, frame_});
+  run_rounds(rounds);
+  around_.pop_back();
   std::map<int, Tracked> carries;
   for (const auto& [slot, tracked] : loop.variables) {
     const Stored& variable = (*frame_)[static_cast<size_t>(slot)];
@@ -291,7 +324,10 @@ std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
     const bool elements = tracked.mode == Tracked::Mode::elements;
     if (tracked.carries || (elements && depends(tracked, there, loop.level))) carries[slot] = tracked;
   }
-  if (carries.empty()) finish(loop, before);
+  if (carries.empty()) {
+    loop_notes.tell(*rounds.statement, together_text(rounds));
+    finish(loop, before);
+  }
   return carries;
 }
 
@@ -313,7 +349,11 @@ void Evaluator::finish(Together& loop, const Frame& before) {
                                 : Storage{&variable.value, variable.home, {}};
     if (tracked.mode == Tracked::Mode::whole) {
       if (!tracked.assigned) continue;
-      writes.push_back({slot, last_of_lanes(variable.value, level), {}, false});
+      // A lane without a round keeps what it had, which a round of a loop around may have written.
+      Tracked* outer = has_empty_lanes(level) ? this->tracked(slot, storage.home) : nullptr;
+      if (outer && !(outer->mode == Tracked::Mode::whole && outer->assigned)) outer->carries = true;
+      writes.push_back(
+          {slot, last_of_lanes(variable.value, before[static_cast<size_t>(slot)].value, level), {}, false});
       variable.value = before[static_cast<size_t>(slot)].value;
       continue;
     }
@@ -374,66 +414,6 @@ void Evaluator::finish(Together& loop, const Frame& before) {
     else
       write_variable(variable, write.slot, write.spots, write.value, {});
   }
-}
-
-Evaluator::Flow Evaluator::while_loop(const Statement& s) {
-  const int around = loop_level_;
-  for (int64_t round = 0;; ++round) {
-    const Value condition = evaluate(*s.value);
-    if (!condition.is_known()) {
-      if (round > 0) throw NotTogether{"a while loop whose condition becomes one of parameters"};
-      return traced_while(s);
-    }
-    if (number_of(condition, s.value->place) == 0) return Flow::next;
-    if (round >= 100'000'000 || (!is_plain(s) && --rounds_left_ < 0))
-      fail(s.place, fmt::format("expected a while loop to end, got {} rounds", round));
-    loop_level_ = 0;
-    const bool was_in = std::exchange(in_rounds_, true);
-    const Flow flow = execute(*s.body);
-    in_rounds_ = was_in;
-    loop_level_ = around;
-    if (flow == Flow::broke) return Flow::next;
-    if (flow == Flow::returned) return flow;
-  }
-}
-
-// A condition on parameters: the loop stays one.
-Evaluator::Flow Evaluator::traced_while(const Statement& s) {
-  if (levels_.top() > 0 || !masks_.empty()) throw NotTogether{"a while loop on parameters in some rounds"};
-  if (has_break(*s.body) || may_return(*s.body) || (has_density && adds_terms(*s.body)) ||
-      draws_numbers(*s.body))
-    fail(s.place, "break, return, target and random numbers in a while loop on parameters are not supported");
-  const std::set<int> inside = declared_slots(*s.body);
-  std::vector<int> slots;
-  for (const int slot : written_slots(*s.body))
-    if (!inside.contains(slot)) slots.push_back(slot);
-  const auto now = [&] {
-    Tensors state;
-    for (const int slot : slots) {
-      const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
-      state.push_back(broadcast_to(real_tensor(value), value.shape));
-    }
-    return state;
-  };
-  const auto set = [&](const Tensors& state) {
-    for (size_t i = 0; i < slots.size(); ++i) {
-      Value& value = (*frame_)[static_cast<size_t>(slots[i])].value;
-      value = traced_value(value.type, value.shape, state[i]);
-    }
-  };
-  const Tensors end = adit::while_loop(
-      [&](const Tensors& state) {
-        set(state);
-        return as_type(real_tensor(evaluate(*s.value)) != 0.0, DType::u8);
-      },
-      [&](const Tensors& state) {
-        set(state);
-        execute(*s.body);
-        return now();
-      },
-      now());
-  set(end);
-  return Flow::next;
 }
 
 }  // namespace adit::stan

@@ -18,7 +18,7 @@ namespace {
 class Lowering {
  public:
   Lowering(const Program& program, const DataValues& data, uint64_t seed)
-      : program_(program), data_(data), evaluator_(program), result_{Model(program.name), {}, {}} {
+      : program_(program), data_(data), evaluator_(program), result_{Model(program.name), {}, {}, {}} {
     evaluator_.key = random::fold_in(random::key(seed), 0x7d);
     evaluator_.print = [this](const std::string& text) { result_.prints.push_back(text); };
   }
@@ -29,6 +29,7 @@ class Lowering {
       for (const Declaration& declaration : statement->declarations) bind(declaration);
     evaluator_.run(program_.block(BlockKind::transformed_data));
     check_all(BlockKind::transformed_data);
+    tell_transformed_data();
     evaluator_.is_data_only = false;
     for (const auto& statement : program_.block(BlockKind::parameters).statements)
       for (const Declaration& declaration : statement->declarations) parameter(declaration);
@@ -41,8 +42,12 @@ class Lowering {
     evaluator_.run(program_.block(BlockKind::model));
     add_terms();
     evaluator_.has_density = false;
+    stats::state_of(result_.model).wants_double = evaluator_.solves_equations;
     generate();
     result_.notes = evaluator_.notes;
+    for (std::string& line : evaluator_.loop_notes.lines(program_))
+      result_.lowering.push_back(std::move(line));
+    stats::state_of(result_.model).lowering = result_.lowering;
     return std::move(result_);
   }
 
@@ -125,6 +130,15 @@ class Lowering {
       }
   }
 
+  void tell_transformed_data() {
+    int64_t numbers = 0;
+    for (const auto& statement : program_.block(BlockKind::transformed_data).statements)
+      for (const Declaration& declaration : statement->declarations)
+        numbers += evaluator_.whole(variable_of(declaration).value).size();
+    if (numbers > 0)
+      result_.lowering.push_back(fmt::format("transformed data: {} numbers computed beforehand", numbers));
+  }
+
   Tensor bound_of(const ExpressionPtr& bound) { return evaluator_.real_tensor(evaluator_.value_of(*bound)); }
 
   void parameter(const Declaration& declaration) {
@@ -133,19 +147,10 @@ class Lowering {
     variable_of(declaration).value = value;
   }
 
-  // Members of tuples are parameters of their own, named as CmdStan names them: p:1, p:2.
+  // Members of tuples are parameters of their own, named as CmdStan names them: p:1, pairs.2:1.
   Value parameter(const SizedType& type, const std::string& name, const Place& place) {
     const Shape shape = evaluator_.shape_of(type);
-    if (type.base == Base::tuple) {
-      if (!type.array_sizes.empty())
-        throw RunError{place, "a parameter that is an array of tuples is not supported; declare its members"};
-      Value tuple;
-      tuple.kind = Value::Kind::tuple;
-      tuple.type = unsized(type);
-      for (size_t i = 0; i < type.members.size(); ++i)
-        tuple.pieces.push_back(parameter(type.members[i], fmt::format("{}:{}", name, i + 1), place));
-      return tuple;
-    }
+    if (type.base == Base::tuple) return tuples(type, name, place, shape, 0);
     if (element_count(shape) == 0) return known_value(unsized(type), shape, {});
     const Tensor first = type.transform.first ? bound_of(type.transform.first) : Tensor();
     const Tensor second = type.transform.second ? bound_of(type.transform.second) : Tensor();
@@ -160,6 +165,25 @@ class Lowering {
       return known_value(unsized(type), shape, fixed.value.to_vector<double>());
     }
     return traced_value(unsized(type), shape, result_.model.parameter(name, constraint, extents));
+  }
+
+  // A tuple, or an array of them from this axis on.
+  Value tuples(const SizedType& type, const std::string& name, const Place& place, const Shape& shape,
+               int axis) {
+    Value value;
+    value.type = unsized(type);
+    value.type.array -= axis;
+    if (axis == shape.size()) {
+      value.kind = Value::Kind::tuple;
+      for (size_t i = 0; i < type.members.size(); ++i)
+        value.pieces.push_back(parameter(type.members[i], fmt::format("{}:{}", name, i + 1), place));
+      return value;
+    }
+    value.kind = Value::Kind::pieces;
+    for (int i = axis; i < shape.size(); ++i) value.shape.push_back(shape[i]);
+    for (int64_t i = 0; i < shape[axis]; ++i)
+      value.pieces.push_back(tuples(type, fmt::format("{}.{}", name, i + 1), place, shape, axis + 1));
+    return value;
   }
 
   // With what its declaration promises, as a term that is minus infinity where it does not hold.
@@ -188,18 +212,34 @@ class Lowering {
     }
     if (!holds) return;
     const Tensor zero = full({}, 0.0, DType::f64), none = full({}, -INFINITY, DType::f64);
-    evaluator_.terms.push_back({declaration.name_place, select(holds, zero, none)});
+    evaluator_.terms.push_back({.place = declaration.type.place + declaration.name_place,
+                                .value = select(holds, zero, none),
+                                .uses = {{declaration.name, value}}});
   }
 
   template <class Give>
   void keep(const std::string& name, const Value& value, const Give& give) {
     if (value.kind == Value::Kind::tuple ||
         (value.kind == Value::Kind::pieces && value.type.base == Base::tuple)) {
+      const char mark = value.kind == Value::Kind::tuple ? ':' : '.';
       for (size_t i = 0; i < value.pieces.size(); ++i)
-        keep(fmt::format("{}:{}", name, i + 1), evaluator_.whole(value.pieces[i]), give);
+        keep(fmt::format("{}{}{}", name, mark, i + 1), evaluator_.whole(value.pieces[i]), give);
       return;
     }
     if (value.size() > 0) give(name, value);
+  }
+
+  // Of a statement's text, for people.
+  // Of the last term of the model.
+  void observe(const Term& term) {
+    stats::ModelState& state = stats::state_of(result_.model);
+    const Shape& shape = term.value.shape();
+    Distribution likelihood;
+    likelihood.name = term.observed->distribution;
+    likelihood.draw = term.observed->draw;
+    state.observations.push_back(
+        {term.observed->name, std::move(likelihood), as_type(term.observed->value, DType::f64), shape,
+         std::vector<std::string>(static_cast<size_t>(shape.size())), state.terms.size() - 1});
   }
 
   void add_terms() {
@@ -209,6 +249,13 @@ class Lowering {
       std::string name = fmt::format("line:{}", line);
       if (const int before = seen[name]++) name += fmt::format(":{}", before + 1);
       result_.model.add_log_density(name, term.value);
+      stats::ModelTerm& added = stats::state_of(result_.model).terms.back();
+      if (term.is_jacobian) added.name += " (jacobian)";  // a search without Jacobians leaves it out
+      added.stated = evaluator_.text_at(term.place);
+      added.rejects = term.rejects;
+      for (const Witness& use : term.uses)
+        added.witnesses.push_back({use.name, use.value.tensor, use.value.level > 0, use.is_round});
+      if (term.observed && term.observed->is_only) observe(term);
     }
     evaluator_.terms.clear();
   }

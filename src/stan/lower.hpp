@@ -12,6 +12,8 @@ struct Lowered {
   Model model;
   std::vector<std::string> prints;  // what print() said of data
   std::vector<std::string> notes;   // loops that were written out, and why
+  // What became of data and loops, a line each: "line 12: 800 rounds together".
+  std::vector<std::string> lowering;
 };
 
 // Of a checked program. Throws Error(bad_argument) with the place in the program for what data and statements

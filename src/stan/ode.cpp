@@ -1,10 +1,10 @@
 // Dormand and Prince's pair of orders 5 and 4 (1980), whose last stage is the next step's first one.
-#include "stan/ode.hpp"
-
 #include <algorithm>
 
 #include <adit/control.hpp>
 #include <adit/transform.hpp>
+
+#include "stan/ode_steps.hpp"
 
 namespace adit::stan {
 
@@ -12,13 +12,16 @@ namespace {
 
 Tensor number(double x) { return full({}, x, DType::f64); }
 
-struct Attempt {
-  Tensor y, slope;  // after the step
-  Tensor error;     // the largest, in units of what is allowed
-};
+}  // namespace
 
-Attempt attempt(const std::function<Tensor(const Tensor&, const Tensor&)>& f, const Tensor& t,
-                const Tensor& y, const Tensor& k1, const Tensor& h, const OdeOptions& options) {
+Tensor error_of(const Tensor& error, const Tensor& y, const Tensor& next, const OdeOptions& options) {
+  const Tensor allowed = maximum(abs(y), abs(next)) * std::min(options.relative, most_relative) +
+                         std::min(options.absolute, most_absolute);
+  return reduce_max(abs(stop_gradient(error)) / stop_gradient(allowed));
+}
+
+Attempt explicit_step(const Derivative& f, const Tensor& t, const Tensor& y, const Tensor& k1,
+                      const Tensor& h, const OdeOptions& options) {
   const Tensor k2 = f(t + h * 0.2, y + h * (k1 * 0.2));
   const Tensor k3 = f(t + h * 0.3, y + h * (k1 * (3.0 / 40) + k2 * (9.0 / 40)));
   const Tensor k4 = f(t + h * 0.8, y + h * (k1 * (44.0 / 45) + k2 * (-56.0 / 15) + k3 * (32.0 / 9)));
@@ -31,38 +34,36 @@ Attempt attempt(const std::function<Tensor(const Tensor&, const Tensor&)>& f, co
   const Tensor k7 = f(t + h, next);
   const Tensor error = h * (k1 * (71.0 / 57600) + k3 * (-71.0 / 16695) + k4 * (71.0 / 1920) +
                             k5 * (-17253.0 / 339200) + k6 * (22.0 / 525) + k7 * (-1.0 / 40));
-  const Tensor allowed = maximum(abs(y), abs(next)) * std::min(options.relative, most_relative) +
-                         std::min(options.absolute, most_absolute);
-  return {next, k7, reduce_max(abs(stop_gradient(error)) / stop_gradient(allowed))};
+  return {next, k7, error_of(error, y, next, options)};
 }
-
-}  // namespace
 
 Tensor integrate(const std::function<Tensor(const Tensor& t, const Tensor& y)>& f, const Tensor& y0,
                  const Tensor& t0, const Tensor& times, const OdeOptions& options) {
   const int64_t count = times.shape()[0];
+  const auto attempt = options.is_stiff ? implicit_step : explicit_step;
+  const double exponent = options.is_stiff ? -0.25 : -0.2;  // one over the order of the error
   const Tensor first_step = (slice(times, {0}, {1}) - t0) * 0.1;
   // From one time to the next.
   const auto interval = [&](const Tensors& carry, const Tensors& slices) {
     const Tensor end = slices[0];
-    const Tensors last =
-        while_loop([&](const Tensors& s) { return s[0] < end; },
-                   [&](const Tensors& s) -> Tensors {
-                     const Tensor &t = s[0], &y = s[1], &slope = s[2], &length = s[3];
-                     const Tensor left = end - t, h = minimum(length, left);
-                     const Attempt step = attempt(f, t, y, slope, h, options);
-                     // What is no number ends the interval: the density is none then.
-                     const Tensor failed = logical_not(step.error <= 1e300);
-                     const Tensor taken = logical_or(step.error <= 1.0, failed);
-                     const Tensor factor = clip(pow(maximum(step.error, number(1e-10)), number(-0.2)) * 0.9,
-                                                number(0.2), number(5));
-                     const Tensor reached = select(logical_or(failed, h >= left), end, t + h);
-                     const Tensor longer =
-                         select(logical_and(taken, h < length), maximum(length, h * factor), h * factor);
-                     return {select(taken, reached, t), select(taken, step.y, y),
-                             select(taken, step.slope, slope), stop_gradient(select(failed, length, longer))};
-                   },
-                   carry);
+    const Tensors last = while_loop(
+        [&](const Tensors& s) { return s[0] < end; },
+        [&](const Tensors& s) -> Tensors {
+          const Tensor &t = s[0], &y = s[1], &slope = s[2], &length = s[3];
+          const Tensor left = end - t, h = minimum(length, left);
+          const Attempt step = attempt(f, t, y, slope, h, options);
+          // What is no number ends the interval: the density is none then.
+          const Tensor failed = logical_not(step.error <= 1e300);
+          const Tensor taken = logical_or(step.error <= 1.0, failed);
+          const Tensor factor =
+              clip(pow(maximum(step.error, number(1e-10)), number(exponent)) * 0.9, number(0.2), number(5));
+          const Tensor reached = select(logical_or(failed, h >= left), end, t + h);
+          const Tensor longer =
+              select(logical_and(taken, h < length), maximum(length, h * factor), h * factor);
+          return {select(taken, reached, t), select(taken, step.y, y), select(taken, step.slope, slope),
+                  stop_gradient(select(failed, length, longer))};
+        },
+        carry);
     return Step{last, {last[1]}};
   };
   const Tensor start = as_type(t0, DType::f64);

@@ -14,6 +14,7 @@ constexpr double most_relative = 1e-8, most_absolute = 1e-10;
 
 struct OdeOptions {
   double relative = 1e-6, absolute = 1e-6;
+  bool is_stiff = false;
 };
 
 // States at `times` [T], [T, n], of dy/dt = f(t, y) from y [n] at t0. Times must not fall. The steps are as

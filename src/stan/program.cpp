@@ -112,7 +112,8 @@ namespace {
 
 StanProgram::Bound bound(const stan::Program& program, const stan::DataValues& data, uint64_t seed) {
   stan::Lowered lowered = stan::lower(program, data, seed);
-  return {std::move(lowered.model), std::move(lowered.prints), std::move(lowered.notes)};
+  return {std::move(lowered.model), std::move(lowered.prints), std::move(lowered.notes),
+          std::move(lowered.lowering)};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // all rounds at once outside of it, and what it gives is used for all rounds at once after it.
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "graph/node.hpp"
 #include "stan/evaluator.hpp"
@@ -13,6 +14,12 @@ namespace {
 
 constexpr int most_lags = 16;
 
+double row_count_of(const Value& value, int prefix) {
+  double rows = 1;
+  for (int axis = 0; axis < prefix; ++axis) rows *= static_cast<double>(value.shape[axis]);
+  return rows;
+}
+
 }  // namespace
 
 // A variable that goes from step to step: as a whole, or as rows, of which a step writes one.
@@ -23,6 +30,8 @@ struct Evaluator::Carried {
   int prefix = 1;  // indices that name a row
   double stride = 1;
   std::vector<double> written{};  // the row of each lane of the recurrence's level
+  std::vector<bool> writes{};     // whether it does write it
+  std::vector<Touch> reads{};
   size_t tensors() const { return by_rows ? static_cast<size_t>(lags) : 1; }
 };
 
@@ -39,6 +48,35 @@ bool Evaluator::rows_of(const Touch& touch, int64_t row_size, std::vector<double
     double& row = rows[i / static_cast<size_t>(touch.each)];
     if (first != last || (row >= 0 && row != static_cast<double>(first))) return false;
     row = static_cast<double>(first);
+  }
+  return true;
+}
+
+// Rows of the steps that write none, as if they did; false where those that do are not equally far apart.
+bool Evaluator::complete_rows(Carried& carried) const {
+  const auto count = static_cast<size_t>(levels_.at(levels_.top()).count);
+  std::vector<double>& rows = carried.written;
+  for (const double row : rows) carried.writes.push_back(row >= 0);
+  std::optional<double> stride;
+  for (size_t first = 0; first < rows.size(); first += count) {
+    size_t last = count;  // of this lane's steps that write
+    for (size_t i = 0; i < count; ++i) {
+      if (rows[first + i] < 0) continue;
+      if (last < count) {
+        const double own = (rows[first + i] - rows[first + last]) / static_cast<double>(i - last);
+        if (own == 0 || own != std::floor(own) || (stride && own != *stride)) return false;
+        stride = own;
+      }
+      last = i;
+    }
+  }
+  carried.stride = stride.value_or(1);
+  for (size_t first = 0; first < rows.size(); first += count) {
+    size_t known = 0;
+    while (known < count && rows[first + known] < 0) ++known;
+    const double row = known < count ? rows[first + known] : 0;
+    for (size_t i = 0; i < count; ++i)
+      rows[first + i] = row + carried.stride * (static_cast<double>(i) - static_cast<double>(known % count));
   }
   return true;
 }
@@ -60,13 +98,7 @@ bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) 
       if (rows[i] >= 0 && rows[i] != carried.written[i]) return false;
     }
   }
-  const auto count = static_cast<size_t>(levels_.at(levels_.top()).count);
-  carried.stride = count > 1 ? carried.written[1] - carried.written[0] : 1;
-  if (carried.stride == 0) return false;
-  for (size_t i = 0; i < carried.written.size(); ++i)
-    if (carried.written[i] < 0 ||
-        (i % count && carried.written[i] != carried.written[i - 1] + carried.stride))
-      return false;
+  if (carried.written.empty() || !complete_rows(carried)) return false;
   for (const Touch& touch : tracked.reads) {
     if (!rows_of(touch, row_size, rows)) return false;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -150,7 +182,9 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
   for (const auto& [slot, tracked] : carries) {
     Carried one{.slot = slot};
     if (!with_windows || !find_window(tracked, one)) one = Carried{.slot = slot};
+    one.reads = tracked.reads;
     const Value value = whole((*frame_)[static_cast<size_t>(slot)].value);
+    if (value.is_nothing()) throw NotTogether{"a result that has no size yet"};
     const auto add = [&](const Value& part) {
       bool in_lanes = false;
       initial.push_back(carry_tensor(tensor_at(part, level - 1, inside, in_lanes), lanes, part.shape));
@@ -160,9 +194,7 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
         outer && !one.by_rows)
       outer->carries = outer->carries || !(outer->mode == Tracked::Mode::whole && outer->assigned);
     if (!one.by_rows) add(value);
-    double row_count = 1;
-    for (int axis = 0; axis < (one.by_rows ? one.prefix : 0); ++axis)
-      row_count *= static_cast<double>(value.shape[axis]);
+    const double row_count = one.by_rows ? row_count_of(value, one.prefix) : 1;
     for (int lag = 1; lag <= one.lags; ++lag) {
       // The row before the first one that is written, in each lane around.
       std::vector<double> rows;
@@ -180,6 +212,16 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
   return carried;
 }
 
+std::string Evaluator::steps_text(const Rounds& rounds, const std::vector<Carried>& carried) {
+  std::string names;
+  for (const Carried& one : carried) {
+    if (one.by_rows && one.lags == 0) continue;  // it is written, and never read back
+    names += (names.empty() ? "" : ", ") + name_of_written(*rounds.statement, one.slot);
+    if (one.by_rows) names += fmt::format(" ({} row{} back)", one.lags, one.lags > 1 ? "s" : "");
+  }
+  return fmt::format("a loop of {} steps{}{}", rounds.count, names.empty() ? "" : " that carries ", names);
+}
+
 // False where a step carries more than `carries`, to which that is added then.
 bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows) {
   push_level(rounds, true);
@@ -189,6 +231,7 @@ bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carr
   const Frame before = *frame_;
   Tensors initial;
   const std::vector<Carried> carried = begin_carries(rounds, loop, carries, with_windows, initial);
+  set_counters(rounds, loop);
   together_.push_back(&loop);
   const Snapshot start = snapshot();
   // Once with placeholders, to learn what a step reads of each round and what it gives.
@@ -231,6 +274,7 @@ bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carr
     t += one.tensors();
   }
   take_outputs(loop, carried, result.outputs);
+  loop_notes.tell(*rounds.statement, steps_text(rounds, carried));
   finish(loop, before);
   return true;
 }
@@ -251,17 +295,18 @@ std::vector<Tensor> Evaluator::step(const Rounds& rounds, Together& loop, const 
     }
     Window& window = variable.window;
     window = {level, one.prefix, one.written, one.stride, {}};
-    const Value number = known_value(scalar_type(Base::integer), {}, one.written, level);
+    std::vector<double> rows = one.written;
+    for (double& row : rows) row = std::clamp(row, 0.0, row_count_of(value, one.prefix) - 1);
+    const Value number = known_value(scalar_type(Base::integer), {}, std::move(rows), level);
     const Value row = row_at(value, one.prefix, number, rounds.statement->place);
     window.rows.push_back(row);
     for (int lag = 1; lag <= one.lags; ++lag)
       window.rows.push_back(traced_value(row.type, row.shape, carry[t++], level, level));
   }
-  const int around = loop_level_;
-  loop_level_ = level;
   set_loop_variable(rounds, index_by_lane(rounds));
-  execute(*rounds.statement->body);
-  loop_level_ = around;
+  around_.push_back({rounds.statement, frame_});
+  run_rounds(rounds);
+  around_.pop_back();
   std::vector<Tensor> next;
   const int64_t lanes = levels_.lanes(level, level);
   const auto give = [&](const Value& value) {
@@ -313,7 +358,7 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
     }
     return traced_value(type, own, stacked, level, inside);
   };
-  const std::vector<Value> masks = std::exchange(masks_, {});
+  const std::vector<Mask> masks = std::exchange(masks_, {});
   std::vector<Value> found_terms;
   for (size_t i = 0; i < loop.output_terms.size(); ++i)
     found_terms.push_back(by_lane(scalar_type(Base::real), {}));
@@ -330,15 +375,10 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
     tracked.written = by_lane(type, own);
     tracked.pending = true;
     tracked.last = {.level = level, .each = 1, .block = value.size() / row_count, .blocks = {}};
-    for (const double row : one.written) tracked.last.blocks.push_back(static_cast<int64_t>(row));
+    for (size_t i = 0; i < one.written.size(); ++i)
+      tracked.last.blocks.push_back(one.writes[i] ? static_cast<int64_t>(one.written[i]) : -1);
     tracked.writes.push_back(tracked.last);
-    // A loop around this one sees what was read before the first round.
-    for (int lag = 1; lag <= one.lags; ++lag) {
-      Touch touch = tracked.last;
-      for (int64_t& row : touch.blocks)
-        row = std::clamp<int64_t>(row - lag * static_cast<int64_t>(one.stride), 0, row_count - 1);
-      tracked.reads.push_back(touch);
-    }
+    tracked.reads = one.reads;  // as loops around this one see them
   }
   for (auto& [slot, tracked] : loop.variables) {
     const auto is_slot = [slot = slot](const Carried& one) { return one.slot == slot; };
@@ -354,12 +394,14 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
   for (size_t i = 0; i < found_terms.size(); ++i) {
     const Value& term = found_terms[i];
     if (inside == 0) {
-      terms.push_back({loop.output_terms[i], term.tensor});
+      terms.push_back(loop.output_terms[i]);
+      terms.back().value = term.tensor;
       continue;
     }
     Together* step = together_of(inside);
     step->outputs.push_back(sum_of_lanes(term, inside).tensor);
     step->output_terms.push_back(loop.output_terms[i]);
+    step->output_terms.back().uses.clear();
   }
   masks_ = masks;
 }

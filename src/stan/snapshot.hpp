@@ -9,12 +9,13 @@ struct Evaluator::Snapshot {
   Frame frame;
   size_t terms;
   uint64_t draws;
-  std::vector<Value> masks;
-  int loop_level;
-  bool in_rounds;
+  std::vector<Mask> masks;
   Rest rests;
   Levels levels;
   std::vector<Together> loops;
+  size_t loop_notes;
+  std::vector<Around> around;
+  std::vector<Witness>* witnesses;
 };
 
 }  // namespace adit::stan

@@ -15,7 +15,9 @@ constexpr int64_t most_rounds = 200'000;  // of loops with traced values that ar
 }  // namespace
 
 Evaluator::Evaluator(const Program& program)
-    : program_(program), own_(static_cast<size_t>(program.slots)), rounds_left_(most_rounds) {}
+    : program_(program), rounds_left_(most_rounds), without_jumps_(program) {
+  own_.resize(static_cast<size_t>(without_jumps_.slots));
+}
 
 void Evaluator::run(const Block& block) { execute_list(block.statements); }
 
@@ -38,8 +40,8 @@ Evaluator::Flow Evaluator::execute(const Statement& s) {
       return Flow::next;
     case Kind::assign: assign(s); return Flow::next;
     case Kind::increment:
-    case Kind::jacobian: add_term(evaluate(*s.value), s.place); return Flow::next;
-    case Kind::tilde: tilde(s); return Flow::next;
+    case Kind::jacobian:
+    case Kind::tilde: add_terms(s); return Flow::next;
     case Kind::call: evaluate(*s.value); return Flow::next;
     case Kind::for_range: return for_range(s);
     case Kind::for_each: return for_each(s);
@@ -49,7 +51,7 @@ Evaluator::Flow Evaluator::execute(const Statement& s) {
     case Kind::profile: return execute_list(s.statements);
     case Kind::break_loop:
     case Kind::continue_loop:
-      if (!masks_.empty() || loop_level_ > 0) throw NotTogether{"break or continue"};
+      if (!masks_.empty() || levels_.top() > 0) throw NotTogether{"break or continue"};
       return s.kind == Kind::break_loop ? Flow::broke : Flow::continued;
     case Kind::give: returned_ = s.value ? evaluate(*s.value) : Value{}; return Flow::returned;
     case Kind::print:
@@ -217,27 +219,34 @@ void Evaluator::assign_to(const Target& target, const Value& value, const Place&
   variable.value = changed(variable.value, target.steps, value, place);
 }
 
-void Evaluator::add_term(const Value& value, const Place& place) {
+// A statement that adds to the log density, with the values that it uses.
+void Evaluator::add_terms(const Statement& s) {
+  std::vector<Witness> used, *around = std::exchange(witnesses_, has_density ? &used : nullptr);
+  if (s.kind == Statement::Kind::tilde)
+    tilde(s);
+  else
+    add_term(evaluate(*s.value),
+             {.place = s.place, .value = {}, .is_jacobian = s.kind == Statement::Kind::jacobian});
+  witnesses_ = around;
+}
+
+void Evaluator::add_term(const Value& value, Term origin) {
   if (!has_density) return;
   Value term = whole(value);
   if (term.shape.size() > 0)
     term = traced_value(scalar_type(Base::real), {}, total_of(term), term.level, term.inside);
-  for (const Value& mask : masks_) term = chosen(mask, term, known_real(0));
+  if (!masks_.empty()) term = chosen(mask(), term, known_real(0));
   term = at_lanes(term, levels_.top());
-  if (term.is_known()) {
-    double total = 0;
-    for (const double number : term.known->numbers) total += number;
-    terms.push_back({place, full({}, total, DType::f64)});
-    return;
-  }
+  if (origin.uses.empty()) origin.uses = told_witnesses();
   if (term.inside > 0) {  // each step gives its own
     Together* step = together_of(term.inside);
-    const Value own = sum_of_lanes(term, step->level);
-    step->outputs.push_back(own.tensor);
-    step->output_terms.push_back(place);
+    step->outputs.push_back(sum_of_lanes(term, step->level).tensor);
+    if (levels_.top() > step->level) origin.uses.clear();
+    step->output_terms.push_back(std::move(origin));
     return;
   }
-  terms.push_back({place, term.tensor});
+  origin.value = term.is_known() ? leaf(term, term.level) : term.tensor;
+  terms.push_back(std::move(origin));
 }
 
 // The sum over its own axes.
@@ -258,17 +267,32 @@ Evaluator::Together* Evaluator::together_of(int level) {
 // --- Words -------------------------------------------------------------------------------------------------
 
 void Evaluator::speak(const Statement& s) {
-  std::string text;
-  for (const Statement::Piece& piece : s.pieces)
-    text += piece.value ? to_text(evaluate(*piece.value)) : piece.text;
-  if (s.kind == Statement::Kind::print) {
-    if (print) print(text);
-    return;
+  std::vector<Witness> words;
+  for (const Statement::Piece& piece : s.pieces) {
+    words.push_back({piece.text, {}});
+    if (piece.value) words.back().value = evaluate(*piece.value);
   }
-  const bool sure = masks_.empty() && levels_.top() == 0;
-  if (sure) fail(s.place, "reject: " + text);
+  if (s.kind != Statement::Kind::print) return reject(s, words);
+  std::string text;
+  for (const Witness& word : words) text += word.value.is_nothing() ? word.name : to_text(word.value);
+  if (print) print(text);
+}
+
+void Evaluator::reject(const Statement& s, const std::vector<Witness>& words) {
+  const bool is_known = std::all_of(words.begin(), words.end(), [](const Witness& word) {
+    return word.value.is_known() || word.value.kind != Value::Kind::traced;
+  });
+  const bool is_sure = masks_.empty() && levels_.top() == 0;
+  if (is_sure && (is_known || !has_density)) {
+    std::string text;
+    for (const Witness& word : words) text += word.value.is_nothing() ? word.name : to_text(word.value);
+    fail(s.place, "reject: " + text);
+  }
   // Points where it is reached have no density.
-  add_term(known_real(-INFINITY), s.place);
+  std::vector<Witness> used = words, *around = std::exchange(witnesses_, &used);
+  Term origin{.place = s.place, .value = {}, .rejects = true, .uses = told_witnesses()};
+  add_term(known_real(-INFINITY), std::move(origin));
+  witnesses_ = around;
 }
 
 std::string Evaluator::to_text(const Value& value) {

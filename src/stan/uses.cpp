@@ -1,7 +1,5 @@
 #include "stan/uses.hpp"
 
-#include <functional>
-
 namespace adit::stan {
 
 namespace {
@@ -37,8 +35,9 @@ void walk_sizes(const SizedType& type, const OnExpression& on) {
   for (const SizedType& member : type.members) walk_sizes(member, on);
 }
 
-// Expressions of one statement, without those of statements inside of it.
-void own_expressions(const Statement& s, const OnExpression& on) {
+}  // namespace
+
+void each_own_expression(const Statement& s, const std::function<void(const Expression&)>& on) {
   for (const Declaration& declaration : s.declarations) {
     walk_sizes(declaration.type, on);
     if (declaration.value) walk(*declaration.value, on);
@@ -50,6 +49,8 @@ void own_expressions(const Statement& s, const OnExpression& on) {
   for (const Statement::Piece& piece : s.pieces)
     if (piece.value) walk(*piece.value, on);
 }
+
+namespace {
 
 void walk(const Statement& s, const OnStatement& on) {
   on(s);
@@ -129,7 +130,7 @@ Uses uses_of(const Statement& statement) {
       if (s.compound && !sum && s.target.slot >= 0) ++uses[s.target.slot].reads;
     }
     int own = 0;  // the read that makes it a sum
-    own_expressions(s, [&](const Expression& e) {
+    each_own_expression(s, [&](const Expression& e) {
       if (e.kind != Expression::Kind::variable || e.slot < 0) return;
       if (sum && !sum->whole && e.slot == s.target.slot && own == 0) {
         ++own;
@@ -180,11 +181,17 @@ bool has_break(const Statement& body) {
 }
 
 bool adds_terms(const Statement& statement) {
+  bool found = adds_other_terms(statement);
+  walk(statement, [&](const Statement& s) { found = found || s.kind == Statement::Kind::jacobian; });
+  return found;
+}
+
+bool adds_other_terms(const Statement& statement) {
   bool found = false;
   walk(statement, [&](const Statement& s) {
     using Kind = Statement::Kind;
-    found = found || s.kind == Kind::tilde || s.kind == Kind::increment || s.kind == Kind::jacobian;
-    own_expressions(s, [&](const Expression& e) {
+    found = found || s.kind == Kind::tilde || s.kind == Kind::increment || s.kind == Kind::reject;
+    each_own_expression(s, [&](const Expression& e) {
       found = found || (e.kind == Expression::Kind::call && e.name.ends_with("_lp"));
     });
   });
@@ -194,7 +201,7 @@ bool adds_terms(const Statement& statement) {
 bool draws_numbers(const Statement& statement) {
   bool found = false;
   walk(statement, [&](const Statement& s) {
-    own_expressions(s, [&](const Expression& e) {
+    each_own_expression(s, [&](const Expression& e) {
       found = found || (e.kind == Expression::Kind::call && e.name.ends_with("_rng"));
     });
   });

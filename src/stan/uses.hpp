@@ -1,6 +1,7 @@
 // What statements read and write, by the syntax alone.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +18,9 @@ struct Use {
 using Uses = std::map<int, Use>;
 Uses uses_of(const Statement& statement);
 
+// Expressions of a statement, each with those inside of it, without those of statements inside of it.
+void each_own_expression(const Statement& statement, const std::function<void(const Expression&)>& on);
+
 // x += e, x -= e, x = x + e, x = e + x, x = x - e: what is added.
 struct Sum {
   bool whole = false;  // the whole right-hand side
@@ -28,8 +32,9 @@ std::optional<Sum> sum_of(const Statement& assignment);
 std::set<int> written_slots(const Statement& statement, std::span<const StatementPtr> more = {});
 std::set<int> declared_slots(const Statement& statement);  // with variables of loops
 bool may_return(const Statement& statement);
-bool has_break(const Statement& body);        // of this loop: break or continue
-bool adds_terms(const Statement& statement);  // target +=, ~, functions that end in _lp
+bool has_break(const Statement& body);              // of this loop: break or continue
+bool adds_terms(const Statement& statement);        // target +=, ~, functions that end in _lp
+bool adds_other_terms(const Statement& statement);  // than jacobian +=
 bool draws_numbers(const Statement& statement);
 // Every variable that is read.
 std::set<int> read_slots(const Statement& statement);

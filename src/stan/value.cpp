@@ -1,5 +1,7 @@
 #include "stan/value.hpp"
 
+#include <cmath>
+
 namespace adit::stan {
 
 Value known_value(Type type, Shape shape, std::vector<double> numbers, int level) {
@@ -14,6 +16,11 @@ Value known_value(Type type, Shape shape, std::vector<double> numbers, int level
 Value known_real(double number) { return known_value(scalar_type(Base::real), {}, {number}); }
 Value known_integer(int64_t number) {
   return known_value(scalar_type(Base::integer), {}, {static_cast<double>(number)});
+}
+
+Value unset_like(const Value& form) {
+  return known_value(form.type, form.shape,
+                     std::vector<double>(static_cast<size_t>(form.size()), std::nan("")));
 }
 
 Value traced_value(Type type, Shape shape, Tensor tensor, int level, int inside) {

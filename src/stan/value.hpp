@@ -33,12 +33,14 @@ struct Value {
   int inside = 0;             // the recurrence in whose step the tensor lives; 0: none
 
   bool is_known() const { return kind == Kind::known; }
+  bool is_nothing() const { return kind == Kind::known && !known; }  // no value yet, of no size
   int64_t size() const { return element_count(shape); }
 };
 
 Value known_value(Type type, Shape shape, std::vector<double> numbers, int level = 0);
 Value known_real(double number);
 Value known_integer(int64_t number);
+Value unset_like(const Value& form);  // NaN, of that type and size
 Value traced_value(Type type, Shape shape, Tensor tensor, int level = 0, int inside = 0);
 
 // The type of what one index leaves.

@@ -301,6 +301,28 @@ void Model::add_log_density(const std::string& name, const Tensor& term) {
   state().terms.push_back({name, sum(wide), wide});
 }
 
+void Model::name_axes(const std::string& name, const std::vector<Extent>& extents) {
+  const std::string where = "name_axes " + name;
+  const Axis axes = axes_of(state(), where, extents);
+  bool found = false;
+  const auto set = [&](auto& list) {
+    for (auto& one : list) {
+      if (one.name != name) continue;
+      found = true;
+      if (one.shape != axes.shape)
+        fail(where, "extents",
+             fmt::format("expected those of {}, {}, got {}", name, to_string(one.shape),
+                         to_string(axes.shape)));
+      one.dims = axes.dims;
+    }
+  };
+  set(state().variables);
+  set(state().deterministics);
+  set(state().observations);
+  if (!found)
+    fail(where, "name", "expected a variable, a deterministic value or an observation, got none of them");
+}
+
 void Model::set_data(const std::string& name, const Tensor& value) {
   const std::string where = "set_data " + name;
   ModelData* data = nullptr;

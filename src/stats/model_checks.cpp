@@ -15,19 +15,20 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A word; members of tuples have numbers behind it: p:1, pairs:2:1.
+// A word; members of tuples have numbers behind it, as CmdStan writes them: p:1, pairs.2:1.
 bool is_identifier(const std::string& full_name) {
-  const size_t end = std::min(full_name.size(), full_name.find(':'));
+  const size_t end = std::min(full_name.size(), full_name.find_first_of(":."));
   const std::string name = full_name.substr(0, end);
   if (name.empty() || !is_letter(name[0]) || name.ends_with("__")) return false;
   for (const char c : name)
     if (!is_letter(c) && !is_digit(c) && c != '_') return false;
   for (size_t i = end; i < full_name.size(); ++i) {
-    const bool is_mark = full_name[i] == ':';
+    const bool is_mark = full_name[i] == ':' || full_name[i] == '.';
     if (is_mark ? i + 1 == full_name.size() || !is_digit(full_name[i + 1]) : !is_digit(full_name[i]))
       return false;
   }
-  return true;
+  const size_t last = full_name.find_last_of(":.");  // of an array of tuples the members have names
+  return last == std::string::npos || full_name[last] == ':';
 }
 
 // What already has a name, in words.

@@ -22,6 +22,13 @@ struct ModelVariable {
   int64_t offset = 0;  // in the flat vector of unconstrained numbers
   int64_t size = 0;    // unconstrained numbers
 };
+// A value that a statement of a program used, in its words; a text alone has no value.
+struct TermWitness {
+  std::string name;
+  Tensor value{};
+  bool by_event = false;  // it leads with an axis of the term's events
+  bool is_round = false;  // the variable of a loop around the statement
+};
 struct ModelTerm {
   std::string name;
   Tensor total;                // a scalar
@@ -29,6 +36,9 @@ struct ModelTerm {
   std::string stated{};        // "observe y"; what follows is empty where no distribution was
   std::string distribution{};  // its name
   std::vector<NamedParameter> parameters{};
+  // Of a statement of a program: what is told where the term is not finite.
+  std::vector<TermWitness> witnesses{};
+  bool rejects = false;  // the statement is a reject(), and the witnesses are its words
 };
 struct ModelObservation {
   std::string name;
@@ -67,6 +77,9 @@ struct ModelState {
   Tensor generated_key;  // a placeholder, u32[2]: random numbers of a draw's generated values; may be none
   std::vector<ModelData> data;
   std::map<std::string, Plate> plates;
+  bool wants_double = false;  // single precision is not tried where there is double, unless it is asked for
+  // How the statements of a program became this, a line each, for people; empty where no program did.
+  std::vector<std::string> lowering;
 };
 
 // The way to a model's state, which the public header does not show.

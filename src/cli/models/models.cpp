@@ -46,6 +46,10 @@ std::vector<std::string> example_names() {
   return names;
 }
 
+Model command_model(const std::string& name) {
+  if (std::optional<Model> program = examples::program_model(name)) return std::move(*program);
+  return example_model(name);
+}
 Model example_model(const std::string& name) { return named("example_model", name).make(); }
 std::string example_doc(const std::string& name) { return std::string(named("example_doc", name).doc); }
 

@@ -1,6 +1,8 @@
-// The built-in models of the command. They are written with the public headers alone, as a user's model is.
+// The built-in models of the command. They are written with the public headers alone, as a user's model is:
+// in C++, and most of them as Stan programs too, which the command has. Tests compare the two.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +11,8 @@
 namespace adit {
 
 std::vector<std::string> example_names();
-Model example_model(const std::string& name);
+Model example_model(const std::string& name);      // in C++
+Model command_model(const std::string& name);      // as the command has it: a Stan program where there is one
 std::string example_doc(const std::string& name);  // one line
 
 }  // namespace adit
@@ -28,5 +31,11 @@ Model logistic();
 Model logistic_large();
 Model stochastic_volatility();
 Model regime();
+
+// Of a Stan program (programs.cpp); none: there is none of that name.
+std::optional<Model> program_model(const std::string& name);
+// As JSON.
+std::string logistic_data();
+std::string logistic_large_data();
 
 }  // namespace adit::examples

@@ -6,6 +6,6 @@
 int main(int argc, char** argv) {
   std::vector<adit::CommandModel> models;
   for (const std::string& name : adit::example_names())
-    models.push_back({name, adit::example_doc(name), [name] { return adit::example_model(name); }});
+    models.push_back({name, adit::example_doc(name), [name] { return adit::command_model(name); }});
   return adit::run_command(argc, argv, std::move(models));
 }

@@ -46,6 +46,7 @@ Part times(const Part& a, const Part& b) {
 }
 
 Part times_vector(const Part& a, const Part& b) {
+  if (!a.in_lanes && !b.in_lanes) return {dot(a.x, b.x), false};
   if (a.in_lanes == b.in_lanes) return without_axis(times(a, as_column(b)), -1);
   if (a.in_lanes) return {dot(a.x, {2}, {}, b.x, {0}, {}), true};
   return {dot(b.x, {1}, {}, a.x, {1}, {}), true};

@@ -1,0 +1,119 @@
+// The plan of a run, as Session and Run make it, without a run.
+#include <fmt/format.h>
+#include <optional>
+
+#include <adit/sample_plan.hpp>
+
+#include "density/bind.hpp"
+#include "density/trips.hpp"
+#include "sample/layout_text.hpp"
+#include "sample/options.hpp"
+#include "sample/rows_density.hpp"
+#include "sample/shape.hpp"
+
+namespace adit {
+namespace sampling {
+namespace {
+
+void describe_model(const stats::ModelState& model, SamplePlan& plan) {
+  plan.model = model.name;
+  plan.size = model.size;
+  for (const stats::ModelVariable& variable : model.variables)
+    plan.variables.push_back({variable.name, variable.shape, variable.size});
+  plan.lowering = model.lowering;
+  for (const stats::ModelTerm& term : model.terms)
+    plan.terms.push_back({term.name, term.distribution.empty() ? term.stated : "", term.pointwise.size()});
+}
+
+void describe_schedule(const Schedule& schedule, SamplePlan& plan) {
+  plan.passes = std::ssize(schedule.passes);
+  plan.work = schedule.work;
+  plan.serial = schedule.serial;
+  plan.scratch_numbers = schedule.scratch;
+  plan.near_numbers = schedule.near;
+  const std::string text = to_text(schedule);
+  plan.schedule = text.substr(text.find('\n') + 1);  // its first line says what stands above
+}
+
+void describe_kernel(const NutsKernel& kernel, DType type, int64_t chains, SamplePlan& plan) {
+  plan.state_numbers = kernel.layout.count;
+  plan.state_bytes =
+      static_cast<uint64_t>(chains) * static_cast<uint64_t>(kernel.layout.count) * size_of(type);
+  plan.shared_bytes = kernel.program.shared_bytes();
+  plan.instructions = std::ssize(kernel.program.instructions);
+  plan.parameters = std::ssize(kernel.program.parameters);
+  plan.loop_trips = kernel.loop_trips;
+}
+
+// In the kernel's two buffers, with lists of who adds to what; else as the tensors lie.
+void describe_data(const Density& density, const Segments& segments, bool outside, SamplePlan& plan) {
+  plan.leaves = std::ssize(density.leaves);
+  plan.reals = segments.reals_count;
+  plan.places = segments.places_count;
+  if (outside)
+    for (const DensityLeaf& leaf : density.leaves)
+      (is_float(leaf.node.dtype()) ? plan.reals : plan.places) += leaf.node.size();
+  plan.data_bytes = static_cast<uint64_t>(plan.reals) * size_of(density.type) +
+                    static_cast<uint64_t>(plan.places) * size_of(DType::i32);
+}
+
+// As Run::open_outside decides it.
+void describe_outside(const Density& density, const Choice& choice, const Forced& forced,
+                      const Device& device, SamplePlan& plan) {
+  std::optional<Schedule> rows;
+  if (forced.rows_teams != 0 || choice.spreads) rows = rows_schedule(density, device.limits());
+  if (!rows) {
+    plan.density = "between dispatches, of all chains at once, by the engine of tensors";
+    return;
+  }
+  const int64_t teams =
+      forced.rows_teams > 0 ? forced.rows_teams : teams_for_rows(*rows, plan.chains, device.limits());
+  plan.layout = fmt::format("device:{}", teams);
+  plan.density =
+      fmt::format("between dispatches, by kernels that spread a chain's rows over {} teams", teams);
+  describe_schedule(*rows, plan);
+}
+
+SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
+  check_options(model, options);
+  const LayoutWish wish = layout_wish(options.layout);
+  const std::shared_ptr<Device> device = Device::open(options.device);
+  check_layout(wish, options.layout, *device);
+  if (wish.placement != Placement::automatic) options.placement = wish.placement;
+  const Choice choice = choose(model, options, options.chains, *device);
+  const Density density = make_density(model, choice.type);
+  const auto [schedule, shape] =
+      plan_kernel(density, options, options.chains, 1, choice, *device, wish.forced);
+  const NutsKernel kernel = make_nuts_kernel(density, schedule, options.metric, options.max_depth, shape);
+  check_trips(kernel.loop_trips, *device);
+
+  SamplePlan plan;
+  describe_model(model, plan);
+  plan.device = device->info().id;
+  plan.device_name = device->info().name;
+  plan.precision = choice.type == DType::f64 ? "f64" : "f32";
+  plan.layout = layout_text(shape);
+  plan.chains = options.chains;
+  plan.teams = teams_of(shape, options.chains);
+  plan.density = "inside of the kernel";
+  if (choice.outside)
+    describe_outside(density, choice, wish.forced, *device, plan);
+  else
+    describe_schedule(schedule, plan);
+  describe_kernel(kernel, choice.type, options.chains, plan);
+  describe_data(density, kernel.segments, choice.outside, plan);
+  return plan;
+}
+
+}  // namespace
+}  // namespace sampling
+
+SamplePlan sample_plan(const Model& model, const SampleOptions& options) {
+  return sampling::plan_of(stats::state_of(model), options);
+}
+
+std::string explain(const Model& model, const SampleOptions& options) {
+  return to_text(sample_plan(model, options));
+}
+
+}  // namespace adit

@@ -1,0 +1,39 @@
+// Arrays of tuples at places that differ from round to round, or follow from parameters.
+#include <algorithm>
+
+#include "stan/evaluator.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+// Member number k of every tuple, as an array.
+Value members(const Value& tuples, size_t k) {
+  if (tuples.kind == Value::Kind::tuple) return tuples.pieces.at(k);
+  Value all;
+  all.kind = Value::Kind::pieces;
+  all.type = tuples.type.members.at(k);
+  all.type.array += tuples.type.array;
+  for (const Value& piece : tuples.pieces) all.pieces.push_back(members(piece, k));
+  all.shape = all.pieces.empty() ? Shape{} : all.pieces[0].shape;
+  all.shape.insert(0, std::ssize(all.pieces));
+  return all;
+}
+
+}  // namespace
+
+Value Evaluator::tuple_at(const Value& tuples, const Spots& spots, const Place& place) {
+  const auto is_single = [](const Spot& spot) { return spot.kind == Spot::Kind::single; };
+  if (tuples.kind != Value::Kind::pieces || static_cast<int>(spots.size()) != tuples.type.array ||
+      !std::all_of(spots.begin(), spots.end(), is_single) || tuples.pieces.empty())
+    fail(place, "expected a number as an index of an array of tuples");
+  Value tuple;
+  tuple.kind = Value::Kind::tuple;
+  tuple.type = tuples.type;
+  tuple.type.array = 0;
+  for (size_t k = 0; k < tuple.type.members.size(); ++k)
+    tuple.pieces.push_back(at(members(tuples, k), spots, tuple.type.members[k], place));
+  return tuple;
+}
+
+}  // namespace adit::stan

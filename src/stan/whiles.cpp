@@ -1,0 +1,229 @@
+// While loops. On data: round by round, in each lane as long as it lasts there. On parameters: a loop of the
+// graph, in which lanes that are done keep what they have.
+#include <fmt/format.h>
+
+#include <adit/random.hpp>
+
+#include "stan/evaluator.hpp"
+#include "stan/snapshot.hpp"
+#include "stan/uses.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+constexpr int64_t most_rounds_on_data = 100'000'000;
+
+}  // namespace
+
+Evaluator::Flow Evaluator::while_loop(const Statement& s) {
+  const bool plain = is_plain(s);
+  if (!(plain && is_data_only))
+    if (const auto other = without_jumps_.loops.find(&s); other != without_jumps_.loops.end())
+      return execute(*other->second);
+  for (int64_t round = 0;; ++round) {
+    const Value condition = evaluate(*s.value);
+    if (!condition.is_known()) return traced_while(s);
+    if (!holds_somewhere(condition)) {
+      if (plain)
+        loop_notes.on_data(s, round);
+      else
+        loop_notes.tell(s, fmt::format("{} rounds written out: while on data", round));
+      return Flow::next;
+    }
+    if (round >= most_rounds_on_data || (!plain && --rounds_left_ < 0))
+      fail(s.place, fmt::format("expected a while loop to end, got {} rounds", round));
+    const Flow flow = condition.level > 0 ? in_some_lanes(*s.body, condition) : execute(*s.body);
+    if (flow == Flow::broke) return Flow::next;
+    if (flow == Flow::returned) return flow;
+  }
+}
+
+// In a lane that runs now.
+bool Evaluator::holds_somewhere(const Value& condition) const {
+  if (condition.level == 0) return condition.known->numbers.at(0) != 0;
+  const Value by_lane = levels_.lifted(condition, levels_.top());
+  const std::vector<bool> runs = running(levels_.top());
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (runs[i] && by_lane.known->numbers[i] != 0) return true;
+  return false;
+}
+
+// A statement for the lanes in which a known condition holds.
+Evaluator::Flow Evaluator::in_some_lanes(const Statement& body, const Value& condition) {
+  const bool in_scan = levels_.innermost_scan(levels_.top()) > 0;
+  const Ways ways{&body, nullptr};
+  return in_scan ? masked_choice(ways, condition, {}) : split_choice(ways, condition, {});
+}
+
+// What a while loop on parameters carries from round to round.
+struct Evaluator::WhileState {
+  int level = 0, inside = 0;
+  std::vector<int> slots{};
+  std::vector<Value> forms{};  // of the variables: type and size
+  bool has_terms = false;
+  Tensor key{};      // of the loop; none: it draws nothing
+  int counter = -1;  // of a for loop: its variable, which goes up to `last`
+  Value last{};
+};
+
+Tensor Evaluator::state_tensor(const Value& value, const WhileState& loop) {
+  bool in_lanes = false;
+  const Tensor tensor = tensor_at(value, loop.level, loop.inside, in_lanes);
+  Shape shape = value.shape;
+  if (const int64_t lanes = levels_.lanes(loop.level, loop.inside); lanes > 0) shape.insert(0, lanes);
+  return tensor.shape() == shape ? tensor : broadcast_to(tensor, shape);
+}
+
+void Evaluator::enter_round(const WhileState& loop, const std::vector<Tensor>& state) {
+  for (size_t i = 0; i < loop.slots.size(); ++i) {
+    Stored& variable = (*frame_)[static_cast<size_t>(loop.slots[i])];
+    variable = {};
+    variable.home = loop.level;
+    variable.value = traced_value(loop.forms[i].type, loop.forms[i].shape, state[i], loop.level, loop.inside);
+  }
+  if (loop.key) key = random::fold_in(loop.key, state.back()), draws_ = 0;
+}
+
+// The condition, of the lanes that run at all, where the state lives.
+Value Evaluator::while_condition(const Statement& s, const WhileState& loop) {
+  Value condition = loop.counter < 0
+                        ? evaluate(*s.value)
+                        : operate(Operator::less_equal, (*frame_)[static_cast<size_t>(loop.counter)].value,
+                                  loop.last, s.place);
+  if (!masks_.empty()) condition = operate(Operator::logical_and, mask(), condition, s.place);
+  return traced_value(condition.type, {}, state_tensor(condition, loop), loop.level, loop.inside);
+}
+
+// One round, in the lanes where the condition holds; what it adds to the log density.
+Tensor Evaluator::while_round(const Statement& s, const WhileState& loop) {
+  std::vector<Term> terms_before = std::exchange(terms, {});
+  Together* step = loop.inside > 0 ? together_of(loop.inside) : nullptr;
+  std::vector<Tensor> outputs_before;
+  std::vector<Term> origins_before;
+  if (step)
+    outputs_before = std::exchange(step->outputs, {}), origins_before = std::exchange(step->output_terms, {});
+  const Value condition = while_condition(s, loop);
+  if (loop.level > 0)
+    masked_choice({s.body.get(), nullptr}, condition, {});
+  else
+    execute(*s.body);
+  if (loop.counter >= 0) {
+    Value& number = (*frame_)[static_cast<size_t>(loop.counter)].value;
+    number = operate(Operator::add, number, known_integer(1), s.place);
+  }
+  Tensor total = full({}, 0.0, DType::f64);
+  for (const Term& term : terms) total = total + sum(term.value);
+  terms = std::move(terms_before);
+  if (step) {
+    for (const Tensor& term : step->outputs) total = total + sum(term);
+    step->outputs = std::move(outputs_before), step->output_terms = std::move(origins_before);
+  }
+  return total;
+}
+
+// What a variable without a size becomes.
+Value Evaluator::tried(const Statement& body, int slot) {
+  const Snapshot start = snapshot();
+  execute(body);
+  const Value value = whole((*frame_)[static_cast<size_t>(slot)].value);
+  restore(start);
+  return value;
+}
+
+// The variables that the loop writes, with what they have before it.
+std::vector<Tensor> Evaluator::begin_while(const Statement& s, WhileState& loop) {
+  loop.level = levels_.top(), loop.inside = levels_.innermost_scan(loop.level);
+  const std::set<int> own = declared_slots(*s.body);
+  std::vector<Tensor> state;
+  std::set<int> written = written_slots(*s.body);
+  if (loop.counter >= 0) written.insert(loop.counter);
+  for (const int slot : written) {
+    if (own.contains(slot)) continue;
+    Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+    if (variable.value.type.base == Base::tuple)
+      throw NotTogether{"a tuple that a while loop on parameters writes"};
+    if (variable.value.is_nothing()) variable.value = unset_like(tried(*s.body, slot));
+    const Value value = read_variable(variable, slot, nullptr, variable.value.type, s.place);
+    loop.slots.push_back(slot);
+    loop.forms.push_back(known_value(value.type, value.shape, {}));
+    state.push_back(state_tensor(value, loop));
+  }
+  loop.has_terms = has_density && adds_terms(*s.body);
+  if (loop.has_terms) state.push_back(full({}, 0.0, DType::f64));
+  if (draws_numbers(s)) {
+    loop.key = next_key();
+    state.push_back(full_integer({}, 0));
+  }
+  return state;
+}
+
+Evaluator::Flow Evaluator::traced_while(const Statement& s) {
+  loop_notes.tell(s, "a loop while a condition on parameters holds");
+  return run_while(s, {});
+}
+
+// A for loop whose bounds follow from parameters.
+Evaluator::Flow Evaluator::traced_for(const Statement& s, const Value& low, const Value& high) {
+  if (const auto other = without_jumps_.loops.find(&s); other != without_jumps_.loops.end())
+    return execute(*other->second);
+  loop_notes.tell(s, "a loop up to a number that follows from parameters");
+  Stored& variable = (*frame_)[static_cast<size_t>(s.slot)];
+  variable = {};
+  variable.home = levels_.top();
+  variable.value = low;
+  WhileState loop;
+  loop.counter = s.slot;
+  loop.last = high;
+  return run_while(s, loop);
+}
+
+Evaluator::Flow Evaluator::run_while(const Statement& s, WhileState loop) {
+  const std::vector<Tensor> start = begin_while(s, loop);
+  if (loop.slots.empty()) fail(s.place, "expected a while loop to change what its condition reads");
+  const Frame before = *frame_;
+  const Tensor key_before = key;
+  const uint64_t draws_before = draws_;
+  const std::vector<Tensor> end = adit::while_loop(
+      [&](const Tensors& state) {
+        enter_round(loop, state);
+        const Tensor holds = while_condition(s, loop).tensor;
+        return as_type((holds.rank() > 0 ? reduce_max(holds) : holds) != 0.0, DType::u8);
+      },
+      [&](const Tensors& state) {
+        enter_round(loop, state);
+        const Tensor total = while_round(s, loop);
+        Tensors next;
+        for (const int slot : loop.slots)
+          next.push_back(state_tensor((*frame_)[static_cast<size_t>(slot)].value, loop));
+        if (loop.has_terms) next.push_back(state[loop.slots.size()] + total);
+        if (loop.key) next.push_back(state.back() + full_integer({}, 1));
+        return next;
+      },
+      start);
+  key = key_before, draws_ = draws_before;
+  *frame_ = before;
+  end_while(s, loop, end);
+  return Flow::next;
+}
+
+void Evaluator::end_while(const Statement& s, const WhileState& loop, const std::vector<Tensor>& end) {
+  for (size_t i = 0; i < loop.slots.size(); ++i) {
+    if (loop.slots[i] == loop.counter) continue;
+    Stored& variable = (*frame_)[static_cast<size_t>(loop.slots[i])];
+    const Value value =
+        traced_value(loop.forms[i].type, loop.forms[i].shape, end[i], loop.level, loop.inside);
+    write_variable(variable, loop.slots[i], {}, value, s.place);
+  }
+  if (!loop.has_terms) return;
+  const Tensor& total = end[loop.slots.size()];
+  if (loop.inside == 0) {
+    terms.push_back({.place = s.place, .value = total, .is_jacobian = !adds_other_terms(*s.body)});
+    return;
+  }
+  Together* step = together_of(loop.inside);
+  step->outputs.push_back(total);
+  step->output_terms.push_back({.place = s.place, .value = {}, .is_jacobian = !adds_other_terms(*s.body)});
+}
+
+}  // namespace adit::stan
