@@ -284,7 +284,8 @@ void Evaluator::in_groups(const Statement& body) {
     std::map<double, std::vector<int64_t>> groups;
     for (size_t i = 0; i < size.numbers.size(); ++i)
       groups[size.numbers[i]].push_back(static_cast<int64_t>(i));
-    if (groups.size() > most_groups) throw NotTogether{"sizes that differ from round to round"};
+    if (groups.size() > most_groups && groups.size() * few_rounds > size.numbers.size())
+      throw NotTogether{"sizes that differ from round to round"};
     restore(start);
     for (auto& [number, lanes] : groups) {
       levels_.push_ragged(std::move(lanes));
