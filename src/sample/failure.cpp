@@ -72,14 +72,14 @@ std::string statement_words(const stats::ModelState& model, const stats::ModelTe
 }
 
 // "line 12" of a statement of a program; else its name.
-std::string name_of(const stats::ModelTerm& term) {
+std::string words_for(const stats::ModelTerm& term) {
   const bool is_line = term.name.starts_with("line:");
   return is_line ? "line " + term.name.substr(5, term.name.find_first_of(": ", 5) - 5) : term.name;
 }
 
 std::string term_words(const stats::ModelState& model, const stats::ModelTerm& term, double value,
                        const Tensor& u) {
-  std::string words = fmt::format("{} is {}", name_of(term), to_words(value));
+  std::string words = fmt::format("{} is {}", words_for(term), to_words(value));
   if (!term.witnesses.empty() || term.rejects) return words + statement_words(model, term, u);
   const std::string outside = term.parameters.empty() ? "" : outside_words(model, term, u);
   return outside.empty() ? words : fmt::format("{} ({})", words, outside);
@@ -109,7 +109,7 @@ std::string bad_slope(const stats::ModelState& model, const Tensor& u) {
     const auto total = [&](const Tensor& x) { return stats::at_point(model, {term.total}, x)[0]; };
     const auto slopes = grad(total)(u).to_vector<double>();
     if (std::all_of(slopes.begin(), slopes.end(), [](double x) { return std::isfinite(x); })) continue;
-    return fmt::format("the gradient is not finite, that of {}{}", name_of(term),
+    return fmt::format("the gradient is not finite, that of {}{}", words_for(term),
                        term.witnesses.empty() ? "" : statement_words(model, term, u));
   }
   return "the gradient is not finite";

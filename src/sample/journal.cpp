@@ -83,7 +83,7 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
 
 // As the options are called where they are given.
 std::string shown(const std::string& key, const Json& value) {
-  if (key == "metric" && value.is_number_integer()) return name_of(static_cast<Metric>(value.get<int>()));
+  if (key == "metric" && value.is_number_integer()) return sampling::name_of(static_cast<Metric>(value.get<int>()));
   if (key == "adapt" && value.is_number_integer()) return value.get<int>() == 0 ? "chain" : "pooled";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }

@@ -15,7 +15,7 @@ namespace {
 
 using Operands = std::vector<Tensor>;
 
-DType indexed_type(std::string_view op, const Operands& operands, const Attributes&) {
+DType updated_type(std::string_view op, const Operands& operands, const Attributes&) {
   const DType type = operands[0].dtype();
   if (!is_integer(operands[1].dtype()))
     fail(op, "indices", fmt::format("expected integers, got {}", name_of(operands[1].dtype())));
@@ -83,7 +83,7 @@ std::vector<Row> index_rows() {
                .kind = Kind::kernel,
                .arity = 3,
                .types = "any, the same; indices of any integer type",
-               .type = indexed_type,
+               .type = updated_type,
                .shape = indexed_shape,
                .vjp = vjp,
                .batch = batch_indexed,

@@ -1,5 +1,6 @@
 // The rows of what a graph begins with.
 #include "graph/op.hpp"
+#include "graph/rows/first.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {
@@ -8,12 +9,6 @@ namespace {
 
 using Operands = std::vector<Tensor>;
 
-DType type_of_first(std::string_view, const Operands& operands, const Attributes&) {
-  return operands[0].dtype();
-}
-Shape shape_of_first(std::string_view, const Operands& operands, const Attributes&) {
-  return operands[0].shape();
-}
 Operands pass_gradient(const Tensor&, const Operands&, const Tensor& g) { return {g}; }
 Tensor batch_alias(const Node&, const Operands& operands, int64_t) { return make(Op::alias, operands); }
 

@@ -5,16 +5,13 @@
 #include <fmt/format.h>
 
 #include "graph/op.hpp"
+#include "graph/rows/first.hpp"
 
 namespace adit::graph {
 
 namespace {
 
 using Operands = std::vector<Tensor>;
-
-DType type_of_first(std::string_view, const Operands& operands, const Attributes&) {
-  return operands[0].dtype();
-}
 
 void expect_type(std::string_view op, std::string_view argument, const Tensor& x, DType type) {
   if (x.dtype() != type)
@@ -111,10 +108,6 @@ Shape concatenate_shape(std::string_view op, const Operands& operands, const Att
     shape[axis] += part.shape()[axis];
   }
   return shape;
-}
-
-Shape shape_of_first(std::string_view, const Operands& operands, const Attributes&) {
-  return operands[0].shape();
 }
 
 Shape take_along_axis_shape(std::string_view op, const Operands& operands, const Attributes& attributes) {

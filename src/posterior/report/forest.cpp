@@ -12,7 +12,7 @@ namespace adit::report {
 
 namespace {
 
-constexpr size_t most_rows = 300;
+constexpr size_t most_listed = 300;
 constexpr size_t rows_a_plot = 40;
 
 struct Row {
@@ -57,7 +57,7 @@ std::vector<Group> groups_of(const Material& material, size_t& shown) {
   std::vector<Group> by_variable;
   size_t last = std::numeric_limits<size_t>::max();
   for (const auto& element : material.elements) {
-    if (!element.varies || shown == most_rows) continue;
+    if (!element.varies || shown == most_listed) continue;
     if (element.variable != last) by_variable.emplace_back();
     last = element.variable;
     ++shown;

@@ -10,7 +10,7 @@ namespace adit::report {
 
 namespace {
 
-constexpr size_t most_rows = 2000;
+constexpr size_t most_shown = 2000;
 
 // Hints, where a number is worse than the usual limits.
 std::string_view r_hat_class(double value) {
@@ -41,8 +41,8 @@ std::string summary_table(const Material& material) {
   const auto& rows = material.elements;
   const double seconds = material.draws->seconds.sampling;
   std::string out;
-  if (rows.size() > most_rows)
-    out += fmt::format("<p>The first {} of {} elements are shown.</p>", count(static_cast<double>(most_rows)),
+  if (rows.size() > most_shown)
+    out += fmt::format("<p>The first {} of {} elements are shown.</p>", count(static_cast<double>(most_shown)),
                        count(static_cast<double>(rows.size())));
   out +=
       "<p class=\"filter\" hidden><label>Show names with <input type=\"search\" id=\"filter\"></label></p>"
@@ -54,7 +54,7 @@ std::string summary_table(const Material& material) {
   // Step sizes do not vary, and of counts nobody asks the effective size: only lp__ is judged.
   for (const auto& row : material.summary.stats) out += row_of(row, seconds, row.name == "lp__");
   out += "</tbody>\n<tbody>";
-  for (size_t i = 0; i < std::min(rows.size(), most_rows); ++i) {
+  for (size_t i = 0; i < std::min(rows.size(), most_shown); ++i) {
     const bool all_missing = std::isnan(rows[i].row->mean) && std::isnan(rows[i].row->q50);
     out += row_of(*rows[i].row, seconds, rows[i].varies || all_missing);
   }
