@@ -76,6 +76,23 @@ TEST_P(SampleOnDevice, summaries_change_nothing) {
   }
 }
 
+// Parts of the chains, one after the other, give what all at once give; and so does a run that is stopped
+// between them.
+TEST_P(SampleOnDevice, parts_change_nothing) {
+  SampleOptions options = few();
+  options.device = GetParam();
+  options.chains = 200;
+  options.warmup = 25;
+  options.draws = 5;
+  for (const Placement placement : {Placement::lane, Placement::team}) {
+    options.placement = placement;
+    const Draws whole = sample(small_model(), options);
+    const Forced forced{.budget = 40, .parts = 3};
+    expect_same(whole, sample(small_model(), options, forced));
+    expect_goes_on(whole, options, forced);
+  }
+}
+
 // The density between dispatches: slices, a stop in the middle of a tree and pooled adaptation change
 // nothing.
 TEST_P(SampleOnDevice, across_the_device) {

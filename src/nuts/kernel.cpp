@@ -50,7 +50,7 @@ void Machine::declare() {
     return;
   }
   Value set;
-  if (options_.sets > 1) set = team_ / chains_a_set_;
+  if (options_.sets > 1) set = (first_chain_ + team_) / chains_a_set_;
   density_->declare(set);
 }
 

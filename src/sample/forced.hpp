@@ -10,6 +10,7 @@ namespace adit::sampling {
 
 struct Forced {
   uint32_t budget = 0, beat = 0;  // rounds of each dispatch, and of the beat, where they are not 0
+  uint64_t parts = 0;             // that a dispatch goes by, where they are not 0
   uint32_t lanes = 0;
   int64_t rows_teams = 0;  // that rows of chains outside of kernels are spread over, where it is not 0
   std::optional<Home> home{};

@@ -83,7 +83,8 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
 
 // As the options are called where they are given.
 std::string shown(const std::string& key, const Json& value) {
-  if (key == "metric" && value.is_number_integer()) return sampling::name_of(static_cast<Metric>(value.get<int>()));
+  if (key == "metric" && value.is_number_integer())
+    return sampling::name_of(static_cast<Metric>(value.get<int>()));
   if (key == "adapt" && value.is_number_integer()) return value.get<int>() == 0 ? "chain" : "pooled";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -132,8 +133,10 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
   return header;
 }
 
+constexpr double written_a_second = 1e9;  // bytes, until it is measured. A guess at a disk
+
 Journal::Journal(const std::string& path, const CheckpointHeader& header, bool resume, double shortest)
-    : path_(path), shortest_(shortest) {
+    : path_(path), shortest_(shortest), cost_(static_cast<double>(header.state_bytes) / written_a_second) {
   if (!resume) {
     writer_ = std::make_unique<CheckpointWriter>(path, header);
     return;

@@ -33,6 +33,9 @@ class Journal {
   CheckpointContents take_contents() { return std::move(contents_); }
   // About each second at first, then each tenth of the time so far: a state is as large as hundreds of rows.
   bool due() const;
+  // Whether so many seconds of work are worth what a state costs: a twentieth of them. A million chains'
+  // takes as long to write as to sample.
+  bool is_worth(double seconds) const { return seconds >= 20 * shortest_ * cost_; }
   void rows(std::span<const uint32_t> counts, std::span<const std::byte> bytes) {
     writer_->rows(counts, bytes);
   }
@@ -46,7 +49,7 @@ class Journal {
   bool holds_state_ = false;
   uint64_t generation_ = 0;
   Clock::time_point begin_ = Clock::now(), last_ = begin_;
-  double shortest_ = 1, cost_ = 0;  // seconds; of the last time
+  double shortest_ = 1, cost_ = 0;  // seconds; of the last time, or guessed
 };
 
 }  // namespace adit::sampling

@@ -62,7 +62,8 @@ SampleMemory memory_of(const stats::ModelState& model, const SampleOptions& opti
   const double warmup = options.save_warmup ? static_cast<double>(options.warmup / options.thin + 1) : 0;
   const double draws = chains * static_cast<double>(options.draws), rows = draws + chains * warmup;
   const double row = static_cast<double>(model.size + stats_count) * number;
-  const double ring = std::min(static_cast<double>(most_row_bytes), rows * row);
+  const double kept = std::max(static_cast<double>(most_row_bytes), fewest_rows * chains * row);
+  const double ring = std::min(kept, rows * row);
   const double values = rows * elements_of_draws(model) * number;
   const auto block = [&](double copies, double width, double most) {
     return copies * number * std::min({static_cast<double>(numbers_at_once), draws * width, most * width});

@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr uint32_t longest_beat = 8;  // rounds
 // Chains whose words the host does not look through after each dispatch: a million are 80 MB. A guess.
 constexpr int64_t summarised_chains = 8192;
+constexpr uint64_t most_lanes = 64;     // a part of the chains ends where a vector of them does
 constexpr double slice_seconds = 0.04;  // a watchdog, a progress line and Ctrl-C wait about so long
 constexpr double longest_slice = 0.25;  // where less would be spent on coming and going
 
@@ -47,6 +48,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   const auto [schedule, shape] = plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
   layout_ = layout_text(shape);
   teams_ = teams_of(shape, chains_);
+  chains_a_team_ = teams_ == static_cast<uint64_t>(chains_) ? 1 : shape.lanes;
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
   packing_.emplace(chains_, together);
   if (!shape.in_vectors && (chains_ >= summarised_chains || forced_.summarises))
@@ -101,7 +103,10 @@ void Run::allocate() {
   save_from_ = options_.save_warmup ? 0 : options_.warmup;
   const int64_t total = std::max<int64_t>(
       1, (options_.draws * options_.thin + options_.warmup - save_from_ + options_.thin - 1) / options_.thin);
-  ring_ = std::clamp<int64_t>(static_cast<int64_t>(most_row_bytes / (row * chains)), 1, total);
+  const auto most = static_cast<int64_t>(device_->info().memory_bytes / 16 / (row * chains));
+  ring_ =
+      std::max<int64_t>(static_cast<int64_t>(most_row_bytes / (row * chains)), std::min(most, fewest_rows));
+  ring_ = std::clamp<int64_t>(ring_, 1, total);
   if (forced_.ring) ring_ = std::min(ring_, forced_.ring);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
@@ -170,17 +175,27 @@ void Run::initialise() {
   device_->write(words_, seen_.data(), seen_.size() * 4);
 }
 
-std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds) const {
+std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds, uint64_t first_team) const {
   const auto whole = [](int64_t number) { return Argument(static_cast<uint32_t>(number)); };
   const auto real = [&](double number) {
     return choice_.type == DType::f64 ? Argument(number) : Argument(static_cast<float>(number));
   };
-  std::vector<Argument> list{state_, words_, rows_};
-  if (in_vectors_) list.emplace_back(places_);
-  list.push_back(Argument(static_cast<uint32_t>(chains_)));
+  const uint64_t element = size_of(choice_.type);
+  const auto from = [&](const Buffer& buffer, uint64_t a_chain, int64_t chain) {
+    const uint64_t offset = static_cast<uint64_t>(chain) * a_chain;
+    return Argument(buffer.slice(offset, buffer.bytes() - offset));
+  };
+  // Chains that are placed are found by their places, others lie one after the other.
+  const int64_t first = in_vectors_ ? 0 : static_cast<int64_t>(first_team) * chains_a_team_;
+  std::vector<Argument> list{
+      from(state_, static_cast<uint64_t>(kernel_->layout.count) * element, first),
+      from(words_, word_count * 4, first),
+      from(rows_, static_cast<uint64_t>(ring_ * (stats_count + model_.size)) * element, first)};
+  if (in_vectors_) list.push_back(from(places_, 4, static_cast<int64_t>(first_team)));
+  list.push_back(Argument(static_cast<uint32_t>(chains_ - first)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed >> 32)));
-  list.push_back(whole(0));
+  list.push_back(whole(first));
   list.push_back(whole(options_.chains));
   list.push_back(whole(options_.warmup));
   list.push_back(whole(limit));
@@ -265,11 +280,21 @@ void Run::set_budget(double seconds, double share) {
   else {
     const double rate = longest_run_ * turns(share) / std::max(seconds, 1e-6);
     const double wanted = std::max(rate * slice_seconds, std::min(64.0, rate * longest_slice));
-    budget_ = static_cast<uint32_t>(std::clamp(wanted, 1.0, std::min(8.0 * budget_, 0x1p24)));
+    set_parts(wanted);
+    budget_ = static_cast<uint32_t>(
+        std::clamp(wanted * static_cast<double>(parts_), 1.0, std::min(8.0 * budget_, 0x1p24)));
   }
   budget_ = static_cast<uint32_t>(std::min<uint64_t>(budget_, most));
   if (budget_ > longest_beat) budget_ -= budget_ % longest_beat;
   if (forced_.budget) budget_ = forced_.budget;
+}
+
+// A dispatch reads and writes all that its chains have, and the host looks at them afterwards: where the time
+// is enough for a few rounds of all chains, they go in parts of more rounds, each of which fills the device.
+void Run::set_parts(double rounds) {
+  constexpr double fewest = 64;
+  const double most = outside_ ? 1 : static_cast<double>(groups_) / (16.0 * device_->limits().processors);
+  parts_ = static_cast<uint64_t>(std::clamp(std::ceil(fewest / rounds), 1.0, std::max(1.0, most)));
 }
 
 // Chains that wait for the beat are idle meanwhile; those that go by it save more, unless trees are much
@@ -307,15 +332,30 @@ void Run::slice(int64_t limit, double share) {
   if (outside_)
     rounds_outside(limit, dispatch.rounds);
   else
-    device_->run(*compiled_, dispatch.teams, arguments(limit, dispatch.rounds));
+    run_in_parts(limit, dispatch.teams, dispatch.rounds);
   look(limit);
   if (!summary_ || summary_->failed > 0) check_failures();
+}
+
+// What is not done when the caller wishes to stop is done when the run goes on: chains need not be level.
+void Run::run_in_parts(int64_t limit, uint64_t teams, uint32_t rounds) {
+  const uint64_t parts = std::min(forced_.parts ? forced_.parts : parts_, teams);
+  for (uint64_t part = 0, first = 0; part < parts; ++part) {
+    const uint64_t share = teams * (part + 1) / parts;
+    const uint64_t end = part + 1 < parts ? share - share % most_lanes : teams;
+    if (end == first) continue;
+    device_->run(*compiled_, end - first, arguments(limit, rounds, first));
+    first = end;
+    if (parts == 1 || !should_stop_) continue;
+    device_->wait();
+    if (should_stop_()) return;
+  }
 }
 
 // The kernel and the density by turns; nobody waits in between.
 void Run::rounds_outside(int64_t limit, uint32_t rounds) {
   for (uint32_t round = 0; round < rounds; ++round) {
-    device_->run(*compiled_, teams_, arguments(limit, 1));
+    device_->run(*compiled_, teams_, arguments(limit, 1, 0));
     outside_->evaluate();
   }
 }

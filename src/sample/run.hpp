@@ -21,7 +21,10 @@
 
 namespace adit::sampling {
 
-inline constexpr uint64_t most_row_bytes = uint64_t{256} << 20;  // of the ring
+// Of the ring: so many bytes, or so many rows of every chain where they take more: a chain that may go on for
+// a few transitions only is read from memory and written back for each of them.
+inline constexpr uint64_t most_row_bytes = uint64_t{256} << 20;
+inline constexpr int64_t fewest_rows = 8;
 
 class Run {
  public:
@@ -94,10 +97,12 @@ class Run {
   void look_at_all();
   void refresh() const;  // of all chains' words, where only their summary is known
   void check_failures();
-  std::vector<Argument> arguments(int64_t limit, uint32_t rounds) const;
+  std::vector<Argument> arguments(int64_t limit, uint32_t rounds, uint64_t first_team) const;
+  void run_in_parts(int64_t limit, uint64_t teams, uint32_t rounds);
   double share_that_goes_on(int64_t limit) const;
   double turns(double share) const;
   void set_budget(double seconds, double share);
+  void set_parts(double rounds);
   void set_beat(uint64_t leaves, uint64_t transitions);
   struct Dispatch {
     uint64_t teams = 0;
@@ -127,7 +132,8 @@ class Run {
   std::shared_ptr<const Kernel> compiled_;
   std::optional<Packing> packing_;
   std::string layout_;
-  uint64_t teams_ = 0;       // of a dispatch of all chains
+  uint64_t teams_ = 0;  // of a dispatch of all chains
+  int64_t chains_a_team_ = 1;
   int64_t groups_ = 1;       // of chains that wait for each other
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
   bool sampling_ = false;    // some dispatch began after warm-up
@@ -141,6 +147,7 @@ class Run {
   mutable std::vector<uint32_t> seen_;  // the words of all chains
   mutable bool is_stale_ = false;       // the words, since the last summary
   uint32_t budget_ = 0, beat_ = 1;
+  uint64_t parts_ = 1;                    // that a dispatch of all chains goes by
   std::optional<Summariser> summariser_;  // where chains are many
   std::optional<Pooler> pooler_;          // and adapt together
   std::optional<Summary> summary_;        // the last one, of

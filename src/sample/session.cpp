@@ -122,13 +122,14 @@ void Session::go() {
     run_->save_rows_from(options_.warmup);
   }
   seconds_.warmup = since(warm);
-  if (going && journal_ && in_warmup && seconds_.warmup > 0.25) keep(draws_);
+  if (going && journal_ && in_warmup && seconds_.warmup > 0.25 && journal_->is_worth(seconds_.warmup))
+    keep(draws_);
   const auto sampling = Clock::now();
   const int64_t last = options_.warmup + options_.draws * options_.thin;
   if (going && draws_.taken < draws_.wanted) {
     going = reach(last, draws_);
     take(draws_);
-    if (journal_) keep(draws_);
+    if (journal_ && (!going || journal_->is_worth(since(begin_)))) keep(draws_);
   }
   seconds_.sampling = since(sampling);
 }

@@ -17,21 +17,23 @@ struct RankCounts {
 };
 
 RankCounts count_ranks(const Series& series) {
-  // Every chain is thinned alike where there are very many draws.
-  constexpr int64_t enough = 400000;
+  // Every chain is thinned alike where there are very many draws, and some chains stand for very many.
+  constexpr int64_t enough = 400000, fewest = 20;
+  const auto chains = evenly(series.chains, enough / fewest);
   const auto kept =
-      evenly(series.length, std::max<int64_t>(20, enough / std::max<int64_t>(1, series.chains)));
+      evenly(series.length, std::max(fewest, enough / std::max<int64_t>(1, std::ssize(chains))));
   std::vector<std::pair<double, int64_t>> all;
-  for (int64_t c = 0; c < series.chains; ++c)
-    for (const int64_t i : kept)
-      if (const double value = series.chain(c)[static_cast<size_t>(i)]; drawable(value))
-        all.emplace_back(value, c);
+  for (int64_t c = 0; c < std::ssize(chains); ++c)
+    for (const int64_t i : kept) {
+      const double value = series.chain(chains[static_cast<size_t>(c)])[static_cast<size_t>(i)];
+      if (drawable(value)) all.emplace_back(value, c);
+    }
   std::sort(all.begin(), all.end());
   RankCounts out;
   out.bins = static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(kept.size()) / 10, 4, 20));
   const auto bins = static_cast<double>(out.bins);
   out.expected = static_cast<double>(kept.size()) / bins;
-  out.chains.assign(static_cast<size_t>(series.chains), std::vector<double>(out.bins, 0.0));
+  out.chains.assign(chains.size(), std::vector<double>(out.bins, 0.0));
   // Equal values share their ranks evenly, so that discrete numbers look even too.
   for (size_t from = 0, to = 0; from < all.size(); from = to) {
     while (to < all.size() && all[to].first == all[from].first) ++to;
@@ -70,7 +72,7 @@ std::string strips(const std::string& name, const RankCounts& counts) {
   return figure("Ranks <small>a row a chain; even is good</small>", svg.finish());
 }
 
-std::string spread(const std::string& name, const RankCounts& counts) {
+std::string spread(const std::string& name, const RankCounts& counts, int64_t chains) {
   Svg svg(300, 180, "Ranks of " + name + ": the spread of the chains' rank histograms");
   Range range{0, 2};
   // What independent draws would give: nine of ten chains within the lines.
@@ -94,7 +96,9 @@ std::string spread(const std::string& name, const RankCounts& counts) {
   }
   for (const double edge : {std::max(0.0, 1 - deviation), 1.0, 1 + deviation})
     svg.line(frame.left(), frame.y(edge), frame.right(), frame.y(edge), "expected");
-  return figure("Ranks <small>over all chains; 1 is even</small>", svg.finish());
+  const bool all = std::ssize(counts.chains) == chains;
+  const std::string of = all ? "all chains" : fmt::format("{} of {} chains", counts.chains.size(), chains);
+  return figure(fmt::format("Ranks <small>over {}; 1 is even</small>", of), svg.finish());
 }
 
 }  // namespace
@@ -104,7 +108,7 @@ std::string rank_plot(const Material& material, const std::string& name, const S
     return figure("Ranks <small>of all chains' draws</small>",
                   "<p class=\"none\">They compare chains, and there is one.</p>");
   const RankCounts counts = count_ranks(series);
-  return material.many_chains() ? spread(name, counts) : strips(name, counts);
+  return material.many_chains() ? spread(name, counts, series.chains) : strips(name, counts);
 }
 
 }  // namespace adit::report
