@@ -105,7 +105,7 @@ TEST_P(SampleOnDevice, across_the_device) {
   for (const Adapt adapt : {Adapt::chain, Adapt::pooled}) {
     options.adapt = adapt;
     const Draws whole = sample(small_model(), options);
-    expect_same(whole, sample(small_model(), options, Forced{.budget = 7, .ring = 5}));
+    expect_same(whole, sample(small_model(), options, Forced{.budget = 7, .at_once = 1, .ring = 5}));
     expect_goes_on(whole, options, Forced{.budget = 3});
   }
 }

@@ -1,5 +1,7 @@
 #include "sample/batched_density.hpp"
 
+#include <algorithm>
+
 #include <adit/ops.hpp>
 
 #include "graph/op.hpp"
@@ -43,6 +45,17 @@ Function function_of(const Density& density) {
   };
 }
 
+// How many chains' largest tensors fit into a buffer, and into a sixteenth of the memory: there are several.
+int64_t chains_that_fit(const Density& density, const Device& device) {
+  Tensors roots{density.value};
+  for (const auto& variable : density.variables) roots.push_back(variable.gradient);
+  int64_t largest = 1;
+  for (const Tensor& x : graph::reachable(roots, true)) largest = std::max(largest, x.size());
+  uint64_t bytes = device.limits().max_buffer_bytes;
+  if (const uint64_t all = device.info().memory_bytes) bytes = std::min(bytes, all / 16);
+  return std::max<int64_t>(1, static_cast<int64_t>(bytes / size_of(density.type)) / largest);
+}
+
 std::vector<int> axes_of(size_t leaves, int axis) {
   std::vector<int> axes{0};
   axes.insert(axes.end(), leaves, axis);
@@ -53,7 +66,7 @@ std::vector<int> axes_of(size_t leaves, int axis) {
 
 BatchedDensity::BatchedDensity(const stats::ModelState& model, const Density& density,
                                const std::vector<DataSet>& sets, int64_t chains_a_set,
-                               std::shared_ptr<Device> device)
+                               std::shared_ptr<Device> device, int64_t at_once)
     : device_(std::move(device)),
       type_(density.type),
       shape_({chains_a_set * static_cast<int64_t>(sets.size()), density.size}) {
@@ -87,22 +100,47 @@ BatchedDensity::BatchedDensity(const stats::ModelState& model, const Density& de
     const Tensors results = vmap_of(of_set, arguments, axes_of(leaves.size(), 0));
     return {reshape(results[0], {shape[0]}), reshape(results[1], shape)};
   });
+  if (at_once == 0) at_once = chains_that_fit(density, *device_);
+  at_once_ = many > 1 ? shape_[0] : std::min(shape_[0], at_once);
   // Read before a kernel wrote: points that are numbers.
   const std::vector<std::byte> zero(static_cast<size_t>(element_count(shape_)) * size_of(type_));
   points_ = device_->allocate(std::max<size_t>(16, zero.size()));
   device_->write(points_, zero.data(), zero.size());
+  if (at_once_ < shape_[0]) {
+    values_ = device_->allocate(static_cast<uint64_t>(shape_[0]) * size_of(type_));
+    gradients_ = device_->allocate(points_.bytes());
+  }
   evaluate();
 }
 
-void BatchedDensity::evaluate() { results_ = (*function_)({from_buffer(type_, shape_, points_, device_)}); }
+Tensors BatchedDensity::evaluate_part(int64_t first, int64_t count) {
+  const uint64_t row = static_cast<uint64_t>(shape_[1]) * size_of(type_);
+  const Buffer part = points_.slice(static_cast<uint64_t>(first) * row, static_cast<uint64_t>(count) * row);
+  return (*function_)({from_buffer(type_, {count, shape_[1]}, part, device_)});
+}
+
+void BatchedDensity::evaluate() {
+  const auto buffer_of = [](const Tensor& x) { return graph::node_of(x).storage->buffer; };
+  if (at_once_ == shape_[0]) {
+    const Tensors results = evaluate_part(0, shape_[0]);
+    values_ = buffer_of(results[0]);
+    gradients_ = buffer_of(results[1]);
+    return;
+  }
+  const uint64_t element = size_of(type_), row = static_cast<uint64_t>(shape_[1]) * element;
+  for (int64_t first = 0; first < shape_[0]; first += at_once_) {
+    const int64_t count = std::min(at_once_, shape_[0] - first);
+    const Tensors results = evaluate_part(first, count);
+    const auto from = static_cast<uint64_t>(first), many = static_cast<uint64_t>(count);
+    device_->copy(buffer_of(results[0]), values_.slice(from * element, many * element), many * element);
+    device_->copy(buffer_of(results[1]), gradients_.slice(from * row, many * row), many * row);
+  }
+}
 
 std::vector<Buffer> BatchedDensity::leaves() const {
   std::vector<Buffer> buffers;
   for (const Tensor& leaf : leaves_) buffers.push_back(graph::node_of(leaf).storage->buffer);
   return buffers;
 }
-
-Buffer BatchedDensity::values() const { return graph::node_of(results_[0]).storage->buffer; }
-Buffer BatchedDensity::gradients() const { return graph::node_of(results_[1]).storage->buffer; }
 
 }  // namespace adit::sampling

@@ -13,6 +13,7 @@ struct Forced {
   uint64_t parts = 0;             // that a dispatch goes by, where they are not 0
   uint32_t lanes = 0;
   int64_t rows_teams = 0;  // that rows of chains outside of kernels are spread over, where it is not 0
+  int64_t at_once = 0;     // chains whose density the engine of tensors computes together, where it is not 0
   std::optional<Home> home{};
   std::optional<int64_t> slots{};
   int64_t ring = 0;               // rows, where it is not 0

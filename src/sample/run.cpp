@@ -82,7 +82,8 @@ void Run::open_outside() {
                             "device:{}",
                             forced_.rows_teams));
   if (!rows) {
-    outside_ = std::make_unique<BatchedDensity>(model_, *density_, data_sets_, options_.chains, device_);
+    outside_ = std::make_unique<BatchedDensity>(model_, *density_, data_sets_, options_.chains, device_,
+                                                forced_.at_once);
     return;
   }
   const int64_t teams = forced_.rows_teams > 0 ? forced_.rows_teams : teams_for_rows(*rows, chains_, limits);
