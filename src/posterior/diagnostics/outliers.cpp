@@ -66,12 +66,13 @@ void judge(const std::vector<double>& values, const Draws& draws, const DrawsVar
     widths.push_back(median_absolute_deviation(chain));
   }
   const std::vector<double> far = distances(medians, widths);
+  const double middle = quantile(medians, 0.5);
   std::lock_guard lock(mutex);
   for (int64_t c = 0; c < draws.chains; ++c) {
     if (far[c] > worst[c].distance) {
       worst[c].distance = far[c];
       worst[c].here = medians[c];
-      worst[c].elsewhere = quantile(medians, 0.5);
+      worst[c].elsewhere = middle;
       worst[c].variable = &variable;
       worst[c].element = element;
     }
@@ -141,8 +142,11 @@ Check check_outliers(const Draws& draws) {
   std::stable_sort(chains.begin(), chains.end(), [&](int64_t a, int64_t b) {
     return std::pair(worst[a].stuck, worst[a].distance) > std::pair(worst[b].stuck, worst[b].distance);
   });
-  std::vector<std::string> descriptions;
-  for (const int64_t c : chains) descriptions.push_back(describe(draws, c, worst[c]));
+  // Only those that are named are described: of a million chains thousands may sit elsewhere.
+  constexpr size_t named = 3;
+  std::vector<std::string> descriptions(chains.size());
+  for (size_t i = 0; i < std::min(named, chains.size()); ++i)
+    descriptions[i] = describe(draws, chains[i], worst[chains[i]]);
   check.finding = fmt::format("{} of {} sit elsewhere or never moved", show_count(chains.size()),
                               show_count(draws.chains));
   check.warning = fmt::format(
@@ -150,7 +154,7 @@ Check check_outliers(const Draws& draws) {
       "may have "
       "several modes, or a start was bad. Start elsewhere or warm up longer; do not just drop them.",
       show_count(chains.size()), show_count(draws.chains), chains.size() == 1 ? "sits" : "sit",
-      list_some(descriptions, 3));
+      list_some(descriptions, named));
   return check;
 }
 
