@@ -133,6 +133,13 @@ void add_reductions(std::vector<Wrong>& list) {
                   {f({2, 3}), f({2, 3})},
                   {{"contract_a", {0}}, {"batch_a", {0}}, {"contract_b", {0}}, {"batch_b", {0}}}});
   list.push_back({"matmul", {f({2, 3}), f({2, 3})}});
+  for (const char* op : {"cumulative_sum", "cumulative_product", "cumulative_min", "cumulative_max"}) {
+    list.push_back({op, {f({2, 3})}, {{"axis", 2}}});
+    list.push_back({op, {f({2, 3})}, {{"axis", -3}}});
+    list.push_back({op, {f({})}, {{"axis", 0}}});
+  }
+  list.push_back({"cumulative_min", {of(DType::c64, {3})}});
+  list.push_back({"cumulative_max", {of(DType::c64, {3})}});
   list.push_back({"cholesky", {f({2, 3})}});
   list.push_back({"cholesky", {f({3})}});
   list.push_back({"triangular_solve", {f({2, 3}), f({2, 3})}});

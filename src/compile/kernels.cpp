@@ -53,6 +53,10 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::indexed_put: return scatter_work(node, shop, device);
     case Op::cholesky: return cholesky_work(node, shop, device);
     case Op::triangular_solve: return triangular_work(node, shop, device);
+    case Op::cumulative_sum:
+    case Op::cumulative_product:
+    case Op::cumulative_min:
+    case Op::cumulative_max: return cumulative_work(node, shop, device);
     case Op::item: return {};  // its control node writes it
     default: return control_work(node, shop, device);
   }

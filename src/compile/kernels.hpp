@@ -36,6 +36,7 @@ std::vector<Work> concatenate_work(const Group& group, Workshop& shop, Device& d
 std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

@@ -124,6 +124,8 @@ double own_operations(const Node& node) {
     case Op::cholesky: return elements_of(node) * n / 3;
     case Op::triangular_solve:
       return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
+    case Op::cumulative_sum:
+    case Op::cumulative_product: return 2 * elements_of(node);
     case Op::indexed_add: return elements_of(graph::node_of(node.operands[2]));
     default: return 0;
   }

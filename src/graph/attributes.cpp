@@ -44,6 +44,9 @@ struct Append {
   void operator()(const TriangularAttributes& a) const {
     words.push_back(static_cast<uint64_t>(a.lower | a.left_side << 1 | a.transpose << 2));
   }
+  void operator()(const CumulativeAttributes& a) const {
+    words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.reverse)});
+  }
   void operator()(const Which& a) const { words.push_back(static_cast<uint64_t>(a.number)); }
   // Functions are hashed by whoever walks them (structure.cpp): here only what stands beside them.
   void operator()(const std::shared_ptr<const ControlAttributes>& a) const {

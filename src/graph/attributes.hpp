@@ -34,6 +34,10 @@ struct DotAttributes {
 struct TriangularAttributes {
   bool lower = true, left_side = true, transpose = false;
 };
+struct CumulativeAttributes {
+  int axis = 0;
+  bool reverse = false;  // from the end
+};
 struct Which {  // threefry, philox: which word; item: which result; as_type, bitcast: which type
   int number = 0;
 };
@@ -59,9 +63,9 @@ struct ControlAttributes {
   std::vector<Shape> shapes{};  // of the results
 };
 
-using Attributes =
-    std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes, ReduceAttributes,
-                 DotAttributes, TriangularAttributes, Which, std::shared_ptr<const ControlAttributes>>;
+using Attributes = std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes,
+                                ReduceAttributes, DotAttributes, TriangularAttributes, CumulativeAttributes,
+                                Which, std::shared_ptr<const ControlAttributes>>;
 
 // Everything that decides the meaning, as words for hashing and for printing. `number` leaves its value out.
 void append_words(const Attributes& attributes, std::vector<uint64_t>& words);

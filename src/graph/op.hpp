@@ -124,6 +124,10 @@ enum class Op : uint8_t {
   indexed_put,
   cholesky,
   triangular_solve,
+  cumulative_sum,
+  cumulative_product,
+  cumulative_min,
+  cumulative_max,
   // Control flow; they yield several tensors, which `item` picks
   cond,
   while_loop,

@@ -51,6 +51,10 @@ template <Tensor (*f)(const Tensor&, std::optional<int>, bool, TieBreak)>
 Tensor place(const Operands& x, const Json& a) {
   return f(operand(x, 0), axis(a), a.value("keep_axis", false), tie_break(a));
 }
+template <Tensor (*f)(const Tensor&, int, bool)>
+Tensor cumulative(const Operands& x, const Json& a) {
+  return f(operand(x, 0), axis(a).value_or(0), a.value("reverse", false));
+}
 template <Tensor (*f)(const Tensor&, const Axes&)>
 Tensor over_axes(const Operands& x, const Json& a) {
   return a.contains("axes") ? f(operand(x, 0), dims(a, "axes")) : f(operand(x, 0), {});
@@ -296,6 +300,10 @@ std::map<std::string, Caller, std::less<>> reductions() {
           {"softmax", over_last<softmax>},
           {"log_softmax", over_last<log_softmax>},
           {"reduce", call_reduce},
+          {"cumulative_sum", cumulative<cumulative_sum>},
+          {"cumulative_product", cumulative<cumulative_product>},
+          {"cumulative_min", cumulative<cumulative_min>},
+          {"cumulative_max", cumulative<cumulative_max>},
           {"dot", call_dot},
           {"matmul", two<matmul>},
           {"outer", two<outer>},

@@ -210,6 +210,27 @@ void add_reductions(std::vector<DerivativeCase>& cases) {
   add("dot", {{2, 2}, {3}}, [](const Tensors& x) { return outer(flatten(x[0]), x[1]); });
   add("dot", {{2, 2}, {2, 2}},
       [](const Tensors& x) { return as_real(dot(complex(x[0], x[1]), complex(x[1], x[0] * x[0]))); });
+  for (const bool reverse : {false, true}) {
+    add("cumulative_sum", {{3, 4}},
+        [=](const Tensors& x) { return square(cumulative_sum(x[0], 1, reverse)); });
+    add("cumulative_product", {{5, 2}},
+        [=](const Tensors& x) { return cumulative_product(x[0], 0, reverse); });
+    // Zeros among the factors: one, and two.
+    add("cumulative_product", {{6}}, [=](const Tensors& x) {
+      const Tensor place = arange(6);
+      return cumulative_product(x[0] * as_type(place != 2, x[0].dtype()), 0, reverse);
+    });
+    add("cumulative_product", {{2, 6}}, [=](const Tensors& x) {
+      const Tensor place = iota({2, 6}, DType::i64, 1);
+      return cumulative_product(x[0] - select(place == 1, x[0], zeros_like(x[0])), -1, reverse);
+    });
+    add("cumulative_product", {{2, 3}, {2, 3}},
+        [=](const Tensors& x) { return as_real(cumulative_product(complex(x[0], x[1]), 1, reverse)); });
+    add("cumulative_max", {{2, 5, 3}},
+        [=](const Tensors& x) { return square(cumulative_max(x[0], 1, reverse)); });
+    add("cumulative_min", {{4, 7}},
+        [=](const Tensors& x) { return square(cumulative_min(x[0], -1, reverse)); });
+  }
   add("cholesky", {{3, 3}},
       [](const Tensors& x) { return cholesky(matmul(x[0], transpose(x[0])) + eye(3, 3, x[0].dtype())); });
   add("cholesky", {{2, 3, 3}}, [](const Tensors& x) {

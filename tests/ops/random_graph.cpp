@@ -32,6 +32,8 @@ const std::vector<std::string> binary{
 const std::vector<std::string> integer_binary{"bitwise_and", "bitwise_or",  "bitwise_xor",
                                               "left_shift",  "right_shift", "quotient",
                                               "remainder",   "add",         "multiply"};
+const std::vector<std::string> running{"cumulative_sum", "cumulative_product", "cumulative_min",
+                                       "cumulative_max"};
 const std::vector<std::string> reductions{"sum", "sum",  "reduce_max", "reduce_min", "all",
                                           "any", "mean", "variance",   "logsumexp",  "product"};
 const std::vector<std::string> folds{"add", "multiply", "maximum", "minimum", "horner"};
@@ -314,6 +316,8 @@ class Generator {
       return {random_.chance(0.5) ? "softmax" : "log_softmax", {x}, {{"axes", {axis_of(x)}}}, {}};
     if (value(x).rank() > 0 && random_.chance(0.15))
       return {random_.chance(0.5) ? "argmax" : "argmin", {x}, {{"axis", axis_of(x)}}, {}};
+    if (value(x).rank() > 0 && random_.chance(0.15))
+      return {random_.pick(running), {x}, {{"axis", axis_of(x)}, {"reverse", random_.chance(0.5)}}, {}};
     return {random_.pick(reductions), {x}, {{"axes", some_axes(x)}, {"keep_axes", random_.chance(0.5)}}, {}};
   }
 
