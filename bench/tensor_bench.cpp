@@ -115,6 +115,20 @@ void reductions(const Bench& bench) {
   const auto square_of = [] { return Tensors{normal({8192, 8192})}; };
   bench.function("sum_axis0_8k", square_of, [](const Tensors& x) { return sum(x[0], {0}); });
   bench.function("sum_axis1_8k", square_of, [](const Tensors& x) { return sum(x[0], {1}); });
+  bench.function(
+      "cumsum_f32_64M", [] { return Tensors{normal({1 << 26})}; },
+      [](const Tensors& x) { return cumulative_sum(x[0]); });
+  bench.function("cumsum_axis0_8k", square_of, [](const Tensors& x) { return cumulative_sum(x[0], 0); });
+  bench.function("cumsum_axis1_8k", square_of, [](const Tensors& x) { return cumulative_sum(x[0], 1); });
+  bench.function(
+      "cumsum_odd_67M",
+      [] {
+        return Tensors{normal({3, 22369621})};
+      },
+      [](const Tensors& x) { return cumulative_sum(x[0], 1, true); });
+  bench.function(
+      "cummax_f32_64M", [] { return Tensors{normal({1 << 26})}; },
+      [](const Tensors& x) { return cumulative_max(x[0]); });
   bench.function("softmax_8k", square_of, [](const Tensors& x) { return softmax(x[0]); });
   bench.function("transpose_8k", square_of, [](const Tensors& x) { return transpose(x[0]); });
 }

@@ -15,7 +15,8 @@ namespace {
 struct Fill {
   uint64_t a_processor, shortest;
 };
-constexpr Fill of_gpu{8192, 64}, of_cpu{32, 1024};
+constexpr uint64_t fewest_in_tiles = 256, fewest_in_rows = 16;
+constexpr Fill of_gpu{8192, 64}, of_cpu{1, 1024};
 
 ops::CumulativeKind kind_of(Op op) {
   switch (op) {
@@ -40,6 +41,14 @@ ops::CumulativePlan plan_of(const Node& node, const Device& device) {
   const Fill& fill = device.info().kind == DeviceKind::cpu ? of_cpu : of_gpu;
   plan.invocations = fill.a_processor * device.limits().processors;
   plan.shortest = fill.shortest;
+  // Subgroups add no integers of less than 32 bits; extremes go by keys, which have as many.
+  const bool compares = node.op == Op::cumulative_min || node.op == Op::cumulative_max;
+  const bool in_words = compares || size_of(plan.type) >= 4 || is_float(plan.type);
+  plan.in_tiles = device.info().kind != DeviceKind::cpu && in_words && !plan.complex && plan.inner == 1 &&
+                  plan.length >= fewest_in_tiles;
+  const bool is_half = node.type == DType::f16 || node.type == DType::bf16;
+  plan.in_rows = device.info().kind == DeviceKind::cpu && !is_half && plan.inner >= fewest_in_rows;
+  plan.alone = device.info().kind == DeviceKind::cpu;
   // A driver that ends loops early would give wrong numbers without a word.
   if (const uint64_t most = device.limits().max_loop_trips) plan.longest = std::max<uint64_t>(2, most / 2);
   return plan;
@@ -50,10 +59,9 @@ ops::CumulativePlan plan_of(const Node& node, const Device& device) {
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device) {
   const ops::Cumulative made = ops::cumulative(plan_of(node, device));
   std::vector<const Node*> tensors = {&graph::node_of(node.operands[0]), &node};
-  const DType wide = node.type == DType::f16 || node.type == DType::bf16 ? DType::f32 : node.type;
-  const int64_t parts = is_complex(node.type) ? 2 : 1;
   for (const uint64_t numbers : made.totals)
-    tensors.push_back(&shop.make_scratch(wide, {static_cast<int64_t>(numbers) / parts}));
+    tensors.push_back(
+        &shop.make_scratch(DType::u32, {static_cast<int64_t>((numbers * size_of(made.total_type) + 3) / 4)}));
   std::vector<Work> list;
   for (const ops::CumulativePass& pass : made.passes) {
     Launch launch{pass.program, pass.teams, {}};

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "ops/halves.hpp"
+#include "ops/cumulative_numbers.hpp"
+#include "ops/cumulative_tiles.hpp"
 #include "ops/number.hpp"
 
 namespace adit::ops {
@@ -11,8 +12,6 @@ namespace adit::ops {
 using namespace kernel;
 
 namespace {
-
-bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 
 // One level: [outer, length, inner], whose blocks of `block` elements an invocation each goes through.
 struct Level {
@@ -27,20 +26,49 @@ class Writer {
 
   // Totals of blocks; `from_x`: of the elements themselves, else of totals.
   CumulativePass totals(bool from_x) {
-    Builder k(name("totals"), Team::one());
+    Builder k(name("totals"), team());
     const Array from = memory(k, "from", from_x, Access::read);
     const Array to = memory(k, "totals", false, Access::write);
     const Place place = place_of(k);
-    const NumberCell total(k, load(from, place.first, from_x), plan_.complex);
-    k.for_(place.from + 1, place.end, place.from.like(1),
-           [&](Value i) { total.set(combined(total.get(), load(from, element(place, i), from_x))); });
-    store_number(to, place.own, total.get(), plan_.complex);
+    by_one(k, [&] {
+      const NumberCell total(k, load(from, place.first, from_x), plan_.complex);
+      k.for_(place.from + 1, place.end, place.from.like(1),
+             [&](Value i) { total.set(combined(total.get(), load(from, element(place, i), from_x))); });
+      store_number(to, place.own, total.get(), plan_.complex);
+    });
     return {k.finish(), invocations(), {}};
+  }
+
+  // Rows of neighbouring columns, one after the other: each goes on from the row before it, which is still
+  // near.
+  CumulativePass rows() {
+    Builder k(name("rows"), Team::many(1));
+    const Array x = memory(k, "x", true, Access::read), to = memory(k, "result", true, Access::read_write);
+    const uint64_t teams_a_row =
+        std::max<uint64_t>(1, plan_.invocations / std::max<uint64_t>(1, plan_.outer));
+    const uint64_t width = std::clamp<uint64_t>((plan_.inner + teams_a_row - 1) / teams_a_row, 64, 2048);
+    const uint64_t parts = (plan_.inner + width - 1) / width;
+    const Value number = k.team(index_type());
+    const auto inner = static_cast<int64_t>(plan_.inner), length = static_cast<int64_t>(level_.length);
+    const Value column = number % static_cast<int64_t>(parts) * static_cast<int64_t>(width);
+    const Value first = number / static_cast<int64_t>(parts) * (inner * length) + column;
+    const Value count = convert(min(column + static_cast<int64_t>(width), inner) - column, Type::u32);
+    const auto row = [&](Value i) { return first + (plan_.reverse ? (length - 1) - i : i) * inner; };
+    const auto each = [&](Value start, const std::function<void(Value)>& body) {
+      k.each(count, [&](Value j) { body(start + convert(j, start.type())); });
+    };
+    each(row(number.like(0)), [&](Value at) { store(to, at, load(x, at, true), true); });
+    k.for_(number.like(1), number.like(length), number.like(1), [&](Value i) {
+      const Value before = row(i - 1) - row(i);
+      each(row(i),
+           [&](Value at) { store(to, at, combined(load(to, at + before, true), load(x, at, true)), true); });
+    });
+    return {k.finish(), plan_.outer * parts, {0, 1}};
   }
 
   // Running results of each block, from where the blocks before it ended.
   CumulativePass running(bool from_x) {
-    Builder k(name("running"), Team::one());
+    Builder k(name("running"), team());
     Array from, to, totals;
     if (from_x) {
       from = memory(k, "x", true, Access::read);
@@ -50,15 +78,17 @@ class Writer {
     }
     if (has_totals_) totals = memory(k, "totals", false, Access::read);
     const Place place = place_of(k);
-    const Value first = plan_.reverse ? element(place, place.end - 1) : place.first;
-    const NumberCell now(k, load(from, first, from_x), plan_.complex);
-    if (has_totals_)
-      k.if_(!is_outermost(place), [&] { now.set(combined(before(totals, place), now.get())); });
-    store(to, first, now.get(), from_x);
-    k.for_(place.from + 1, place.end, place.from.like(1), [&](Value i) {
-      const Value at = element(place, plan_.reverse ? place.end - 1 - (i - place.from) : i);
-      now.set(combined(now.get(), load(from, at, from_x)));
-      store(to, at, now.get(), from_x);
+    by_one(k, [&] {
+      const Value first = plan_.reverse ? element(place, place.end - 1) : place.first;
+      const NumberCell now(k, load(from, first, from_x), plan_.complex);
+      if (has_totals_)
+        k.if_(!is_outermost(place), [&] { now.set(combined(before(totals, place), now.get())); });
+      store(to, first, now.get(), from_x);
+      k.for_(place.from + 1, place.end, place.from.like(1), [&](Value i) {
+        const Value at = element(place, plan_.reverse ? place.end - 1 - (i - place.from) : i);
+        now.set(combined(now.get(), load(from, at, from_x)));
+        store(to, at, now.get(), from_x);
+      });
     });
     return {k.finish(), invocations(), {}};
   }
@@ -85,6 +115,8 @@ class Writer {
     bool complex_;
   };
 
+  Team team() const { return plan_.alone ? Team::many(1) : Team::one(); }
+  void by_one(Builder& k, const std::function<void()>& body) const { plan_.alone ? k.once(body) : body(); }
   uint64_t invocations() const { return plan_.outer * level_.blocks() * plan_.inner; }
   Type index_type() const {
     const uint64_t numbers = plan_.outer * level_.length * plan_.inner * (plan_.complex ? 2 : 1);
@@ -94,11 +126,8 @@ class Writer {
     constexpr const char* kinds[] = {"sum", "product", "min", "max"};
     return std::string("cumulative_") + kinds[static_cast<size_t>(plan_.kind)] + "_" + what;
   }
-  Type total_type() const { return is_half(plan_.type) ? Type::f32 : plan_.type; }
   Array memory(Builder& k, const char* name, bool elements, Access access) const {
-    // An f16 is taken apart by hand: not every driver has them.
-    const Type type = !elements ? total_type() : plan_.type == Type::f16 ? Type::u16 : plan_.type;
-    return k.buffer(name, type, access);
+    return k.buffer(name, elements ? stored_as(plan_.type) : added_up_as(plan_.type), access);
   }
 
   Place place_of(Builder& k) const {
@@ -127,16 +156,12 @@ class Writer {
   }
 
   Number load(const Array& from, Value at, bool elements) const {
-    const Number number = load_number(from, at, plan_.complex);
-    if (!elements || !is_half(plan_.type)) return number;
-    const Value wide = plan_.type == Type::f16 ? half_to_float(number.re) : convert(number.re, Type::f32);
-    return {wide, wide};
+    Number number = load_number(from, at, plan_.complex);
+    if (elements && is_half(plan_.type)) number.re = number.im = widened(number.re, plan_.type);
+    return number;
   }
   void store(const Array& to, Value at, Number number, bool elements) const {
-    if (elements && plan_.type == Type::f16)
-      number.re = float_to_half(number.re);
-    else if (elements && plan_.type == Type::bf16)
-      number.re = convert(number.re, Type::bf16);
+    if (elements) number.re = narrowed(number.re, plan_.type);
     store_number(to, at, number, plan_.complex);
   }
 
@@ -163,18 +188,33 @@ class Writer {
 
 // As many blocks as fill the device, none shorter than is worth it, none longer than a loop may be.
 uint64_t block_length(const CumulativePlan& plan, uint64_t length) {
+  if (plan.in_tiles) return TileLevel{.length = length}.tile();
   const uint64_t columns = std::max<uint64_t>(1, plan.outer * plan.inner);
   const uint64_t wanted = std::max<uint64_t>(1, plan.invocations / columns);
   const uint64_t block = std::max(plan.shortest, (length + wanted - 1) / wanted);
   return std::max<uint64_t>(1, std::min({block, length, plan.longest}));
 }
 
+CumulativePass totals_pass(const CumulativePlan& plan, Level level, bool from_x) {
+  if (plan.in_tiles) return tile_totals(plan, {level.length, from_x, true});
+  return Writer(plan, level, true).totals(from_x);
+}
+
+CumulativePass running_pass(const CumulativePlan& plan, Level level, bool from_x, bool has_totals) {
+  if (plan.in_tiles) return tile_running(plan, {level.length, from_x, has_totals});
+  return Writer(plan, level, has_totals).running(from_x);
+}
+
 }  // namespace
 
 Cumulative cumulative(const CumulativePlan& plan) {
   Cumulative made;
-  made.total_type = is_half(plan.type) ? Type::f32 : plan.type;
+  made.total_type = plan.in_tiles ? total_type_of(plan) : added_up_as(plan.type);
   if (plan.outer * plan.length * plan.inner == 0) return made;
+  if (plan.in_rows) {
+    made.passes.push_back(Writer(plan, {plan.length, plan.length}, false).rows());
+    return made;
+  }
   std::vector<Level> levels;
   for (uint64_t length = plan.length;; length = levels.back().blocks()) {
     levels.push_back({length, block_length(plan, length)});
@@ -184,11 +224,11 @@ Cumulative cumulative(const CumulativePlan& plan) {
   const size_t top = levels.size() - 1;
   const auto totals_of = [](size_t level) { return static_cast<uint8_t>(2 + level); };
   for (size_t level = 0; level < top; ++level) {
-    made.passes.push_back(Writer(plan, levels[level], true).totals(level == 0));
+    made.passes.push_back(totals_pass(plan, levels[level], level == 0));
     made.passes.back().arguments = {level == 0 ? uint8_t{0} : totals_of(level - 1), totals_of(level)};
   }
   for (size_t level = top + 1; level-- > 0;) {
-    made.passes.push_back(Writer(plan, levels[level], level < top).running(level == 0));
+    made.passes.push_back(running_pass(plan, levels[level], level == 0, level < top));
     auto& arguments = made.passes.back().arguments;
     if (level == 0)
       arguments = {0, 1};

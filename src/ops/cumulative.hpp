@@ -20,6 +20,10 @@ struct CumulativePlan {
   bool complex = false;                   // sums and products
   bool reverse = false;                   // from the end
   uint64_t outer = 1, length = 1, inner = 1;
+  bool in_tiles =
+      false;             // teams go along rows (inner is 1), as a GPU reads them best; not of complex numbers
+  bool in_rows = false;  // neighbouring columns go on together, as a CPU reads them best; not of halves
+  bool alone = false;    // a thread goes through a block by itself: lanes side by side would read far apart
   uint64_t invocations = 1;    // that fill the device
   uint64_t shortest = 32;      // blocks that are worth an invocation
   uint64_t longest = 1 << 16;  // that a loop may be

@@ -42,8 +42,8 @@ std::string summary_table(const Material& material) {
   const double seconds = material.draws->seconds.sampling;
   std::string out;
   if (rows.size() > most_shown)
-    out += fmt::format("<p>The first {} of {} elements are shown.</p>", count(static_cast<double>(most_shown)),
-                       count(static_cast<double>(rows.size())));
+    out += fmt::format("<p>The first {} of {} elements are shown.</p>",
+                       count(static_cast<double>(most_shown)), count(static_cast<double>(rows.size())));
   out +=
       "<p class=\"filter\" hidden><label>Show names with <input type=\"search\" id=\"filter\"></label></p>"
       "<div class=\"wide tall\"><table "
