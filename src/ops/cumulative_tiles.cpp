@@ -13,8 +13,8 @@ using namespace kernel;
 
 namespace {
 
-// A tile is read in steps of `each` neighbours a lane; a lane has all it needs under way before it adds.
-constexpr uint64_t lanes = 256, each = 4, step = lanes * each, most_steps = 4;
+// A tile is read in steps, some neighbours a lane; a lane has all that it needs under way before it adds.
+constexpr uint64_t tile_lanes = 256, neighbours = 4, tile_step = tile_lanes * neighbours, most_steps = 4;
 constexpr uint32_t most_subgroups = 64;  // of four lanes at least
 
 Reduction reduction_of(CumulativeKind kind) {
@@ -37,7 +37,7 @@ class TileWriter {
   TileWriter(const CumulativePlan& plan, const TileLevel& level, const char* what)
       : plan_(plan),
         level_(level),
-        k_(name_of(plan.kind) + what, Team::many(lanes)),
+        k_(name_of(plan.kind) + what, Team::many(tile_lanes)),
         compares_(plan.kind == CumulativeKind::min || plan.kind == CumulativeKind::max),
         op_(reduction_of(plan.kind)) {}
 
@@ -58,13 +58,13 @@ class TileWriter {
     if (level_.has_totals) totals = memory("totals", false, Access::read);
     find_tile();
     const Value lane = k_.subgroup_number() * k_.subgroup_size() + k_.subgroup_lane();
-    const uint64_t steps = level_.tile() / step;
+    const uint64_t steps = level_.tile() / tile_step;
     std::vector<std::vector<Value>> places(steps), numbers(steps);
     for (uint64_t s = 0; s < steps; ++s)
-      for (uint64_t j = 0; j < each; ++j) {
-        places[s].push_back(
-            first_ +
-            convert(lane * static_cast<int64_t>(each) + static_cast<int64_t>(s * step + j), first_.type()));
+      for (uint64_t j = 0; j < neighbours; ++j) {
+        places[s].push_back(first_ + convert(lane * static_cast<int64_t>(neighbours) +
+                                                 static_cast<int64_t>(s * tile_step + j),
+                                             first_.type()));
         numbers[s].push_back(load(from, places[s].back()));
       }
     Value before = identity();
@@ -129,7 +129,7 @@ class TileWriter {
            [&] { totals[k_.subgroup_number()] = combined(ahead, numbers.back()); });
     k_.barrier();
     const Variable own = k_.variable(before), all = k_.variable(before);
-    k_.for_(k_.constant(Type::u32, lanes) / k_.subgroup_size(), [&](Value i) {
+    k_.for_(k_.constant(Type::u32, tile_lanes) / k_.subgroup_size(), [&](Value i) {
       k_.if_(i == k_.subgroup_number(), [&] { own = all.get(); });
       all = combined(all.get(), totals[i].get());
     });
@@ -155,7 +155,7 @@ class TileWriter {
 }  // namespace
 
 uint64_t TileLevel::tile() const {
-  return step * std::clamp<uint64_t>((length + step - 1) / step, 1, most_steps);
+  return tile_step * std::clamp<uint64_t>((length + tile_step - 1) / tile_step, 1, most_steps);
 }
 
 kernel::Type total_type_of(const CumulativePlan& plan) {

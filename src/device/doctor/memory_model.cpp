@@ -12,7 +12,7 @@ namespace {
 
 using namespace kernel;
 
-constexpr uint32_t teams = 64, message_words = 8;
+constexpr uint32_t all_teams = 64, message_words = 8;
 constexpr uint32_t line_words = 32;    // words between two, so that each has a 128-byte line of its own
 constexpr uint32_t messages = 100;     // of a pair of teams in one dispatch
 constexpr uint32_t most_spins = 3000;  // of a team in all; far below any device's loop limit
@@ -93,8 +93,8 @@ Program message_passing() {
 
 Finding probe_memory_model(Device& device, Profile& profile) {
   const auto kernel = device.compile(message_passing());
-  const Buffer data = device.allocate(uint64_t{teams / 2} * message_words * line_words * 4);
-  const Buffer flag = device.allocate(teams * line_words * 4), count = device.allocate(counters * 4);
+  const Buffer data = device.allocate(uint64_t{all_teams / 2} * message_words * line_words * 4);
+  const Buffer flag = device.allocate(all_teams * line_words * 4), count = device.allocate(counters * 4);
   for (const Buffer& buffer : {data, flag, count}) device.fill(buffer, 0);
 
   const auto start = std::chrono::steady_clock::now();
@@ -105,7 +105,7 @@ Finding probe_memory_model(Device& device, Profile& profile) {
   std::vector<uint32_t> counts(counters);
   // On a busy machine the two of a pair seldom run at the same time; then it takes longer.
   while (elapsed() < least_seconds || (counts[seen_messages] < enough && elapsed() < most_seconds)) {
-    device.run(*kernel, teams, {data, flag, count, runs * messages + 1, runs * teams});
+    device.run(*kernel, all_teams, {data, flag, count, runs * messages + 1, runs * all_teams});
     counts = read_all<uint32_t>(device, count, counters);
     ++runs;
   }
@@ -115,7 +115,7 @@ Finding probe_memory_model(Device& device, Profile& profile) {
                   .claimed = "-",
                   .measured = fmt::format("{} of {} messages stale", stale, seen)};
   profile.ordered_between_teams = stale == 0 && seen >= enough;
-  if (counts[tickets] != runs * teams) {
+  if (counts[tickets] != runs * all_teams) {
     finding.verdict = Verdict::broken;
     finding.note = "atomic counters between teams do not add up";
     profile.ordered_between_teams = false;
