@@ -335,8 +335,8 @@ Tensor log_softmax(const Tensor& x, const Axes& axes = {-1});
 Tensor reduce(const Tensor& x, const Tensor& initial, const Axes& axes,
               const std::function<Tensor(Tensor, Tensor)>& combine, bool keep_axes = false);
 
-// --- Running results along an axis, from its start or (reverse) its end; types stay
-// -------------------------
+// --- Running results along an axis -------------------------------------------------------------------------
+// From its start or (reverse) its end; types stay.
 Tensor cumulative_sum(const Tensor& x, int axis = 0, bool reverse = false);
 Tensor cumulative_product(const Tensor& x, int axis = 0, bool reverse = false);
 Tensor cumulative_min(const Tensor& x, int axis = 0, bool reverse = false);

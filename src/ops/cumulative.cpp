@@ -122,10 +122,7 @@ class Writer {
     const uint64_t numbers = plan_.outer * level_.length * plan_.inner * (plan_.complex ? 2 : 1);
     return numbers < uint64_t{1} << 31 ? Type::u32 : Type::u64;
   }
-  std::string name(const char* what) const {
-    constexpr const char* kinds[] = {"sum", "product", "min", "max"};
-    return std::string("cumulative_") + kinds[static_cast<size_t>(plan_.kind)] + "_" + what;
-  }
+  std::string name(const char* what) const { return kernel_name(plan_.kind, what); }
   Array memory(Builder& k, const char* name, bool elements, Access access) const {
     return k.buffer(name, elements ? stored_as(plan_.type) : added_up_as(plan_.type), access);
   }
@@ -206,6 +203,11 @@ CumulativePass running_pass(const CumulativePlan& plan, Level level, bool from_x
 }
 
 }  // namespace
+
+std::string kernel_name(CumulativeKind kind, const char* what) {
+  constexpr const char* names[] = {"sum", "product", "min", "max"};
+  return std::string("cumulative_") + names[static_cast<size_t>(kind)] + "_" + what;
+}
 
 Cumulative cumulative(const CumulativePlan& plan) {
   Cumulative made;

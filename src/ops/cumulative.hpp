@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <adit/kernel/program.hpp>
@@ -20,14 +21,16 @@ struct CumulativePlan {
   bool complex = false;                   // sums and products
   bool reverse = false;                   // from the end
   uint64_t outer = 1, length = 1, inner = 1;
-  bool in_tiles =
-      false;             // teams go along rows (inner is 1), as a GPU reads them best; not of complex numbers
-  bool in_rows = false;  // neighbouring columns go on together, as a CPU reads them best; not of halves
-  bool alone = false;    // a thread goes through a block by itself: lanes side by side would read far apart
-  uint64_t invocations = 1;    // that fill the device
-  uint64_t shortest = 32;      // blocks that are worth an invocation
-  uint64_t longest = 1 << 16;  // that a loop may be
+  // How it goes; none of them: an invocation a block.
+  bool in_tiles = false;  // teams go along rows (inner is 1), as a GPU reads them best; not complex numbers
+  bool in_rows = false;   // neighbouring columns go on together, as a CPU reads them best; not halves
+  bool alone = false;     // a thread goes through a block by itself, where lanes would read far apart
+  uint64_t invocations = 1;         // that fill the device
+  uint64_t shortest = 32;           // blocks that are worth an invocation
+  uint64_t longest = ~uint64_t{0};  // that a loop may be
 };
+
+std::string kernel_name(CumulativeKind kind, const char* what);  // "cumulative_sum_totals"
 
 // Buffers of a pass by number: 0 is x, 1 the result, 2 + i the totals of level i.
 struct CumulativePass {

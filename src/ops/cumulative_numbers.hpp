@@ -21,8 +21,8 @@ inline kernel::Value narrowed(kernel::Value number, kernel::Type type) {
   return type == kernel::Type::bf16 ? convert(number, kernel::Type::bf16) : number;
 }
 
-// --- Numbers as whole ones without a sign, in the same order: subgroups compare those, and NaN has a place
-// -----------
+// --- Keys --------------------------------------------------------------------------------------------------
+// Numbers as whole ones without a sign, in the same order: subgroups compare those, and NaN has a place.
 inline kernel::Type key_type(kernel::Type type) {
   return size_of(added_up_as(type)) == 8 ? kernel::Type::u64 : kernel::Type::u32;
 }

@@ -26,18 +26,13 @@ Reduction reduction_of(CumulativeKind kind) {
   }
 }
 
-std::string name_of(CumulativeKind kind) {
-  constexpr const char* names[] = {"sum", "product", "min", "max"};
-  return std::string("cumulative_") + names[static_cast<size_t>(kind)] + "_";
-}
-
 // Extremes are those of keys (cumulative_numbers.hpp), which totals hold too.
 class TileWriter {
  public:
   TileWriter(const CumulativePlan& plan, const TileLevel& level, const char* what)
       : plan_(plan),
         level_(level),
-        k_(name_of(plan.kind) + what, Team::many(tile_lanes)),
+        k_(kernel_name(plan.kind, what), Team::many(tile_lanes)),
         compares_(plan.kind == CumulativeKind::min || plan.kind == CumulativeKind::max),
         op_(reduction_of(plan.kind)) {}
 
