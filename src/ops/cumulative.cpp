@@ -30,6 +30,15 @@ class Writer {
     const Array from = memory(k, "from", from_x, Access::read);
     const Array to = memory(k, "totals", false, Access::write);
     const Place place = place_of(k);
+    if (sums_in_lanes()) {
+      const Reduction op = plan_.kind == CumulativeKind::sum ? Reduction::add : Reduction::mul;
+      const Value count = convert(place.end - place.from, Type::u32);
+      const Value total = k.reduce(count, op, [&](Value i) {
+        return load(from, place.first + convert(i, place.first.type()), from_x).re;
+      });
+      k.once([&] { to[place.own] = total; });
+      return {k.finish(), invocations(), {}};
+    }
     by_one(k, [&] {
       const NumberCell total(k, load(from, place.first, from_x), plan_.complex);
       k.for_(place.from + 1, place.end, place.from.like(1),
@@ -115,6 +124,11 @@ class Writer {
     bool complex_;
   };
 
+  // A thread's block as one row of numbers, whose order does not matter.
+  bool sums_in_lanes() const {
+    const bool adds = plan_.kind == CumulativeKind::sum || plan_.kind == CumulativeKind::product;
+    return plan_.alone && plan_.inner == 1 && !plan_.complex && adds && level_.block < uint64_t{1} << 31;
+  }
   Team team() const { return plan_.alone ? Team::many(1) : Team::one(); }
   void by_one(Builder& k, const std::function<void()>& body) const { plan_.alone ? k.once(body) : body(); }
   uint64_t invocations() const { return plan_.outer * level_.blocks() * plan_.inner; }
