@@ -315,7 +315,7 @@ const std::set<std::string_view> not_drawn{
     "while_vjp", "scan",   "cond",     "while_loop", "item",   // within grad_of, scan_of, cond_of, while_of
 };
 
-// The operations at the ends of the steps of a graph.
+// The operations at the ends of the steps of a graph, and what composed ones are made of.
 std::set<std::string_view> rows_in(const RandomGraph& graph) {
   Tensors values;
   std::set<std::string_view> names;
@@ -323,7 +323,10 @@ std::set<std::string_view> rows_in(const RandomGraph& graph) {
     Tensors operands;
     for (const size_t i : step.operands) operands.push_back(values[i]);
     values.push_back(step.op.empty() ? leaf(step) : apply_step(step, operands));
-    names.insert(graph::name_of(graph::node_of(values.back()).op));
+    const Tensor last[] = {values.back()};
+    const bool is_operand_of_its_own = step.op.empty() || step.attributes.contains("chain");
+    if (!is_operand_of_its_own)
+      for (const Tensor& x : graph::reachable(last, true)) names.insert(graph::name_of(graph::node_of(x).op));
   }
   return names;
 }

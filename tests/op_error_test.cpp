@@ -140,6 +140,30 @@ void add_reductions(std::vector<Wrong>& list) {
   }
   list.push_back({"cumulative_min", {of(DType::c64, {3})}});
   list.push_back({"cumulative_max", {of(DType::c64, {3})}});
+  for (const char* op : {"lu", "eigh", "eig", "inverse", "determinant", "sign_and_log_determinant",
+                         "matrix_power", "matrix_exponential"}) {
+    list.push_back({op, {f({2, 3})}});
+    list.push_back({op, {f({3})}});
+  }
+  for (const char* op : {"qr", "svd", "pseudo_inverse", "matrix_norm", "matrix_rank", "trace", "diagonal"})
+    list.push_back({op, {f({3})}});
+  list.push_back({"pseudo_inverse", {f({3, 2})}, {{"tolerance", -1.0}}});
+  list.push_back({"matrix_norm", {f({0, 2})}, {{"kind", 2}}});
+  list.push_back({"solve", {f({3, 2}), f({3})}});
+  list.push_back({"solve", {f({3, 3}), f({2})}});
+  list.push_back({"solve", {f({2, 3, 3}), f({4, 3, 1})}});
+  list.push_back({"least_squares", {f({3, 2}), f({2, 2})}});
+  list.push_back({"norm", {f({3})}, {{"axes", {1}}}});
+  list.push_back({"norm", {f({3})}, {{"p", "nan"}}});
+  for (const char* op : {"sort", "argsort"}) {
+    list.push_back({op, {f({2, 3})}, {{"axis", 2}}});
+    list.push_back({op, {of(DType::c64, {3})}});
+  }
+  list.push_back({"top_k", {f({3})}, {{"k", 4}}});
+  list.push_back({"top_k", {f({3})}, {{"k", -1}}});
+  list.push_back({"top_k", {f({})}});
+  list.push_back({"median", {f({0})}});
+  list.push_back({"unique", {of(DType::c64, {3})}});
   list.push_back({"cholesky", {f({2, 3})}});
   list.push_back({"cholesky", {f({3})}});
   list.push_back({"triangular_solve", {f({2, 3}), f({2, 3})}});
@@ -166,6 +190,9 @@ std::vector<Wrong> all_wrong() {
 // Composites may fail in the operation that they are made of.
 bool names_it(const std::string& message, const std::string& op) {
   static const std::map<std::string, std::set<std::string>> parts{{"mean", {"sum"}},
+                                                                  {"norm", {"sum"}},
+                                                                  {"argsort", {"sort"}},
+                                                                  {"unique", {"sort"}},
                                                                   {"variance", {"mean", "sum"}},
                                                                   {"logsumexp", {"reduce_max", "sum"}},
                                                                   {"stack", {"concatenate"}},

@@ -25,7 +25,26 @@ Stored turned(const Stored& x, int64_t by) {
 }
 
 // A factorisation needs its matrix as it is.
-bool may_turn(const std::string& op) { return op != "cholesky" && op != "triangular_solve"; }
+bool may_turn(const std::string& op) {
+  static const std::set<std::string> needs{"cholesky",
+                                           "triangular_solve",
+                                           "solve",
+                                           "inverse",
+                                           "eig",
+                                           "lu",
+                                           "matrix_power",
+                                           "determinant",
+                                           "sign_and_log_determinant",
+                                           "pseudo_inverse",
+                                           "least_squares",
+                                           "matrix_exponential",
+                                           "qr",
+                                           "svd",
+                                           "eigh",
+                                           "matrix_norm",
+                                           "matrix_rank"};
+  return !needs.contains(op);
+}
 
 Tensor to_tensor(const Stored& x) { return from_bytes(x.type, x.shape, x.bytes); }
 

@@ -53,10 +53,7 @@ struct Items {
 
 Items items_of(const Node& node, const Workshop& shop) {
   Items items;
-  items.nodes.resize(node.as<std::shared_ptr<const ControlAttributes>>()->types.size());
-  for (const Node* other : shop.nodes)
-    if (other->op == Op::item && !other->computed && &graph::node_of(other->operands[0]) == &node)
-      items.nodes[static_cast<size_t>(other->as<graph::Which>().number)] = other;
+  items.nodes = picked_results(node, shop);
   return items;
 }
 

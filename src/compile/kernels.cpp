@@ -1,10 +1,23 @@
 #include "compile/kernels.hpp"
 
+#include <optional>
+
+#include <adit/error.hpp>
+
 #include "graph/op.hpp"
+#include "graph/trace.hpp"
 
 namespace adit::compile {
 
 using graph::Op;
+
+std::vector<const Node*> picked_results(const Node& node, const Workshop& shop) {
+  std::vector<const Node*> items(graph::results_of(node).size());
+  for (const Node* other : shop.nodes)
+    if (other->op == Op::item && !other->computed && &graph::node_of(other->operands[0]) == &node)
+      items[static_cast<size_t>(other->as<graph::Which>().number)] = other;
+  return items;
+}
 
 Work work_of(Launch launch, Device& device) {
   Work work;
@@ -23,6 +36,72 @@ Work kernel_on(const kernel::Program& program, uint64_t teams, std::initializer_
   Launch launch{program, teams, {}};
   for (const Node* node : tensors) launch.bindings.push_back({Binding::Kind::tensor, node});
   return work_of(std::move(launch), device);
+}
+
+namespace {
+
+std::vector<std::optional<Location>> places_of(const std::vector<const Node*>& tensors,
+                                               const LocationOf& location_of) {
+  std::vector<std::optional<Location>> places;
+  for (const Node* node : tensors) {
+    places.emplace_back();
+    if (!node) continue;
+    places.back() = location_of(*node);
+    places.back()->bytes = static_cast<uint64_t>(element_count(node->shape)) * size_of(node->type);
+  }
+  return places;
+}
+
+Work work_on(std::string name, const std::vector<const Node*>& tensors) {
+  Work work;
+  work.name = std::move(name);
+  for (const Node* node : tensors)
+    if (node) work.touches.push_back(node);
+  return work;
+}
+
+}  // namespace
+
+Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost f) {
+  Work work = work_on(std::move(name), tensors);
+  work.conduct = [tensors, f = std::move(f)](const LocationOf& location_of) {
+    return HostStep{[places = places_of(tensors, location_of), f](Run& run) {
+      std::vector<std::byte*> addresses;
+      for (const auto& place : places)
+        addresses.push_back(place ? reinterpret_cast<std::byte*>(run.buffer(*place).address()) : nullptr);
+      f(addresses);
+    }};
+  };
+  return work;
+}
+
+Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f) {
+  Work work = work_on(std::move(name), tensors);
+  work.conduct = [tensors, given, f = std::move(f)](const LocationOf& location_of) {
+    return HostStep{[places = places_of(tensors, location_of), given, f](Run& run) {
+      std::vector<std::vector<std::byte>> memory(places.size());
+      std::vector<std::byte*> addresses(places.size());
+      for (size_t i = 0; i < places.size(); ++i) {
+        if (!places[i]) continue;
+        memory[i].resize(places[i]->bytes);
+        addresses[i] = memory[i].data();
+        if (i < given) run.device().read(run.buffer(*places[i]), addresses[i], places[i]->bytes);
+      }
+      f(addresses);
+      for (size_t i = given; i < places.size(); ++i)
+        if (places[i]) run.device().write(run.buffer(*places[i]), addresses[i], places[i]->bytes);
+    }};
+  };
+  return work;
+}
+
+void expect_trips(std::string_view op, uint64_t trips, const Device& device) {
+  const uint64_t most = device.limits().max_loop_trips;
+  if (most != 0 && trips > most)
+    throw Error(ErrorKind::unsupported, "[" + std::string(op) +
+                                            "] a: expected a size whose loops take at most " +
+                                            std::to_string(most) + " trips on " + device.info().id +
+                                            ", got " + std::to_string(trips));
 }
 
 Work copy_work(const Node& from, const Node& to) {
@@ -57,6 +136,13 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::cumulative_product:
     case Op::cumulative_min:
     case Op::cumulative_max: return cumulative_work(node, shop, device);
+    case Op::solve:
+    case Op::lu:
+    case Op::qr:
+    case Op::eigh:
+    case Op::svd:
+    case Op::eig: return linear_work(node, shop, device);
+    case Op::sort: return sort_work(node, shop, device);
     case Op::item: return {};  // its control node writes it
     default: return control_work(node, shop, device);
   }

@@ -26,6 +26,8 @@ struct Work {
   std::function<StepWork(const LocationOf&)> conduct;
 };
 
+// The items of a node with several results; null where nobody picked one.
+std::vector<const Node*> picked_results(const Node& node, const Workshop& shop);
 Work work_of(Launch launch, Device& device);
 // The work of an operation with a kernel of its own.
 std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device);
@@ -37,11 +39,21 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> linear_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> sort_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.
 Work kernel_on(const kernel::Program& program, uint64_t teams, std::initializer_list<const Node*> tensors,
                Device& device);
+// Work of a library on a CPU, whose buffers are plain memory: f gets the addresses of the tensors, null where
+// there is none.
+using OnHost = std::function<void(const std::vector<std::byte*>&)>;
+Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost f);
+// The same for another device: the first `given` tensors travel to the host, the others back.
+Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f);
+// A driver that ends loops early would give wrong numbers without a word: an error instead.
+void expect_trips(std::string_view op, uint64_t trips, const Device& device);
 Work copy_work(const Node& from, const Node& to);
 Work zero_work(const Node& node);
 

@@ -18,16 +18,6 @@ int64_t leading(const Shape& shape) {
   return count;
 }
 
-// A driver that ends loops early would give wrong numbers without a word.
-void check_trips(const char* op, uint64_t trips, const Device& device) {
-  const uint64_t most = device.limits().max_loop_trips;
-  if (most != 0 && trips > most)
-    throw Error(ErrorKind::unsupported, "[" + std::string(op) +
-                                            "] a: expected a size whose loops take at most " +
-                                            std::to_string(most) + " trips on " + device.info().id +
-                                            ", got " + std::to_string(trips));
-}
-
 ops::ScatterPlan scatter_plan(const Node& node) {
   ops::ScatterPlan plan;
   plan.kind = node.op == Op::indexed_add ? ops::ScatterKind::add : ops::ScatterKind::put;
@@ -79,7 +69,7 @@ std::vector<Work> cholesky_work(const Node& node, Workshop&, Device& device) {
   plan.batch = static_cast<uint64_t>(leading(node.shape));
   plan.complex = is_complex(node.type);
   const ops::Cholesky made = ops::cholesky(plan);
-  check_trips("cholesky", made.loop_trips, device);
+  expect_trips("cholesky", made.loop_trips, device);
   std::vector<Work> list;
   if (made.teams)
     list.push_back(kernel_on(made.program, made.teams, {&graph::node_of(node.operands[0]), &node}, device));
@@ -99,7 +89,7 @@ std::vector<Work> triangular_work(const Node& node, Workshop&, Device& device) {
   plan.left_side = attributes.left_side;
   plan.transpose = attributes.transpose;
   const ops::Triangular made = ops::triangular_solve(plan);
-  check_trips("triangular_solve", made.loop_trips, device);
+  expect_trips("triangular_solve", made.loop_trips, device);
   std::vector<Work> list;
   if (!made.teams) return list;
   list.push_back(copy_work(graph::node_of(node.operands[1]), node));

@@ -124,7 +124,8 @@ void Scheduler::classify() {
       classify_updates(*node);
     else if (node->op == Op::cholesky || node->op == Op::triangular_solve)
       classify_factor(*node);
-    else if (node->op == Op::item)
+    else if (node->op == Op::item &&
+             graph::row_of(graph::node_of(node->operands[0]).op).kind == Kind::control)
       known_.insert(node);
     else if (node->op == Op::gather || node->op == Op::take_along_axis)
       keep_table(*node, node->operands[0], 0);

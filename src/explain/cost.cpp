@@ -122,6 +122,9 @@ double own_operations(const Node& node) {
   const double n = node.shape.size() ? static_cast<double>(node.shape.back()) : 1;
   switch (node.op) {
     case Op::cholesky: return elements_of(node) * n / 3;
+    case Op::lu:
+    case Op::solve: return elements_of(graph::node_of(node.operands[0])) * n * 2 / 3;
+    case Op::qr: return elements_of(graph::node_of(node.operands[0])) * n * 2;
     case Op::triangular_solve:
       return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
     case Op::cumulative_sum:

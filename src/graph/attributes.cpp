@@ -47,6 +47,10 @@ struct Append {
   void operator()(const CumulativeAttributes& a) const {
     words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.reverse)});
   }
+  void operator()(const FactorAttributes& a) const { words.push_back(a.full); }
+  void operator()(const SortAttributes& a) const {
+    words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.descending)});
+  }
   void operator()(const Which& a) const { words.push_back(static_cast<uint64_t>(a.number)); }
   // Functions are hashed by whoever walks them (structure.cpp): here only what stands beside them.
   void operator()(const std::shared_ptr<const ControlAttributes>& a) const {

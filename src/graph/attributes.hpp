@@ -34,6 +34,13 @@ struct DotAttributes {
 struct TriangularAttributes {
   bool lower = true, left_side = true, transpose = false;
 };
+struct FactorAttributes {  // qr: complete; svd: square factors
+  bool full = false;
+};
+struct SortAttributes {
+  int axis = 0;
+  bool descending = false;
+};
 struct CumulativeAttributes {
   int axis = 0;
   bool reverse = false;  // from the end
@@ -63,9 +70,10 @@ struct ControlAttributes {
   std::vector<Shape> shapes{};  // of the results
 };
 
-using Attributes = std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes,
-                                ReduceAttributes, DotAttributes, TriangularAttributes, CumulativeAttributes,
-                                Which, std::shared_ptr<const ControlAttributes>>;
+using Attributes =
+    std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes, ReduceAttributes,
+                 DotAttributes, TriangularAttributes, CumulativeAttributes, FactorAttributes, SortAttributes,
+                 Which, std::shared_ptr<const ControlAttributes>>;
 
 // Everything that decides the meaning, as words for hashing and for printing. `number` leaves its value out.
 void append_words(const Attributes& attributes, std::vector<uint64_t>& words);

@@ -38,6 +38,8 @@ class Forward {
     if (!moves) return;
     if (row.kind == Kind::control)
       parts_[&node] = control_jvp(step.node, step.operands, tangents);
+    else if (row.results)
+      parts_[&node] = transposed_several(row, step, tangents);
     else if (!differentiable(node.type))
       return;
     else if (node.op == Op::alias)
@@ -70,6 +72,29 @@ class Forward {
     if (tangent && dependents({tangent}, {u}).contains(tangent))
       throw Error(ErrorKind::internal, fmt::format("[jvp] {}: its vjp is not linear", row.name));
     return tangent;
+  }
+
+  // Results that have no tangent, whole numbers, stay empty.
+  static Tensors transposed_several(const Row& row, const Visit& step, const Tensors& tangents) {
+    if (!row.several_vjp) fail("jvp", row.name, "has no derivative");
+    const std::vector<Slot> slots = results_of(graph::node_of(step.node));
+    Tensors items, u(slots.size()), wanted;
+    for (size_t i = 0; i < slots.size(); ++i) {
+      items.push_back(item_of(step.node, static_cast<int>(i)));
+      if (differentiable(slots[i].type)) wanted.push_back(u[i] = alias(zeros_for(slots[i])));
+    }
+    const Tensors gradients = row.several_vjp(items, step.operands, u);
+    Tensors results, cotangents;
+    for (size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i] && tangents[i]) {
+        results.push_back(gradients[i]);
+        cotangents.push_back(tangents[i]);
+      }
+    const Tensors found = pull_back(results, cotangents, wanted);
+    Tensors parts(slots.size());
+    for (size_t i = 0, next = 0; i < slots.size(); ++i)
+      if (u[i]) parts[i] = found[next++];
+    return parts;
   }
 
   std::unordered_map<const Node*, Tensor> tangents_;

@@ -7,6 +7,7 @@
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "graph/trace.hpp"
 
 namespace adit {
 
@@ -90,6 +91,39 @@ Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes) {
   const DType type = row.type(row.name, operands, attributes);
   const Shape shape = row.shape(row.name, operands, attributes);
   return make_node(op, type, shape, std::move(operands), std::move(attributes));
+}
+
+bool has_several(const Node& node) {
+  const Row& row = row_of(node.op);
+  return row.results || (row.kind == Kind::control && node.op != Op::item);
+}
+
+std::vector<Slot> results_of(const Node& node) {
+  const Row& row = row_of(node.op);
+  if (row.results) return row.results(row.name, node.operands, node.attributes);
+  const auto& about = *node.as<std::shared_ptr<const ControlAttributes>>();
+  std::vector<Slot> slots;
+  for (size_t i = 0; i < about.types.size(); ++i) slots.push_back({about.types[i], about.shapes[i]});
+  return slots;
+}
+
+Tensor item_of(const Tensor& several, int number) {
+  const Slot slot = results_of(node_of(several)).at(static_cast<size_t>(number));
+  return make_node(Op::item, slot.type, slot.shape, {several}, Which{number});
+}
+
+std::vector<Tensor> make_several(Op op, std::vector<Tensor> operands, Attributes attributes) {
+  const Row& row = row_of(op);
+  if (operands.size() != static_cast<size_t>(row.arity))
+    fail(row.name, "operands", fmt::format("expected {}, got {}", row.arity, operands.size()));
+  for (const Tensor& x : operands)
+    if (!x) fail(row.name, "operand", "expected a tensor, got none");
+  const std::vector<Slot> slots = row.results(row.name, operands, attributes);
+  const Tensor node =
+      make_node(op, slots[0].type, slots[0].shape, std::move(operands), std::move(attributes));
+  std::vector<Tensor> items;
+  for (size_t i = 0; i < slots.size(); ++i) items.push_back(item_of(node, static_cast<int>(i)));
+  return items;
 }
 
 Tensor placeholder(DType type, const Shape& shape) { return make_node(Op::input, type, shape, {}); }

@@ -124,11 +124,19 @@ enum class Op : uint8_t {
   indexed_put,
   cholesky,
   triangular_solve,
+  solve,
   cumulative_sum,
   cumulative_product,
   cumulative_min,
   cumulative_max,
-  // Control flow; they yield several tensors, which `item` picks
+  // Of these, each result is an `item`
+  lu,
+  qr,
+  eigh,
+  svd,
+  eig,
+  sort,
+  // Control flow; its results are items too
   cond,
   while_loop,
   while_vjp,

@@ -34,6 +34,19 @@ constexpr Composite composites[] = {
     {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
     {"matmul", "`dot` as NumPy's matmul: leading axes are batches."},
     {"outer", "All products of the elements of two vectors."},
+    {"lu_factor", "`lu`'s packed factors; `lu` of linalg.hpp gives p, l and u."},
+    {"eigh_values",
+     "The eigenvalues of `eigh` alone; `singular_values` those of `svd`, `eigenvalues` of `eig`."},
+    {"inverse", "`solve` of the identity."},
+    {"pseudo_inverse", "By `svd`: singular values below a tolerance count as zero."},
+    {"least_squares", "The shortest x that makes |a x - b| smallest, by `svd`."},
+    {"determinant", "By `lu`; `sign_and_log_determinant` does not overflow."},
+    {"trace", "The sum of the `diagonal`."},
+    {"matrix_rank", "How many singular values are above a tolerance."},
+    {"norm", "Of vectors, for any p; `matrix_norm` of matrices."},
+    {"matrix_power", "By squaring; negative powers of the inverse."},
+    {"matrix_exponential", "Scaling, Pade's approximation of order 13, squaring."},
+    {"argsort", "Where `sort` takes its elements from; `top_k`, `median` and `unique` follow from `sort`."},
     {"map", "A function of each slice along axis 0, by `scan`."},
 };
 
@@ -68,7 +81,7 @@ bool batches(const Row& row) { return row.batch != nullptr || row.kind == Kind::
 
 void append_row(std::string& page, const Row& row) {
   const std::string operands = row.arity < 0 ? "any" : std::to_string(row.arity);
-  const bool differentiable = row.vjp != nullptr || row.jvp != nullptr;
+  const bool differentiable = row.vjp != nullptr || row.jvp != nullptr || row.several_vjp != nullptr;
   fmt::format_to(std::back_inserter(page), "| `{}` | {} | {} | {} | {} | {} | {} |\n", row.name, operands,
                  cell(row.types), cell(bound_text(row)), differentiable ? "yes" : "",
                  batches(row) ? "yes" : "", cell(row.doc));

@@ -46,6 +46,14 @@ using Jvp = std::vector<Tensor> (*)(const Tensor& result, const std::vector<Tens
 // The node for operands that all have one more leading axis, of `size`.
 using Batch = Tensor (*)(const Node& node, const std::vector<Tensor>& operands, int64_t size);
 
+// Of operations with several results, each picked by an `item` node: the types and shapes of all of them, and
+// the gradients of the operands from those of the results, of which some may be empty.
+struct Slot;
+using ResultsRule = std::vector<Slot> (*)(std::string_view op, const std::vector<Tensor>& operands,
+                                          const Attributes& attributes);
+using SeveralVjp = std::vector<Tensor> (*)(const std::vector<Tensor>& results,
+                                           const std::vector<Tensor>& operands, const std::vector<Tensor>& g);
+
 // The type of the result, or an error that names the operand. `op` is the row's name.
 using TypeRule = DType (*)(std::string_view op, const std::vector<Tensor>& operands,
                            const Attributes& attributes);
@@ -78,11 +86,20 @@ struct Row {
   int cost = 1;            // of one element, in units of an addition: whether to compute it twice
   std::string_view doc{};  // one sentence
   Jvp jvp = nullptr;
+  ResultsRule results = nullptr;  // null: one result, by `type` and `shape`
+  SeveralVjp several_vjp = nullptr;
 };
 
 const Row& row_of(Op op);
 std::span<const Row> table();
 inline std::string_view name_of(Op op) { return row_of(op).name; }
+
+// True of control flow and of rows with several results: their results are `item` nodes.
+bool has_several(const Node& node);
+std::vector<Slot> results_of(const Node& node);  // of such a node
+// By the row: checks, makes the node, and an item for each of its results.
+std::vector<Tensor> make_several(Op op, std::vector<Tensor> operands, Attributes attributes = {});
+Tensor item_of(const Tensor& several, int number);
 
 // The groups of rows; table() joins them.
 std::vector<Row> leaf_rows();
@@ -92,7 +109,9 @@ std::vector<Row> view_rows();
 std::vector<Row> index_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> product_rows();
+std::vector<Row> linear_rows();
 std::vector<Row> cumulative_rows();
+std::vector<Row> sort_rows();
 std::vector<Row> control_rows();
 
 // docs/ops.md, from the rows.

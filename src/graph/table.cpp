@@ -14,8 +14,9 @@ namespace {
 
 std::vector<Row> join_rows() {
   std::vector<Row> rows(static_cast<size_t>(Op::op_count));
-  for (const auto& group : {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(),
-                            reduction_rows(), product_rows(), cumulative_rows(), control_rows()})
+  for (const auto& group :
+       {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(), reduction_rows(), product_rows(),
+        linear_rows(), cumulative_rows(), sort_rows(), control_rows()})
     for (const Row& row : group) {
       Row& place = rows[static_cast<size_t>(row.op)];
       if (!place.name.empty())
@@ -73,7 +74,7 @@ std::vector<OpDescription> op_table() {
   std::vector<OpDescription> all;
   for (const graph::Row& row : graph::table())
     all.push_back({row.name, graph::name_of(row.kind), row.arity, row.types, row.bound.ulp, row.bound.note,
-                   row.vjp != nullptr || row.jvp != nullptr, row.doc});
+                   row.vjp != nullptr || row.jvp != nullptr || row.several_vjp != nullptr, row.doc});
   return all;
 }
 

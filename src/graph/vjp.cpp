@@ -47,10 +47,7 @@ class Reverse {
   void visit(const Visit& step) {
     const Node& node = graph::node_of(step.node);
     const Row& row = row_of(node.op);
-    if (row.kind == Kind::control && node.op != Op::item) {
-      visit_control(step);
-      return;
-    }
+    if (has_several(node)) return row.results ? visit_several(step) : visit_control(step);
     const Tensor g = of(step.node);
     if (!g) return;
     if (node.op == Op::item)
@@ -77,6 +74,20 @@ class Reverse {
     }
   }
 
+  void visit_several(const Visit& step) {
+    const Node& node = graph::node_of(step.node);
+    const Row& row = row_of(node.op);
+    const auto parts = parts_.find(&node);
+    if (parts == parts_.end()) return;
+    if (!row.several_vjp) fail("grad", row.name, "has no derivative");
+    Tensors results(parts->second.size());
+    for (const Tensor& item : items_[&node])
+      results[static_cast<size_t>(graph::node_of(item).as<Which>().number)] = item;
+    for (size_t i = 0; i < results.size(); ++i)
+      if (!results[i]) results[i] = item_of(step.node, static_cast<int>(i));
+    spread(step, row.several_vjp(results, step.operands, parts->second));
+  }
+
   std::vector<bool> wanted(const Visit& step) const {
     std::vector<bool> flags;
     for (const Tensor& x : step.operands)
@@ -84,12 +95,11 @@ class Reverse {
     return flags;
   }
 
-  // An item of a control node: its cotangent waits until the node's turn comes.
+  // An item's cotangent waits until its node's turn comes.
   void keep_part(const Visit& step, const Tensor& g) {
     const Node& whole = graph::node_of(step.operands[0]);
-    const auto& about = *whole.as<std::shared_ptr<const ControlAttributes>>();
     Tensors& parts = parts_[&whole];
-    parts.resize(about.types.size());
+    if (parts.empty()) parts.resize(results_of(whole).size());
     Tensor& part = parts[static_cast<size_t>(graph::node_of(step.node).as<Which>().number)];
     part = part ? adit::add(part, g) : g;
   }
@@ -109,7 +119,7 @@ class Reverse {
 
   Dependents dependents_;
   std::unordered_map<const Node*, Tensor> gradients_;
-  std::unordered_map<const Node*, Tensors> parts_;  // cotangents of a control node's results
+  std::unordered_map<const Node*, Tensors> parts_;  // cotangents of a node's several results
   std::unordered_map<const Node*, Tensors> items_;
   Tensors replaced_, replacements_;  // items of loops
 };

@@ -46,6 +46,8 @@ class Batcher {
       const auto parts = parts_.find(&graph::node_of(step.operands[0]));
       if (parts != parts_.end())
         return set(step.node, parts->second[static_cast<size_t>(node.as<Which>().number)]);
+      const Lane whole = of(step.operands[0]);
+      if (whole.batched) return set(step.node, {item_of(whole.value, node.as<Which>().number), true});
     }
     Lanes operands;
     bool batched = false;

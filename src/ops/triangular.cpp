@@ -82,6 +82,7 @@ class Solve {
   static Value stepped(Value first, Value i, int64_t step) {
     return first + convert(i, Type::u64) * static_cast<uint64_t>(step);
   }
+  Number solved_by(Number sum, Value i) const { return plan_.unit ? sum : quotient(sum, t(i, i)); }
   Number t(Value i, Value p) const {
     return load_number(a_, stepped(stepped(a_first_, i, row_), p, column_), complex_);
   }
@@ -100,7 +101,7 @@ class Solve {
   void one_row(Value i, Value from, Value c) {
     const NumberSum sum(k_, b(i, c), complex_);
     k_.for_(from, i, i.like(1), [&](Value p) { sum.subtract(t(i, p), b(p, c)); });
-    store(i, c, quotient(sum.get(), t(i, i)));
+    store(i, c, solved_by(sum.get(), i));
   }
 
   // Some rows of one right-hand side, in registers.
@@ -114,7 +115,7 @@ class Solve {
     std::vector<Number> solved;
     for (uint32_t r = 0; r < block_rows; ++r) {
       for (uint32_t p = 0; p < r; ++p) sums[r].subtract(t(start + r, start + p), solved[p]);
-      solved.push_back(quotient(sums[r].get(), t(start + r, start + r)));
+      solved.push_back(solved_by(sums[r].get(), start + r));
       store(start + r, c, solved.back());
     }
   }

@@ -18,6 +18,7 @@ struct TriangularPlan {
   uint64_t batch = 1;
   bool lower = true;
   bool left_side = true;   // a x = b, else x a = b
+  bool unit = false;       // the diagonal is ones, and not read
   bool transpose = false;  // with a's transpose (not its conjugate)
 };
 

@@ -4,6 +4,7 @@
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "ops/call_linear.hpp"
 
 namespace adit::ops {
 namespace {
@@ -318,6 +319,7 @@ const std::map<std::string, Caller, std::less<>>& callers() {
     auto joined = elementwise();
     joined.merge(arrays());
     joined.merge(reductions());
+    joined.merge(linear_callers());
     return joined;
   }();
   return all_of_them;

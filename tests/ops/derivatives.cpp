@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <map>
 
+#include <adit/linalg.hpp>
+#include <adit/sort.hpp>
+
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/call.hpp"
@@ -243,6 +246,66 @@ void add_reductions(std::vector<DerivativeCase>& cases) {
     });
 }
 
+// Matrices far from singular, with singular values that differ.
+Tensor regular(const Tensor& x) {
+  const int64_t m = x.dim(-2), n = x.dim(-1);
+  const Tensor place = as_type(iota({m, n}, DType::i64, 0), x.dtype());
+  return x + (place + 1.0) * eye(m, n, x.dtype());
+}
+
+void add_linear(std::vector<DerivativeCase>& cases) {
+  auto add = [&](const char* row, std::vector<Shape> shapes, Function f) {
+    cases.push_back({row, fmt::format("{} {}", row, cases.size()), std::move(shapes), std::move(f)});
+  };
+  auto add_both = [&](const char* row, const Shape& shape, Function f) {
+    add(row, {shape}, [f](const Tensors& x) { return as_real(f({regular(x[0])})); });
+    add(row, {shape, shape}, [f](const Tensors& x) { return as_real(f({complex(regular(x[0]), x[1])})); });
+  };
+  const auto adjoint = [](const Tensor& x) {
+    Axes order = Dims::counted(x.rank());
+    std::swap(order[x.rank() - 1], order[x.rank() - 2]);
+    return is_complex(x.dtype()) ? conjugate(transpose(x, order)) : transpose(x, order);
+  };
+  add("solve", {{3, 3}, {3, 2}}, [](const Tensors& x) { return solve(regular(x[0]), x[1]); });
+  add("solve", {{2, 3, 3}, {2, 3}}, [](const Tensors& x) { return solve(regular(x[0]), x[1]); });
+  add_both("solve", {3, 3}, [](const Tensors& x) { return inverse(x[0]); });
+  add_both("lu", {3, 3}, [](const Tensors& x) { return lu_factor(x[0]).packed; });
+  add_both("lu", {2, 3, 3}, [](const Tensors& x) { return determinant(x[0]); });
+  add("lu", {{3, 3}}, [](const Tensors& x) { return sign_and_log_determinant(regular(x[0])).log; });
+  add_both("qr", {4, 3}, [](const Tensors& x) { return qr(x[0]).q; });
+  add_both("qr", {3, 3}, [](const Tensors& x) { return qr(x[0]).r; });
+  add_both("qr", {2, 4}, [](const Tensors& x) {
+    const Qr parts = qr(x[0]);
+    return matmul(square(parts.q), parts.r);
+  });
+  add_both("eigh", {3, 3}, [](const Tensors& x) { return eigh_values(x[0]); });
+  // What does not depend on the phases of vectors.
+  add_both("eigh", {3, 3}, [adjoint](const Tensors& x) {
+    const Eigh parts = eigh(x[0]);
+    return matmul(parts.vectors * as_type(expand_dims(square(parts.values), -2), parts.vectors.dtype()),
+                  adjoint(parts.vectors));
+  });
+  for (const Shape& shape : {Shape{3, 3}, Shape{4, 2}, Shape{2, 4}, Shape{2, 3, 2}}) {
+    add_both("svd", shape, [](const Tensors& x) { return singular_values(x[0]); });
+    add_both("svd", shape, [](const Tensors& x) {
+      const Svd parts = svd(x[0]);
+      return matmul(parts.u * as_type(expand_dims(sqrt(parts.s), -2), parts.u.dtype()), parts.v_h);
+    });
+  }
+  add("svd", {{4, 3}}, [](const Tensors& x) { return pseudo_inverse(regular(x[0])); });
+  add("eig", {{3, 3}}, [](const Tensors& x) { return sort(real(eigenvalues(regular(x[0])))); });
+  add("eig", {{3, 3}}, [](const Tensors& x) {
+    const Eig parts = eig(regular(x[0]));
+    return as_real(matmul(parts.vectors * expand_dims(square(parts.values), -2), inverse(parts.vectors)));
+  });
+  add("solve", {{3, 3}}, [](const Tensors& x) { return matrix_exponential(x[0]); });
+  for (const bool down : {false, true}) {
+    const Direction direction = down ? Direction::descending : Direction::ascending;
+    add("sort", {{3, 5}}, [=](const Tensors& x) { return square(sort(x[0], 1, direction)) * x[0]; });
+    add("sort", {{5, 2}}, [=](const Tensors& x) { return square(sort(x[0], 0, direction)) * x[0]; });
+  }
+}
+
 void add_control(std::vector<DerivativeCase>& cases) {
   auto add = [&](const char* row, std::vector<Shape> shapes, Function f) {
     cases.push_back({row, fmt::format("{} {}", row, cases.size()), std::move(shapes), std::move(f)});
@@ -297,6 +360,7 @@ std::vector<DerivativeCase> derivative_cases() {
   add_more_elementwise(cases);
   add_views(cases);
   add_reductions(cases);
+  add_linear(cases);
   add_control(cases);
   // Rows whose derivative has none of its own in reverse: docs/ops.md says so.
   for (DerivativeCase& c : cases) c.twice = c.row != "digamma" && c.row != "while_loop";

@@ -34,6 +34,7 @@ const std::vector<std::string> integer_binary{"bitwise_and", "bitwise_or",  "bit
                                               "remainder",   "add",         "multiply"};
 const std::vector<std::string> running{"cumulative_sum", "cumulative_product", "cumulative_min",
                                        "cumulative_max"};
+const std::vector<std::string> factors{"solve", "lu", "qr", "eigh", "svd", "eig", "inverse"};
 const std::vector<std::string> reductions{"sum", "sum",  "reduce_max", "reduce_min", "all",
                                           "any", "mean", "variance",   "logsumexp",  "product"};
 const std::vector<std::string> folds{"add", "multiply", "maximum", "minimum", "horner"};
@@ -317,7 +318,14 @@ class Generator {
     if (value(x).rank() > 0 && random_.chance(0.15))
       return {random_.chance(0.5) ? "argmax" : "argmin", {x}, {{"axis", axis_of(x)}}, {}};
     if (value(x).rank() > 0 && random_.chance(0.15))
-      return {random_.pick(running), {x}, {{"axis", axis_of(x)}, {"reverse", random_.chance(0.5)}}, {}};
+      return random_.chance(0.4) ? GraphStep{random_.chance(0.6) ? "sort" : "argsort",
+                                             {x},
+                                             {{"axis", axis_of(x)}, {"descending", random_.chance(0.5)}},
+                                             {}}
+                                 : GraphStep{random_.pick(running),
+                                             {x},
+                                             {{"axis", axis_of(x)}, {"reverse", random_.chance(0.5)}},
+                                             {}};
     return {random_.pick(reductions), {x}, {{"axes", some_axes(x)}, {"keep_axes", random_.chance(0.5)}}, {}};
   }
 
@@ -357,9 +365,16 @@ class Generator {
     if (!take({"dot",
                {wide, wide},
                {{"contract_a", {1}}, {"batch_a", none}, {"contract_b", {1}}, {"batch_b", none}},
-               {}}) ||
-        !take({"cholesky", {values_.size() - 1}, ops::Json::object(), {}}))
+               {}}))
       return {};
+    // What does not depend on the signs and the order of vectors.
+    if (random_.chance(0.5)) {
+      const std::string op = random_.pick(factors);
+      const size_t square = values_.size() - 1;
+      if (op == "solve") return {op, {square, add_leaf(type, {n, 2})}, ops::Json::object(), {}};
+      return {op, {square}, {{"result", "product"}}, {}};
+    }
+    if (!take({"cholesky", {values_.size() - 1}, ops::Json::object(), {}})) return {};
     const size_t factor = values_.size() - 1, right = add_leaf(type, {n, n});
     return {"triangular_solve",
             {factor, right},

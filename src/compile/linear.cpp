@@ -1,0 +1,211 @@
+// Factorisations and systems: LAPACK on a CPU that has it, passes of kernels elsewhere.
+#include <algorithm>
+
+#include <adit/error.hpp>
+
+#include "compile/kernels.hpp"
+#include "graph/op.hpp"
+#include "graph/trace.hpp"
+#include "ops/factor_passes.hpp"
+#include "ops/jacobi.hpp"
+#include "ops/lapack.hpp"
+#include "ops/triangular.hpp"
+
+namespace adit::compile {
+
+using graph::Op;
+
+namespace linear {
+namespace {
+
+struct Matrices {
+  DType type{};
+  int64_t batch = 1, m = 0, n = 0;
+  bool is_empty() const { return batch * m * n == 0; }
+};
+
+Matrices matrices_of(const Tensor& x) {
+  Matrices found{x.dtype(), 1, x.dim(-2), x.dim(-1)};
+  for (int axis = 0; axis < x.rank() - 2; ++axis) found.batch *= x.shape()[axis];
+  return found;
+}
+
+bool by_lapack(const Device& device) {
+  return device.info().kind == DeviceKind::cpu && ops::lapack::is_there();
+}
+
+ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
+  ops::FactorPlan plan;
+  plan.type = storage_type(x.type);
+  plan.complex = is_complex(x.type);
+  plan.m = static_cast<uint32_t>(x.m);
+  plan.n = static_cast<uint32_t>(x.n);
+  plan.batch = static_cast<uint64_t>(x.batch);
+  plan.lanes = std::min(256U, device.limits().max_lanes);
+  return plan;
+}
+
+// Results that nobody picked are computed all the same, into memory that is forgotten.
+std::vector<const Node*> results_or_scratch(const Node& node, Workshop& shop) {
+  std::vector<const Node*> results = picked_results(node, shop);
+  const std::vector<graph::Slot> slots = graph::results_of(node);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!results[i]) results[i] = &shop.make_scratch(slots[i].type, slots[i].shape);
+  return results;
+}
+
+// The passes on these tensors, with the scratch that they ask for.
+void append_passes(std::vector<Work>& list, std::string_view op, const ops::Factor& made,
+                   std::vector<const Node*> tensors, Workshop& shop, Device& device) {
+  expect_trips(op, made.loop_trips, device);
+  for (const ops::FactorScratch& scratch : made.scratch)
+    tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((scratch.bytes + 3) / 4)}));
+  for (const ops::FactorPass& pass : made.passes) {
+    Launch launch{made.programs[pass.program], pass.teams, {}};
+    for (const uint8_t which : pass.buffers)
+      launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
+    for (const uint32_t number : pass.numbers)
+      launch.bindings.push_back({Binding::Kind::constant, nullptr, false, number, kernel::Type::u32});
+    list.push_back(work_of(std::move(launch), device));
+  }
+}
+
+using Addresses = std::vector<std::byte*>;
+
+std::vector<Work> one(Work work) {
+  std::vector<Work> list;
+  list.push_back(std::move(work));
+  return list;
+}
+
+template <class T>
+T* as(std::byte* address) {
+  return reinterpret_cast<T*>(address);
+}
+
+std::vector<const Node*> joined(const Node* first, const std::vector<const Node*>& rest) {
+  std::vector<const Node*> all{first};
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+std::vector<Work> lu_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  const Node& from = graph::node_of(node.operands[0]);
+  if (by_lapack(device)) {
+    const std::vector<const Node*> results = results_or_scratch(node, shop);
+    return one(host_work("lapack_lu", joined(&from, results), [x](const Addresses& a) {
+      ops::lapack::lu(x.type, x.batch, x.n, a[0], a[1], as<int32_t>(a[2]), as<int32_t>(a[3]));
+    }));
+  }
+  const std::vector<const Node*> results = results_or_scratch(node, shop);
+  std::vector<Work> list = one(copy_work(from, *results[0]));
+  append_passes(list, "lu", ops::lu(plan_of(x, device)), results, shop, device);
+  return list;
+}
+
+std::vector<Work> qr_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  const Node& from = graph::node_of(node.operands[0]);
+  const int64_t columns = node.shape.back();  // of q
+  if (by_lapack(device))
+    return one(
+        host_work("lapack_qr", joined(&from, picked_results(node, shop)), [x, columns](const Addresses& a) {
+          ops::lapack::qr(x.type, x.batch, x.m, x.n, columns, a[0], a[1], a[2]);
+        }));
+  std::vector<Work> list;
+  append_passes(list, "qr", ops::qr(plan_of(x, device), static_cast<uint32_t>(columns)),
+                joined(&from, results_or_scratch(node, shop)), shop, device);
+  return list;
+}
+
+std::vector<Work> eigh_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  const Node& from = graph::node_of(node.operands[0]);
+  if (by_lapack(device))
+    return one(host_work("lapack_eigh", joined(&from, picked_results(node, shop)), [x](const Addresses& a) {
+      ops::lapack::eigh(x.type, x.batch, x.n, a[0], a[1], a[2]);
+    }));
+  std::vector<Work> list;
+  append_passes(list, "eigh", ops::eigh_by_rotations(plan_of(x, device)),
+                joined(&from, results_or_scratch(node, shop)), shop, device);
+  return list;
+}
+
+std::vector<Work> svd_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  const Node& from = graph::node_of(node.operands[0]);
+  const bool full = node.as<graph::FactorAttributes>().full;
+  const std::vector<const Node*> picked = picked_results(node, shop);
+  if (by_lapack(device))
+    return one(host_work("lapack_svd", joined(&from, picked), [x, full](const Addresses& a) {
+      ops::lapack::svd(x.type, x.batch, x.m, x.n, full, a[0], a[1], a[2], a[3]);
+    }));
+  const ops::SvdWanted wanted{picked[0] || picked[2], full};
+  std::vector<Work> list;
+  std::vector<const Node*> results = picked;
+  if (wanted.vectors || !picked[1]) results = results_or_scratch(node, shop);
+  append_passes(list, "svd", ops::svd_by_rotations(plan_of(x, device), wanted), joined(&from, results), shop,
+                device);
+  return list;
+}
+
+// The host's LAPACK, whatever the device.
+std::vector<Work> eig_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  if (!ops::lapack::is_there())
+    throw Error(ErrorKind::unsupported, "[eig] a: expected a build with LAPACK, which this one is not");
+  const std::vector<const Node*> tensors =
+      joined(&graph::node_of(node.operands[0]), picked_results(node, shop));
+  const auto solve = [x](const Addresses& a) { ops::lapack::eig(x.type, x.batch, x.n, a[0], a[1], a[2]); };
+  if (device.info().kind == DeviceKind::cpu) return one(host_work("lapack_eig", tensors, solve));
+  return one(travelling_work("lapack_eig", tensors, 1, solve));
+}
+
+std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
+  const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
+  const auto columns = static_cast<uint32_t>(node.shape.back());
+  const Node& factors = shop.make_scratch(x.type, a.shape);
+  const Node& order = shop.make_scratch(DType::i32, {x.batch * x.n});
+  const Node& sign = shop.make_scratch(DType::i32, {x.batch});
+  std::vector<Work> list;
+  if (by_lapack(device)) {
+    list.push_back(host_work("lapack_lu", {&a, &factors, &order, &sign}, [x](const Addresses& at) {
+      ops::lapack::lu(x.type, x.batch, x.n, at[0], at[1], as<int32_t>(at[2]), as<int32_t>(at[3]));
+    }));
+  } else {
+    list.push_back(copy_work(a, factors));
+    append_passes(list, "solve", ops::lu(plan_of(x, device)), {&factors, &order, &sign}, shop, device);
+  }
+  const kernel::Program permute = ops::permute_rows(plan_of(x, device), columns);
+  list.push_back(
+      kernel_on(permute, static_cast<uint64_t>(element_count(node.shape)), {&b, &order, &node}, device));
+  for (const bool lower : {true, false}) {
+    ops::TriangularPlan plan;
+    plan.type = storage_type(x.type);
+    plan.complex = is_complex(x.type);
+    plan.n = static_cast<uint32_t>(x.n);
+    plan.columns = columns;
+    plan.batch = static_cast<uint64_t>(x.batch);
+    plan.lower = lower;
+    plan.unit = lower;
+    const ops::Triangular made = ops::triangular_solve(plan);
+    expect_trips("solve", made.loop_trips, device);
+    list.push_back(kernel_on(made.program, made.teams, {&factors, &node}, device));
+  }
+  return list;
+}
+
+}  // namespace
+}  // namespace linear
+
+std::vector<Work> linear_work(const Node& node, Workshop& shop, Device& device) {
+  using namespace linear;
+  const Matrices x = matrices_of(node.operands[0]);
+  if (x.is_empty() || (node.op == Op::solve && element_count(node.shape) == 0)) return {};
+  switch (node.op) {
+    case Op::lu: return lu_work(node, x, shop, device);
+    case Op::qr: return qr_work(node, x, shop, device);
+    case Op::eigh: return eigh_work(node, x, shop, device);
+    case Op::svd: return svd_work(node, x, shop, device);
+    case Op::eig: return eig_work(node, x, shop, device);
+    default: return solve_work(node, x, shop, device);
+  }
+}
+
+}  // namespace adit::compile

@@ -1,0 +1,49 @@
+// Factorisations on a GPU (or on a CPU without LAPACK) as passes over panels of columns: small kernels whose
+// place in the matrix is an argument, so that each is compiled once however many panels there are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <adit/kernel/program.hpp>
+
+namespace adit::ops {
+
+// Which tensor a pass's buffer is; the caller lays them out.
+struct FactorPass {
+  uint32_t program = 0;  // among the programs
+  uint64_t teams = 0;
+  std::vector<uint8_t> buffers;     // numbers of tensors, as the plan below names them
+  std::vector<uint32_t> numbers{};  // further arguments
+};
+
+struct FactorScratch {
+  uint64_t bytes = 0;
+};
+
+struct Factor {
+  std::vector<kernel::Program> programs;
+  std::vector<FactorPass> passes;
+  std::vector<FactorScratch> scratch;  // tensors after those of the operation
+  uint64_t loop_trips =
+      0;  // of one invocation at most; a device with a smaller Limits::max_loop_trips is wrong
+};
+
+struct FactorPlan {
+  kernel::Type type = kernel::Type::f32;  // f32 or f64, or of the parts of complex numbers
+  bool complex = false;
+  uint32_t m = 0, n = 0;  // rows and columns
+  uint64_t batch = 1;
+  uint32_t lanes = 256;  // of a team at most
+};
+
+// Tensors 0: a [n, n], overwritten by its factors; 1: permutation, i32 [n]; 2: its sign, i32.
+Factor lu(const FactorPlan& plan);
+// Row i of `to` is row order[i] of `from`, [n, columns]; a team an element.
+kernel::Program permute_rows(const FactorPlan& plan, uint32_t columns);
+// Tensors 0: x, read; 1: l, written. Of the lower triangle; NaN from the first pivot that is not positive on.
+Factor cholesky_by_panels(const FactorPlan& plan);
+// Tensors 0: x [m, n], read; 1: q [m, columns]; 2: r [columns, n]. `columns`: min(m, n), or m.
+Factor qr(const FactorPlan& plan, uint32_t columns);
+
+}  // namespace adit::ops
