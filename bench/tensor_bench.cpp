@@ -167,6 +167,93 @@ void indexing(const Bench& bench) {
   });
 }
 
+void sorting(const Bench& bench) {
+  const auto many = [] { return Tensors{normal({1 << 24})}; };
+  bench.function("sort_f32_16M", many, [](const Tensors& x) { return sort(x[0]); });
+  bench.function("argsort_f32_16M", many, [](const Tensors& x) { return argsort(x[0]); });
+  bench.function(
+      "sort_rows_64x16k",
+      [] {
+        return Tensors{normal({64, 16384})};
+      },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_rows_16k_x_1000",
+      [] {
+        return Tensors{normal({16384, 1000})};
+      },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_axis0_4001x999",
+      [] {
+        return Tensors{normal({4001, 999})};
+      },
+      [](const Tensors& x) { return sort(x[0], 0); });
+  bench.function(
+      "sort_i64_4M", [] { return Tensors{as_type(normal({1 << 22}) * 1e9, DType::i64).eval()}; },
+      [](const Tensors& x) { return sort(x[0]); });
+}
+
+// All results of a factorisation, so that none is left out.
+void linear(const Bench& bench) {
+  const auto run = [&](const std::string& name, const Shape& shape) {
+    const int64_t n = shape.back();
+    const auto matrix = [=] { return Tensors{normal(shape)}; };
+    const auto positive = [=] {
+      const Tensor m = normal(shape);
+      Axes order = Dims::counted(m.rank());
+      std::swap(order[m.rank() - 1], order[m.rank() - 2]);
+      return Tensors{(matmul(m, transpose(m, order)) + static_cast<float>(n) * eye(n)).eval(), m};
+    };
+    const auto several = [&](const std::string& op, const std::function<Tensors()>& make,
+                             const std::function<Tensors(const Tensors&)>& f) {
+      const std::string work = fmt::format("{}_f32_{}", op, name);
+      if (!bench.wanted(work)) return;
+      try {
+        const Tensors arguments = make();
+        const Jit compiled(f);
+        Tensors kept;
+        bench.time(work, [&] { kept = compiled(arguments); });
+      } catch (const std::exception& error) {
+        fmt::print("{{\"work\": \"{}\", \"error\": \"{}\"}}\n", work, error.what());
+      }
+    };
+    several("cholesky", positive, [](const Tensors& x) { return Tensors{cholesky(x[0])}; });
+    several("solve", positive, [](const Tensors& x) { return Tensors{solve(x[0], x[1])}; });
+    several("qr", matrix, [](const Tensors& x) {
+      const Qr parts = qr(x[0]);
+      return Tensors{parts.q, parts.r};
+    });
+    several("svd", matrix, [](const Tensors& x) {
+      const Svd parts = svd(x[0]);
+      return Tensors{parts.u, parts.s, parts.v_h};
+    });
+    several("eigh", positive, [](const Tensors& x) {
+      const Eigh parts = eigh(x[0]);
+      return Tensors{parts.values, parts.vectors};
+    });
+  };
+  run("64", {64, 64});
+  run("256", {256, 256});
+  run("251", {251, 251});
+  run("1024", {1024, 1024});
+  run("4096x16", {4096, 16, 16});
+  run("4096x13", {4096, 13, 13});
+  run("512x32", {512, 32, 32});
+}
+
+void loops(const Bench& bench) {
+  bench.function(
+      "while_1000_256", [] { return Tensors{normal({256})}; },
+      [](const Tensors& x) {
+        return while_loop([](const Tensors& s) { return s[0] < 1000; },
+                          [](const Tensors& s) {
+                            return Tensors{s[0] + 1, s[1] * 0.999f + sin(s[1]) * 1e-3f};
+                          },
+                          {full_integer({}, 0, DType::i32), x[0]})[1];
+      });
+}
+
 // One step of gradient descent on a network of dense layers with tanh between.
 void training(const Bench& bench, const std::string& work, const std::vector<int64_t>& sizes, int64_t batch) {
   if (!bench.wanted(work)) return;
@@ -229,6 +316,9 @@ int main(int argc, char** argv) {
     reductions(bench);
     products(bench);
     indexing(bench);
+    sorting(bench);
+    linear(bench);
+    loops(bench);
     training(bench, "train_mlp_4_32_1_b64", {4, 32, 1}, 64);
     training(bench, "train_mlp_784_512_512_10_b1024", {784, 512, 512, 10}, 1024);
     lazy(bench);

@@ -14,11 +14,13 @@
 #include <adit/error.hpp>
 #include <adit/explain.hpp>
 #include <adit/io.hpp>
+#include <adit/linalg.hpp>
 #include <adit/model.hpp>
 #include <adit/ops.hpp>
 #include <adit/random.hpp>
 #include <adit/sample.hpp>
 #include <adit/sample_memory.hpp>
 #include <adit/shape.hpp>
+#include <adit/sort.hpp>
 #include <adit/tensor.hpp>
 #include <adit/transform.hpp>

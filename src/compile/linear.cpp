@@ -41,6 +41,8 @@ ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
   plan.m = static_cast<uint32_t>(x.m);
   plan.n = static_cast<uint32_t>(x.n);
   plan.batch = static_cast<uint64_t>(x.batch);
+  const DeviceKind kind = device.info().kind;
+  plan.by_hand = kind != DeviceKind::cpu && kind != DeviceKind::software;
   plan.lanes = std::min(256U, device.limits().max_lanes);
   return plan;
 }
@@ -99,7 +101,7 @@ std::vector<Work> lu_work(const Node& node, const Matrices& x, Workshop& shop, D
   }
   const std::vector<const Node*> results = results_or_scratch(node, shop);
   std::vector<Work> list = one(copy_work(from, *results[0]));
-  append_passes(list, "lu", ops::lu(plan_of(x, device)), results, shop, device);
+  append_passes(list, "lu", ops::lu(plan_of(x, device), device.limits()), results, shop, device);
   return list;
 }
 
@@ -170,7 +172,8 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
     }));
   } else {
     list.push_back(copy_work(a, factors));
-    append_passes(list, "solve", ops::lu(plan_of(x, device)), {&factors, &order, &sign}, shop, device);
+    append_passes(list, "solve", ops::lu(plan_of(x, device), device.limits()), {&factors, &order, &sign},
+                  shop, device);
   }
   const kernel::Program permute = ops::permute_rows(plan_of(x, device), columns);
   list.push_back(

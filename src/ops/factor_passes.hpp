@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <adit/device.hpp>
 #include <adit/kernel/program.hpp>
 
 namespace adit::ops {
@@ -35,10 +36,13 @@ struct FactorPlan {
   uint32_t m = 0, n = 0;  // rows and columns
   uint64_t batch = 1;
   uint32_t lanes = 256;  // of a team at most
+  // Long kernels whose lanes work by hand, rows in registers. Not for software devices: Mesa's compiler takes
+  // minutes for one.
+  bool by_hand = false;
 };
 
 // Tensors 0: a [n, n], overwritten by its factors; 1: permutation, i32 [n]; 2: its sign, i32.
-Factor lu(const FactorPlan& plan);
+Factor lu(const FactorPlan& plan, const Limits& limits);
 // Row i of `to` is row order[i] of `from`, [n, columns]; a team an element.
 kernel::Program permute_rows(const FactorPlan& plan, uint32_t columns);
 // Tensors 0: x, read; 1: l, written. Of the lower triangle; NaN from the first pivot that is not positive on.

@@ -11,6 +11,7 @@
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
+#include "ops/lu_panels.hpp"
 #include "ops/trailing.hpp"
 
 namespace adit::ops {
@@ -20,15 +21,14 @@ using namespace kernel;
 namespace lu_kernels {
 namespace {
 
-constexpr uint32_t panel_columns = 32;
-constexpr uint32_t beside_lanes = 64;
+constexpr uint32_t portable_columns = 32;
 
 enum Tensors : uint8_t { matrix, permutation, sign, came_from, pivots };
 
 class Panel {
  public:
-  explicit Panel(const FactorPlan& plan)
-      : n_(plan.n), complex_(plan.complex), k_("lu_panel", Team::many(lanes_for(plan))) {
+  Panel(const FactorPlan& plan, uint32_t columns)
+      : n_(plan.n), columns_(columns), complex_(plan.complex), k_("lu_panel", Team::many(lanes_for(plan))) {
     const Array memory = k_.buffer("a", plan.type, Access::read_write);
     ids_ = k_.buffer("came_from", Type::i32, Access::read_write);
     pivots_ = k_.buffer("pivots", Type::i32, Access::write);
@@ -38,7 +38,7 @@ class Panel {
     team_ = team;
     a_ = {memory, team * (uint64_t{n_} * n_), n_, complex_};
     first_ = team * uint64_t{n_};
-    end_ = min(start_ + panel_columns, word(n_));
+    end_ = min(start_ + columns_, word(n_));
   }
   static uint32_t lanes_for(const FactorPlan& plan) {
     return plan.n <= 32   ? 32
@@ -115,7 +115,7 @@ class Panel {
     });
   }
 
-  uint32_t n_;
+  uint32_t n_, columns_;
   bool complex_;
   Builder k_;
   Array ids_, pivots_, sign_;
@@ -126,7 +126,8 @@ class Panel {
 // Lanes are the columns, and one more for the permutation.
 class Beside {
  public:
-  explicit Beside(const FactorPlan& plan) : n_(plan.n), complex_(plan.complex), k_("lu_beside", Team::one()) {
+  Beside(const FactorPlan& plan, uint32_t columns)
+      : n_(plan.n), columns_(columns), complex_(plan.complex), k_("lu_beside", Team::one()) {
     const Array memory = k_.buffer("a", plan.type, Access::read_write);
     ids_ = k_.buffer("came_from", Type::i32, Access::read);
     pivots_ = k_.buffer("pivots", Type::i32, Access::read);
@@ -137,7 +138,7 @@ class Beside {
     column_ = convert(team % lanes, Type::u32);
     a_ = {memory, which * (uint64_t{n_} * n_), n_, complex_};
     first_ = which * uint64_t{n_};
-    end_ = min(start_ + panel_columns, word(n_));
+    end_ = min(start_ + columns_, word(n_));
   }
 
   Program build() {
@@ -152,7 +153,7 @@ class Beside {
   Value at(Value row) { return first_ + convert(row, Type::u64); }
   Value source(Value row) { return convert(ids_[at(row)], Type::u32); }
   Value pivot(Value row) { return convert(pivots_[at(row)], Type::u32); }
-  uint32_t rows() const { return std::min(panel_columns, n_); }
+  uint32_t rows() const { return std::min(columns_, n_); }
 
   // Before the first panel the permutation is not written yet.
   void reorder() {
@@ -195,9 +196,9 @@ class Beside {
 
   // Only a whole panel has columns to its right.
   void solve(const std::vector<Number>& rows_of_panel) {
-    if (n_ <= panel_columns) return;
+    if (n_ <= columns_) return;
     std::vector<Number> solved;
-    for (uint32_t i = 0; i < panel_columns; ++i) {
+    for (uint32_t i = 0; i < columns_; ++i) {
       const NumberSum sum(k_, rows_of_panel[i], complex_);
       for (uint32_t p = 0; p < i; ++p) sum.subtract(a_.get(start_ + i, start_ + p), solved[p]);
       solved.push_back(sum.get());
@@ -205,7 +206,7 @@ class Beside {
     }
   }
 
-  uint32_t n_;
+  uint32_t n_, columns_;
   bool complex_;
   Builder k_;
   Array ids_, pivots_, order_;
@@ -216,7 +217,7 @@ class Beside {
 // Back-edges of the busiest lane of a panel.
 uint64_t trips(const FactorPlan& plan) {
   const uint64_t lanes = Panel::lanes_for(plan), rows = (plan.n + lanes - 1) / lanes;
-  return panel_columns * (3 + 3 * rows + rows * panel_columns / 2) + 2 * rows + plan.n;
+  return portable_columns * (3 + 3 * rows + rows * portable_columns / 2) + 2 * rows + plan.n;
 }
 
 }  // namespace
@@ -233,24 +234,25 @@ Program permute_rows(const FactorPlan& plan, uint32_t columns) {
   return k.finish();
 }
 
-Factor lu(const FactorPlan& plan) {
+Factor lu(const FactorPlan& plan, const Limits& limits) {
   using namespace lu_kernels;
   Factor made;
   if (plan.n == 0 || plan.batch == 0) return made;
-  made.loop_trips = trips(plan);
+  const LuPanels by_hand = lu_panels_by_hand(plan, limits);
+  const uint32_t columns = by_hand.columns ? by_hand.columns : portable_columns;
+  made.loop_trips = by_hand.columns ? plan.n : trips(plan);
   made.scratch = {{plan.batch * plan.n * 4}, {plan.batch * plan.n * 4}};
-  made.programs.push_back(Panel(plan).build());
-  made.programs.push_back(Beside(plan).build());
-  if (plan.n > panel_columns)
-    made.programs.push_back(trailing_program({plan.type, plan.complex, plan.n, panel_columns, false}));
-  for (uint32_t start = 0; start < plan.n; start += panel_columns) {
+  made.programs.push_back(by_hand.columns ? lu_panel_by_hand(plan, by_hand) : Panel(plan, columns).build());
+  made.programs.push_back(Beside(plan, columns).build());
+  if (plan.n > columns)
+    made.programs.push_back(trailing_program({plan.type, plan.complex, plan.n, columns, false}));
+  for (uint32_t start = 0; start < plan.n; start += columns) {
     made.passes.push_back({0, plan.batch, {matrix, came_from, pivots, sign}, {start}});
     made.passes.push_back(
         {1, plan.batch * (uint64_t{plan.n} + 1), {matrix, came_from, pivots, permutation}, {start}});
-    const uint32_t end = start + panel_columns;
+    const uint32_t end = start + columns;
     if (end >= plan.n) continue;
-    const uint64_t teams = trailing_teams(plan.n - end, plan.batch);
-    made.passes.push_back({2, teams, {matrix}, {end}});
+    made.passes.push_back({2, trailing_teams(plan.n - end, plan.batch), {matrix}, {end}});
   }
   return made;
 }
