@@ -140,6 +140,27 @@ void add_reductions(std::vector<Wrong>& list) {
   }
   list.push_back({"cumulative_min", {of(DType::c64, {3})}});
   list.push_back({"cumulative_max", {of(DType::c64, {3})}});
+  for (const char* op : {"fft", "ifft", "rfft", "irfft"}) {
+    list.push_back({op, {f({2, 3})}, {{"axis", 2}}});
+    list.push_back({op, {f({2, 3})}, {{"axis", -3}}});
+    list.push_back({op, {f({})}});
+    list.push_back({op, {f({2, 3})}, {{"length", 0}}});
+    list.push_back({op, {f({2, 3})}, {{"length", -4}}});
+    list.push_back({op, {f({3, 0})}});
+  }
+  list.push_back({"rfft", {of(DType::c64, {3})}});
+  list.push_back({"irfft", {f({1})}});
+  for (const char* op : {"fft2", "ifft2"}) {
+    list.push_back({op, {f({3})}});
+    list.push_back({op, {f({2, 3, 4})}, {{"axes", {0, 1, 2}}}});
+  }
+  for (const char* op : {"fft2", "ifft2", "fftn", "ifftn"}) {
+    list.push_back({op, {f({2, 3})}, {{"axes", {0, 2}}}});
+    list.push_back({op, {f({2, 3})}, {{"axes", {1, -1}}}});
+    list.push_back({op, {f({2, 3})}, {{"lengths", {1, 2, 3}}}});
+    list.push_back({op, {f({2, 3})}, {{"lengths", {0, 2}}}});
+    list.push_back({op, {f({2, 0})}});
+  }
   list.push_back({"cholesky", {f({2, 3})}});
   list.push_back({"cholesky", {f({3})}});
   list.push_back({"triangular_solve", {f({2, 3}), f({2, 3})}});

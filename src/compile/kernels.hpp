@@ -37,6 +37,7 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

@@ -128,6 +128,8 @@ enum class Op : uint8_t {
   cumulative_product,
   cumulative_min,
   cumulative_max,
+  fft,
+  ifft,
   // Control flow; they yield several tensors, which `item` picks
   cond,
   while_loop,

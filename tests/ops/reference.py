@@ -9,6 +9,7 @@ from elementwise import add_unary
 from pairs import add_pairs
 from random_bits import add_random
 from cumulative import add_cumulative
+from fourier import add_fft
 from reductions import add_factorisations, add_folds, add_products, add_reductions
 from values import Cases
 
@@ -16,7 +17,7 @@ from values import Cases
 def main():
     cases, rng = Cases(), np.random.default_rng(20240229)
     for add in (add_unary, add_pairs, add_arrays, add_reductions, add_folds, add_products, add_factorisations,
-                add_cumulative, add_random):
+                add_cumulative, add_fft, add_random):
         cases.group = add.__name__.removeprefix("add_")
         add(cases, rng)
     cases.write(sys.argv[1])
