@@ -48,7 +48,7 @@ std::vector<uint64_t> lengths_of(const FftPlan& plan) {
     // Passes across rows need some columns beside each other.
     const uint64_t most = std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / size_of(plan.type)));
     if (plan.length <= most) return {plan.length};
-    return cut_into_fewest(plan.length, std::min(most, 2 * fft_tile / fft_neighbours));
+    return cut_into_fewest(plan.length, std::min(most, fft_tile / fft_neighbours));
   }
   const bool has_lanes = plan.outer * plan.inner >= plan.lanes || plan.length < shortest_to_cut;
   const bool in_pages = plan.inner < plan.lanes && plan.length * 2 * size_of(plan.type) % page_bytes == 0;

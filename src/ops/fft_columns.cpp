@@ -113,12 +113,12 @@ class ColumnWriter {
     const uint64_t apart = pass_.length / radix, blocks = apart / done;
     std::vector<Complex> last;
     if (!to && pass_.turns > 1)
-      last = turned_by_steps(place_.turn * number(done), pass_.turns, radix, pass_.type);
+      last = turned_by_steps(place_.turn * number(done), pass_.turns, radix, pass_.type, pass_.turns);
     loop(done, [&](Value q) {
       std::vector<Complex> turns;
-      if (done > 1) turns = turned_by_steps(q, done * radix, radix, pass_.type);
+      if (done > 1) turns = turned_by_steps(q, done * radix, radix, pass_.type, done);
       Complex base{};
-      if (!last.empty()) base = turned(place_.turn * index(q), pass_.turns, pass_.type);
+      if (!last.empty()) base = turned(place_.turn * index(q), pass_.turns, pass_.type, pass_.turns);
       loop(blocks, [&](Value b) {
         std::vector<Complex> x;
         for (uint32_t r = 0; r < radix; ++r) {

@@ -1,5 +1,6 @@
 #include "ops/fft_numbers.hpp"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <span>
@@ -125,33 +126,52 @@ Value polynomial(Value z, std::span<const double> coefficients) {
 
 std::vector<Complex> small_fft(const std::vector<Complex>& x) { return small::transform(x); }
 
+namespace small {
+namespace {
+
+// The nearest whole number of quarter turns. A power of two divides by a shift; others by a product, whose
+// error does not matter here.
+Value nearest_quarter(Value place, uint64_t turns, Type type) {
+  const auto count = static_cast<int64_t>(turns);
+  if (std::has_single_bit(turns)) return (place * 8 + count) >> static_cast<int64_t>(std::bit_width(turns));
+  return convert_in_range(round_even(convert(place, type) * (4 / static_cast<double>(turns))), place.type());
+}
+
+// (cos x, sin x) of an eighth of a turn to both sides.
+Complex near_zero(Value x) {
+  const bool is_short = x.type() == Type::f32;
+  const Value z = x * x;
+  const Value odd = polynomial(z, is_short ? std::span<const double>(sine_f32) : sine_f64);
+  const Value even = polynomial(z, is_short ? std::span<const double>(cosine_f32) : cosine_f64);
+  return {z * z * even + (z * -0.5 + 1), x * z * odd + x};
+}
+
+}  // namespace
+}  // namespace small
+
 // The nearest quarter turn is taken off in whole numbers, so the rest is exact however many turns there are.
-Complex turned(Value step, uint64_t turns, Type type) {
-  const bool is_wide = turns >= uint64_t{1} << 28;
-  const Type whole = is_wide ? Type::i64 : Type::i32;
-  const double count = static_cast<double>(turns);
-  const Value place = convert(step, whole);
-  const Value quarter = convert_in_range(round_even(convert(place, type) * (4 / count)), whole);
+Complex turned(Value step, uint64_t turns, Type type, uint64_t most) {
+  const Value place = convert(step, turns >= uint64_t{1} << 28 ? Type::i64 : Type::i32);
+  const double quarter_turn = std::numbers::pi / 2 / static_cast<double>(turns);
+  if (most <= turns / 8) {
+    const Complex w = small::near_zero(convert(place, type) * (4 * quarter_turn));
+    return {w.re, -w.im};
+  }
+  const Value quarter = small::nearest_quarter(place, turns, type);
   const Value rest = place * 4 - quarter * static_cast<int64_t>(turns);
-  const Value x = convert(rest, type) * (std::numbers::pi / 2 / count), z = x * x;
-  const bool is_short = type == Type::f32;
-  const Value high =
-      small::polynomial(z, is_short ? std::span<const double>(small::sine_f32) : small::sine_f64);
-  const Value even =
-      small::polynomial(z, is_short ? std::span<const double>(small::cosine_f32) : small::cosine_f64);
-  const Value sine = x * z * high + x, cosine = z * z * even + (z * -0.5 + 1);
+  const Complex w = small::near_zero(convert(rest, type) * quarter_turn);
   const Value is_odd = (quarter & 1) != 0;
-  const Value re = select(is_odd, sine, cosine), im = select(is_odd, cosine, sine);
+  const Value re = select(is_odd, w.im, w.re), im = select(is_odd, w.re, w.im);
   return {select(((quarter + 1) & 2) != 0, -re, re), select((quarter & 2) != 0, im, -im)};
 }
 
 // Every fourth is computed by itself, and the others are products: errors of angles do not pile up.
-std::vector<Complex> turned_by_steps(Value step, uint64_t turns, size_t count, Type type) {
+std::vector<Complex> turned_by_steps(Value step, uint64_t turns, size_t count, Type type, uint64_t most) {
   const Value zero = step.builder().constant(type, 0);
   std::vector<Complex> list{{zero + 1, zero}};
   for (size_t i = 1; i < count; ++i) {
     if (i == 1 || i % 4 == 0)
-      list.push_back(turned(step * static_cast<int64_t>(i), turns, type));
+      list.push_back(turned(step * static_cast<int64_t>(i), turns, type, i * most));
     else if (i < 4)
       list.push_back(list[i - 1] * list[1]);
     else

@@ -39,6 +39,6 @@ uint64_t fft_longest_in(uint64_t numbers);
 
 // Columns that a team should have beside each other where memory runs across them, and the numbers that it
 // can hold.
-inline constexpr uint64_t fft_neighbours = 8, fft_tile = 8192, fft_longest_row = 4096;
+inline constexpr uint64_t fft_neighbours = 4, fft_tile = 8192, fft_longest_row = 4096;
 
 }  // namespace adit::ops

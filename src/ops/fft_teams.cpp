@@ -14,7 +14,8 @@ using namespace kernel;
 namespace fft_teams {
 namespace {
 
-constexpr uint64_t row_tile = 2048;        // numbers of a team that goes along rows
+// Numbers of a team that goes along rows, and of one that goes across them, which wants more neighbours.
+constexpr uint64_t row_tile = 2048, column_tile = 4096;
 constexpr uint64_t most_team_lanes = 512;  // beyond which too few registers are left to each
 constexpr uint64_t pad_every = 16, banks = 32;
 
@@ -37,7 +38,7 @@ Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) 
   const uint64_t n = pass.length, radix = pass.radices.front();
   const bool in_rows = runs_along(pass.in, pass.columns[0].in) && runs_along(pass.out, pass.columns[0].out);
   const auto bytes = [&](uint64_t columns) { return columns * pitch_of(n, columns) * size_of(pass.type); };
-  uint64_t tile = std::max<uint64_t>(in_rows ? 1 : fft_neighbours, row_tile / n);
+  uint64_t tile = in_rows ? std::max<uint64_t>(1, row_tile / n) : std::max(fft_neighbours, column_tile / n);
   tile = std::min(std::bit_floor(tile), std::bit_ceil(pass.column_count()));
   const uint64_t lanes = std::min(most_lanes, most_team_lanes);
   while (tile > 1 && (tile * n > fft_tile || tile * n > lanes * 2 * radix)) tile /= 2;
@@ -151,8 +152,9 @@ class TeamWriter {
     const uint64_t apart = pass_.length / radix;
     for (Butterfly& b : list) {
       const Place place = place_of(b);
+      const Value start = place.in + index(b.along) * number(pass_.in);
       for (uint32_t r = 0; r < radix; ++r) {
-        const Value at = place.in + index(b.along + number(r * apart)) * number(pass_.in);
+        const Value at = start + number(r * apart * pass_.in);
         const Value pair = from_.load_vector(at, 2);
         b.x.push_back(opened(pair, pass_.swap_in));
       }
@@ -163,13 +165,15 @@ class TeamWriter {
     const Place place = place_of(b);
     std::vector<Complex> x = b.x;
     if (pass_.turns > 1) {
-      const Complex base = turned(place.turn * index(b.along), pass_.turns, pass_.type);
-      const auto steps = turned_by_steps(place.turn * number(done), pass_.turns, radix, pass_.type);
+      const Complex base = turned(place.turn * index(b.along), pass_.turns, pass_.type, pass_.turns);
+      const auto steps =
+          turned_by_steps(place.turn * number(done), pass_.turns, radix, pass_.type, pass_.turns);
       for (uint32_t r = 0; r < radix; ++r) x[r] = x[r] * (r == 0 ? base : base * steps[r]);
     }
     const auto write = [&] {
+      const Value start = place.out + index(b.along) * number(pass_.out);
       for (uint32_t r = 0; r < radix; ++r) {
-        const Value at = place.out + index(b.along + number(r * done)) * number(pass_.out);
+        const Value at = start + number(r * done * pass_.out);
         to_.store(at, packed(closed(x[r], pass_.swap_out, pass_.scale)));
       }
     };
@@ -181,7 +185,7 @@ class TeamWriter {
   // --- Between stages --------------------------------------------------------------------------------------
   void transform(Butterfly& b, uint32_t radix, uint64_t done) {
     if (done > 1) {
-      const auto turns = turned_by_steps(b.along % number(done), done * radix, radix, pass_.type);
+      const auto turns = turned_by_steps(b.along % number(done), done * radix, radix, pass_.type, done);
       for (uint32_t r = 1; r < radix; ++r) b.x[r] = b.x[r] * turns[r];
     }
     b.x = small_fft(b.x);
@@ -190,24 +194,33 @@ class TeamWriter {
   void where_there(const Butterfly& b, const std::function<void()>& body) {
     b.is_sure ? body() : k_.if_(b.is_there, body);
   }
-  // Numbers that lanes touch at a time lie in different banks.
-  Value cell(const Butterfly& b, Value at) const {
-    return b.column * number(shape_.pitch) + at + at / number(pad_every);
+  // Where number `at + offset` of a column lies: every `pad_every` of them one cell is left out, so that
+  // those that lanes touch at a time lie in different banks. `never_carries`: at % pad_every + offset stays
+  // below it.
+  Value cell(const Butterfly& b, Value at, uint64_t offset, bool never_carries) const {
+    const Value column = b.column * number(shape_.pitch);
+    if (never_carries) return column + at + at / number(pad_every) + number(offset);
+    if (offset % pad_every == 0)
+      return column + at + at / number(pad_every) + number(offset + offset / pad_every);
+    const Value place = at + number(offset);
+    return column + place + place / number(pad_every);
   }
   void put(const std::vector<Butterfly>& list, const Array& cells, bool real, uint32_t radix, uint64_t done) {
+    const bool in_one = done == 1 && pad_every % radix == 0;
     for (const Butterfly& b : list)
       where_there(b, [&] {
         const Value own = done == 1 ? b.along.like(0) : b.along % number(done);
         const Value start = (b.along - own) * number(radix) + own;
         for (uint32_t r = 0; r < radix; ++r)
-          cells[cell(b, start + number(r * done))] = real ? b.x[r].re : b.x[r].im;
+          cells[cell(b, start, r * done, in_one)] = real ? b.x[r].re : b.x[r].im;
       });
   }
   void take(std::vector<Butterfly>& list, const Array& cells, bool real, uint32_t radix) {
+    const uint64_t apart = pass_.length / radix;
     for (Butterfly& b : list) {
       b.x.resize(radix);
       for (uint32_t r = 0; r < radix; ++r) {
-        const Value value = cells[cell(b, b.along + number(r * (pass_.length / radix)))];
+        const Value value = cells[cell(b, b.along, r * apart, false)];
         (real ? b.x[r].re : b.x[r].im) = value;
       }
     }
