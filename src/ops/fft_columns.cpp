@@ -33,16 +33,19 @@ class ColumnWriter {
     from_ = k_.buffer("x", pass_.type, Access::read);
     to_ = k_.buffer("result", pass_.type, Access::write);
     // Neighbours along the fastest axis lie beside each other, and the rest of their place is the team's.
-    const bool along_one = pass_.columns[0].extent >= lanes_ || pass_.columns.size() == 1;
+    // Lanes are always all there, so that one form of the code is enough: the last team of a row goes back to
+    // where it is full, and does some columns once more; where there are too few, lanes share the last one.
+    const bool along_one = pass_.columns[0].extent >= lanes_;
     const uint64_t extent = along_one ? pass_.columns[0].extent : pass_.column_count();
     const uint64_t blocks = (extent + lanes_ - 1) / lanes_;
     const Value team = k_.team(index_type());
-    const Value start = team % number(blocks) * number(lanes_);
-    const Value count = convert(min(start + number(lanes_), number(extent)) - start, Type::u32);
+    const Value start =
+        min(team % number(blocks) * number(lanes_), number(std::max(extent, lanes_) - lanes_));
     Place rest{team.like(0), team.like(0), team.like(0)};
     if (along_one) rest = place_of(team / number(blocks), 1, rest);
-    k_.each(count, [&](Value i) {
-      const Value column = start + convert(i, start.type());
+    k_.each(k_.constant(Type::u32, lanes_), [&](Value i) {
+      Value column = start + convert(i, start.type());
+      if (extent < lanes_) column = min(column, number(extent - 1));
       place_ = along_one ? further(rest, column, pass_.columns[0]) : place_of(column, 0, rest);
       stages();
     });
