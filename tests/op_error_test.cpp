@@ -1,4 +1,5 @@
 // Arguments that cannot work throw bad_argument with the operation's name, before a device does anything.
+#include <limits>
 #include <set>
 
 #include <adit/transform.hpp>
@@ -146,6 +147,8 @@ void add_reductions(std::vector<Wrong>& list) {
     list.push_back({op, {f({})}});
     list.push_back({op, {f({2, 3})}, {{"length", 0}}});
     list.push_back({op, {f({2, 3})}, {{"length", -4}}});
+    list.push_back({op, {f({2, 3})}, {{"length", std::numeric_limits<int64_t>::max()}}});
+    list.push_back({op, {f({2, 3})}, {{"length", 4294967291}}});  // a prime
     list.push_back({op, {f({3, 0})}});
   }
   list.push_back({"rfft", {of(DType::c64, {3})}});

@@ -150,8 +150,14 @@ Tensor to_real(const Tensor& x, int axis, int64_t n) {
 }
 
 // --- Arguments ---------------------------------------------------------------------------------------------
+// Longer ones fit no memory; squares of places along an axis with large primes are whole numbers of 64 bits.
+constexpr int64_t most_smooth = int64_t{1} << 40, most_of_others = int64_t{1} << 30;
+
 int64_t expect_length(std::string_view op, int64_t length) {
   if (length < 1) graph::fail(op, "length", fmt::format("expected at least 1, got {}", length));
+  if (length > most_smooth || (length > most_of_others && !is_smooth(length)))
+    graph::fail(op, "length",
+                fmt::format("expected at most 2^40, and 2^30 with a prime factor above 13, got {}", length));
   return length;
 }
 
