@@ -44,20 +44,29 @@ std::vector<uint64_t> cut_into_fewest(uint64_t n, uint64_t most, size_t fewest =
 }
 
 std::vector<uint64_t> lengths_of(const FftPlan& plan) {
+  const uint64_t part_bytes = plan.type == kernel::Type::f64 ? 8 : 4;
   if (plan.by_teams) {
     // Passes across rows need some columns beside each other.
-    const uint64_t most = std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / size_of(plan.type)));
+    const uint64_t most = std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / part_bytes));
     if (plan.length <= most) return {plan.length};
     return cut_into_fewest(plan.length, std::min(most, fft_tile / fft_neighbours));
   }
   const bool has_lanes = plan.outer * plan.inner >= plan.lanes || plan.length < shortest_to_cut;
-  const bool in_pages = plan.inner < plan.lanes && plan.length * 2 * size_of(plan.type) % page_bytes == 0;
+  const bool in_pages = plan.inner < plan.lanes && plan.length * 2 * part_bytes % page_bytes == 0;
   return cut_into_fewest(plan.length, in_pages ? longest_of_pages : longest_of_lanes, has_lanes ? 1 : 2);
 }
 
-std::vector<uint32_t> radices_of(uint64_t n) {
+// Lanes of a team that have a row each would read far apart: from `shortest_in_one` on, rows have two stages,
+// so that some lanes read beside each other.
+constexpr uint64_t shortest_in_one = 9;
+
+std::vector<uint32_t> radices_of(uint64_t n, bool by_teams) {
+  std::vector<uint64_t> factors = cut_into_fewest(n, most_radix);
+  if (by_teams && factors.size() == 1 && n >= shortest_in_one) factors = cut(n, 2, most_radix);
+  std::erase(factors, uint64_t{1});
+  if (factors.empty()) factors.push_back(1);
   std::vector<uint32_t> radices;
-  for (const uint64_t radix : cut_into_fewest(n, most_radix)) radices.push_back(static_cast<uint32_t>(radix));
+  for (const uint64_t radix : factors) radices.push_back(static_cast<uint32_t>(radix));
   std::sort(radices.begin(), radices.end(), std::greater<>());
   return radices;
 }
@@ -89,7 +98,7 @@ FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_
   if (pass.swap_out) pass.scale = 1 / static_cast<double>(plan.length);
   pass.length = lengths[number];
   pass.numbers = plan.outer * plan.length * plan.inner;
-  pass.radices = radices_of(pass.length);
+  pass.radices = radices_of(pass.length, plan.by_teams);
   uint64_t before = 1, after = 1;
   for (size_t i = 0; i < number; ++i) before *= lengths[i];
   for (size_t i = number + 1; i < lengths.size(); ++i) after *= lengths[i];
