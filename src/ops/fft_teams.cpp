@@ -26,18 +26,30 @@ struct Shape {
   bool both_parts = false;  // in shared memory at a time; else first the real ones, then the others
 };
 
-uint64_t pitch_of(uint64_t length, uint64_t tile) {
+// Lanes that step from column to column touch different banks where columns lie banks / tile apart.
+uint64_t pitch_of(uint64_t length, uint64_t tile, bool in_rows) {
   const uint64_t padded = length + length / pad_every, wanted = std::max<uint64_t>(1, banks / tile);
-  return padded + (wanted + banks - padded % banks) % banks;
+  return in_rows ? padded : padded + (wanted + banks - padded % banks) % banks;
 }
 
-bool runs_along(uint64_t stride, uint64_t across) { return stride <= across; }
+// Whether lanes should follow a column rather than step from column to column: not where enough columns lie
+// beside each other in memory.
+bool runs_along(const FftPass& pass, bool in) {
+  uint64_t beside = 1;
+  for (const FftAxis& axis : pass.columns) {
+    if ((in ? axis.in : axis.out) != beside) break;
+    beside *= axis.extent;
+  }
+  return (in ? pass.in : pass.out) == 1 || beside < fft_neighbours;
+}
 
 Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) {
   Shape shape;
   const uint64_t n = pass.length, radix = pass.radices.front();
-  const bool in_rows = runs_along(pass.in, pass.columns[0].in) && runs_along(pass.out, pass.columns[0].out);
-  const auto bytes = [&](uint64_t columns) { return columns * pitch_of(n, columns) * size_of(pass.type); };
+  const bool in_rows = runs_along(pass, true) && runs_along(pass, false);
+  const auto bytes = [&](uint64_t columns) {
+    return columns * pitch_of(n, columns, in_rows) * size_of(pass.type);
+  };
   uint64_t tile = in_rows ? std::max<uint64_t>(1, row_tile / n) : std::max(fft_neighbours, column_tile / n);
   tile = std::min(std::bit_floor(tile), std::bit_ceil(pass.column_count()));
   const uint64_t lanes = std::min(most_lanes, most_team_lanes);
@@ -46,7 +58,7 @@ Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) 
     while (tile > 1 && bytes(tile) > shared_bytes) tile /= 2;
   shape.tile = tile;
   shape.lanes = std::clamp<uint64_t>((tile * n + radix - 1) / radix, 1, lanes);
-  shape.pitch = pitch_of(n, tile);
+  shape.pitch = pitch_of(n, tile, in_rows);
   shape.both_parts = 2 * bytes(tile) <= shared_bytes;
   return shape;
 }
@@ -97,10 +109,9 @@ class TeamWriter {
 
   // Lanes run along columns while memory does, else across them.
   bool runs_along_at(size_t stage) const {
-    const FftAxis& across = pass_.columns[0];
-    return stage + 1 == pass_.radices.size()
-               ? runs_along(pass_.out, across.out) && (stage > 0 || runs_along(pass_.in, across.in))
-               : runs_along(pass_.in, across.in);
+    const bool is_last = stage + 1 == pass_.radices.size();
+    if (is_last && stage == 0) return runs_along(pass_, true) && runs_along(pass_, false);
+    return runs_along(pass_, !is_last);
   }
 
   std::vector<Butterfly> butterflies(size_t stage) {
