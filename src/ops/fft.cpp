@@ -11,19 +11,24 @@ namespace adit::ops {
 namespace fft_plan {
 namespace {
 
-constexpr uint32_t most_radix = 16;
+// Of a stage. On a CPU longer ones are no faster, and LLVM takes far longer over them.
+constexpr uint64_t most_radix = 16, most_radix_of_lanes = 8;
+
 // Numbers of a column that a CPU's lanes hold between stages without leaving the caches. Where lanes read
 // rows that lie a multiple of pages apart, the rows' lines push each other out: shorter columns are then
 // faster, though they take a pass more (timed on two x86-64 cores: 7 ms instead of 20 for 4096 rows of 1024).
 constexpr uint64_t longest_of_lanes = 1024, longest_of_pages = 256, page_bytes = 4096;
 constexpr uint64_t shortest_to_cut = 64;  // for the sake of having more columns than one
 
+// Primes that a kernel must know are never too long.
+bool fits(uint64_t factor, uint64_t most) { return factor <= most || factor == 11 || factor == 13; }
+
 // The factor that is nearest to the even share, such that `parts` factors up to `most` are enough.
 std::vector<uint64_t> cut(uint64_t n, size_t parts, uint64_t most) {
-  if (parts == 1) return n <= most ? std::vector{n} : std::vector<uint64_t>{};
+  if (parts == 1) return fits(n, most) ? std::vector{n} : std::vector<uint64_t>{};
   std::vector<uint64_t> factors;
-  for (uint64_t d = 1; d <= std::min(n, most); ++d)
-    if (n % d == 0) factors.push_back(d);
+  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime)); ++d)
+    if (n % d == 0 && fits(d, most)) factors.push_back(d);
   const double share = std::log(static_cast<double>(n)) / static_cast<double>(parts);
   const auto distance = [&](uint64_t d) { return std::abs(std::log(static_cast<double>(d)) - share); };
   std::sort(factors.begin(), factors.end(), [&](uint64_t a, uint64_t b) {
@@ -61,7 +66,7 @@ std::vector<uint64_t> lengths_of(const FftPlan& plan) {
 constexpr uint64_t shortest_in_one = 9;
 
 std::vector<uint32_t> radices_of(uint64_t n, bool by_teams) {
-  std::vector<uint64_t> factors = cut_into_fewest(n, most_radix);
+  std::vector<uint64_t> factors = cut_into_fewest(n, by_teams ? most_radix : most_radix_of_lanes);
   if (by_teams && factors.size() == 1 && n >= shortest_in_one) factors = cut(n, 2, most_radix);
   std::erase(factors, uint64_t{1});
   if (factors.empty()) factors.push_back(1);

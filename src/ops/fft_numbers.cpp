@@ -85,7 +85,7 @@ Numbers odd(const Numbers& x) {
 }
 
 size_t first_factor(size_t n) {
-  for (const size_t factor : {4, 2, 3, 5, 7, 11, 13})
+  for (const size_t factor : std::initializer_list<size_t>{4, 2, 3, 5, 7, 11, 13})
     if (n % factor == 0) return factor;
   return n;
 }
