@@ -180,5 +180,20 @@ TEST(FftPlan, TeamsFitTheirDevice) {
           }
 }
 
+// More numbers than 32 bits count: kernels are written with other types, which the builder checks.
+TEST(FftPlan, MoreNumbersThanAWordCounts) {
+  for (const bool by_teams : {false, true})
+    for (const uint64_t length : {1000ull, 1ull << 20, 1ull << 31})
+      for (const uint64_t inner : {1ull, 32ull}) {
+        ops::FftPlan plan;
+        plan.outer = length > 1 << 20 ? 1 : (uint64_t{1} << 32) / length;
+        plan.length = length, plan.inner = inner;
+        plan.by_teams = by_teams;
+        plan.lanes = by_teams ? 256 : 16;
+        plan.shared_bytes = 48 << 10;
+        for (const ops::FftLaunch& launch : ops::fft(plan).launches) EXPECT_GT(launch.teams, 0u);
+      }
+}
+
 }  // namespace
 }  // namespace adit::test
