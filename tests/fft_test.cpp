@@ -157,6 +157,7 @@ TEST(FftPlan, PassesAreFew) {
   EXPECT_EQ(passes(1 << 20), 2u);
   EXPECT_EQ(passes(1 << 22), 2u);
   EXPECT_EQ(passes(1 << 24), 3u);
+  EXPECT_THROW(passes(17), Error);
   plan.outer = 0;
   EXPECT_EQ(passes(1 << 10), 0u);
 }

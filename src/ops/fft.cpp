@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include <adit/error.hpp>
+
 #include "ops/fft_pass.hpp"
 
 namespace adit::ops {
@@ -148,6 +150,8 @@ bool fft_is_smooth(uint64_t length) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
+  if (!fft_is_smooth(plan.length))
+    throw Error(ErrorKind::internal, "[fft] length: expected no prime factor above 13");
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
   made.has_scratch = lengths.size() > 1;
   for (size_t i = 0; i < lengths.size(); ++i) {

@@ -16,7 +16,7 @@ namespace adit::ops {
 struct FftPlan {
   kernel::Type type = kernel::Type::f32;      // of the parts of a number
   bool inverse = false;                       // divided by the length
-  uint64_t outer = 1, length = 1, inner = 1;  // the length has no prime factor above largest_radix
+  uint64_t outer = 1, length = 1, inner = 1;  // the length has no prime factor above fft_largest_prime
   bool by_teams = false;                      // a GPU's teams; else lanes that have a column each
   bool fused = false;                         // the device's fma is one operation
   uint32_t lanes = 1;                         // of a CPU's vectors, or the most of a team
