@@ -154,6 +154,47 @@ void products(const Bench& bench) {
   run("bf16", DType::bf16, {1024, 4096, 8192});
 }
 
+void transforms(const Bench& bench) {
+  const auto numbers = [](const Shape& shape, DType type) {
+    const DType part = real_of(type);
+    return complex(normal(shape, part), normal(shape, part)).eval();
+  };
+  const auto run = [&](const std::string& name, const Shape& shape, DType type, int axis) {
+    bench.function(
+        name, [=] { return Tensors{numbers(shape, type)}; },
+        [axis](const Tensors& x) { return fft(x[0], axis); });
+  };
+  run("fft_c64_4096x1024", {4096, 1024}, DType::c64, 1);
+  run("fft_c64_16x1M", {16, 1 << 20}, DType::c64, 1);
+  run("fft_c64_1000x1000", {1000, 1000}, DType::c64, 1);
+  run("fft_c64_512x1021", {512, 1021}, DType::c64, 1);
+  run("fft_c64_65536x64", {65536, 64}, DType::c64, 1);
+  run("fft_c64_1024x4096", {1024, 4096}, DType::c64, 1);
+  run("fft_c64_1x16M", {1, 1 << 24}, DType::c64, 1);
+  run("fft_c64_axis0_1024x4096", {1024, 4096}, DType::c64, 0);
+  run("fft_c128_1M", {1 << 20}, DType::c128, 0);
+  run("fft_c128_2048x1024", {2048, 1024}, DType::c128, 1);
+  run("fft_c64_1024", {1024}, DType::c64, 0);
+  bench.function(
+      "rfft_f32_4096x2048",
+      [] {
+        return Tensors{normal({4096, 2048})};
+      },
+      [](const Tensors& x) { return rfft(x[0]); });
+  bench.function(
+      "irfft_c64_4096x1025",
+      [=] {
+        return Tensors{numbers({4096, 1025}, DType::c64)};
+      },
+      [](const Tensors& x) { return irfft(x[0]); });
+  bench.function(
+      "fft2_c64_16x512x512",
+      [=] {
+        return Tensors{numbers({16, 512, 512}, DType::c64)};
+      },
+      [](const Tensors& x) { return fft2(x[0]); });
+}
+
 void indexing(const Bench& bench) {
   const int64_t n = 1 << 22;
   const auto make = [=] {
@@ -315,6 +356,7 @@ int main(int argc, char** argv) {
     elementwise(bench);
     reductions(bench);
     products(bench);
+    transforms(bench);
     indexing(bench);
     sorting(bench);
     linear(bench);

@@ -1,4 +1,5 @@
 // Arguments that cannot work throw bad_argument with the operation's name, before a device does anything.
+#include <limits>
 #include <set>
 
 #include <adit/transform.hpp>
@@ -164,6 +165,29 @@ void add_reductions(std::vector<Wrong>& list) {
   list.push_back({"top_k", {f({})}});
   list.push_back({"median", {f({0})}});
   list.push_back({"unique", {of(DType::c64, {3})}});
+  for (const char* op : {"fft", "ifft", "rfft", "irfft"}) {
+    list.push_back({op, {f({2, 3})}, {{"axis", 2}}});
+    list.push_back({op, {f({2, 3})}, {{"axis", -3}}});
+    list.push_back({op, {f({})}});
+    list.push_back({op, {f({2, 3})}, {{"length", 0}}});
+    list.push_back({op, {f({2, 3})}, {{"length", -4}}});
+    list.push_back({op, {f({2, 3})}, {{"length", std::numeric_limits<int64_t>::max()}}});
+    list.push_back({op, {f({2, 3})}, {{"length", 4294967291}}});  // a prime
+    list.push_back({op, {f({3, 0})}});
+  }
+  list.push_back({"rfft", {of(DType::c64, {3})}});
+  list.push_back({"irfft", {f({1})}});
+  for (const char* op : {"fft2", "ifft2"}) {
+    list.push_back({op, {f({3})}});
+    list.push_back({op, {f({2, 3, 4})}, {{"axes", {0, 1, 2}}}});
+  }
+  for (const char* op : {"fft2", "ifft2", "fftn", "ifftn"}) {
+    list.push_back({op, {f({2, 3})}, {{"axes", {0, 2}}}});
+    list.push_back({op, {f({2, 3})}, {{"axes", {1, -1}}}});
+    list.push_back({op, {f({2, 3})}, {{"lengths", {1, 2, 3}}}});
+    list.push_back({op, {f({2, 3})}, {{"lengths", {0, 2}}}});
+    list.push_back({op, {f({2, 0})}});
+  }
   list.push_back({"cholesky", {f({2, 3})}});
   list.push_back({"cholesky", {f({3})}});
   list.push_back({"triangular_solve", {f({2, 3}), f({2, 3})}});

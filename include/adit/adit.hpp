@@ -13,6 +13,7 @@
 #include <adit/dtype.hpp>
 #include <adit/error.hpp>
 #include <adit/explain.hpp>
+#include <adit/fft.hpp>
 #include <adit/io.hpp>
 #include <adit/linalg.hpp>
 #include <adit/model.hpp>

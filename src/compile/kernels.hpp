@@ -41,6 +41,7 @@ std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& devi
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> linear_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> sort_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

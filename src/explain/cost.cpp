@@ -129,6 +129,11 @@ double own_operations(const Node& node) {
       return elements_of(node) * static_cast<double>(node.operands[0].shape().back());
     case Op::cumulative_sum:
     case Op::cumulative_product: return 2 * elements_of(node);
+    case Op::fft:
+    case Op::ifft: {
+      const auto length = static_cast<double>(node.shape[node.as<graph::OneAxis>().axis]);
+      return 5 * elements_of(node) * std::log2(std::max(1.0, length));
+    }
     case Op::indexed_add: return elements_of(graph::node_of(node.operands[2]));
     default: return 0;
   }

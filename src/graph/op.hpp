@@ -129,6 +129,8 @@ enum class Op : uint8_t {
   cumulative_product,
   cumulative_min,
   cumulative_max,
+  fft,
+  ifft,
   // Of these, each result is an `item`
   lu,
   qr,

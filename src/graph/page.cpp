@@ -32,6 +32,8 @@ constexpr Composite composites[] = {
     {"variance", "The mean square of the distance from the mean."},
     {"logsumexp", "log(sum(exp(x))) without overflow."},
     {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
+    {"rfft", "`fft` of real numbers: the first half, which the rest mirrors; `irfft` goes back."},
+    {"fft2", "`fft` along two axes; `ifft2` goes back; `fftn` and `ifftn` take any number of axes."},
     {"matmul", "`dot` as NumPy's matmul: leading axes are batches."},
     {"outer", "All products of the elements of two vectors."},
     {"lu_factor", "`lu`'s packed factors; `lu` of linalg.hpp gives p, l and u."},

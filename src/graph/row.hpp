@@ -112,6 +112,7 @@ std::vector<Row> product_rows();
 std::vector<Row> linear_rows();
 std::vector<Row> cumulative_rows();
 std::vector<Row> sort_rows();
+std::vector<Row> fft_rows();
 std::vector<Row> control_rows();
 
 // docs/ops.md, from the rows.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <adit/fft.hpp>
+
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/call_linear.hpp"
@@ -55,6 +57,18 @@ Tensor place(const Operands& x, const Json& a) {
 template <Tensor (*f)(const Tensor&, int, bool)>
 Tensor cumulative(const Operands& x, const Json& a) {
   return f(operand(x, 0), axis(a).value_or(0), a.value("reverse", false));
+}
+template <Tensor (*f)(const Tensor&, int, std::optional<int64_t>)>
+Tensor fourier(const Operands& x, const Json& a) {
+  std::optional<int64_t> length;
+  if (a.contains("length")) length = a.at("length").get<int64_t>();
+  return f(operand(x, 0), axis(a).value_or(-1), length);
+}
+template <Tensor (*f)(const Tensor&, const Axes&, const Dims&)>
+Tensor fourier_of_axes(const Operands& x, const Json& a) {
+  const bool two_axes = f == fft2 || f == ifft2;
+  const Axes axes = a.contains("axes") || !two_axes ? dims(a, "axes") : Axes{-2, -1};
+  return f(operand(x, 0), axes, dims(a, "lengths"));
 }
 template <Tensor (*f)(const Tensor&, const Axes&)>
 Tensor over_axes(const Operands& x, const Json& a) {
@@ -305,6 +319,14 @@ std::map<std::string, Caller, std::less<>> reductions() {
           {"cumulative_product", cumulative<cumulative_product>},
           {"cumulative_min", cumulative<cumulative_min>},
           {"cumulative_max", cumulative<cumulative_max>},
+          {"fft", fourier<fft>},
+          {"ifft", fourier<ifft>},
+          {"rfft", fourier<rfft>},
+          {"irfft", fourier<irfft>},
+          {"fft2", fourier_of_axes<fft2>},
+          {"ifft2", fourier_of_axes<ifft2>},
+          {"fftn", fourier_of_axes<fftn>},
+          {"ifftn", fourier_of_axes<ifftn>},
           {"dot", call_dot},
           {"matmul", two<matmul>},
           {"outer", two<outer>},

@@ -5,6 +5,7 @@
 
 #include <adit/linalg.hpp>
 #include <adit/sort.hpp>
+#include <adit/fft.hpp>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
@@ -234,6 +235,23 @@ void add_reductions(std::vector<DerivativeCase>& cases) {
     add("cumulative_min", {{4, 7}},
         [=](const Tensors& x) { return square(cumulative_min(x[0], -1, reverse)); });
   }
+  for (const int64_t n : {1, 6, 7, 17}) {
+    add("fft", {{2, n}, {2, n}}, [](const Tensors& x) {
+      const Tensor y = fft(complex(x[0], x[1] * x[0]), 1);
+      return as_real(y * y);
+    });
+    add("ifft", {{n, 2}, {n, 2}}, [](const Tensors& x) {
+      const Tensor y = ifft(complex(x[0], x[1] * x[0]), 0);
+      return as_real(y * y);
+    });
+    add("fft", {{n, 3}}, [](const Tensors& x) { return square(as_real(rfft(x[0], 0))); });
+    add("ifft", {{2, n}, {2, n}},
+        [n](const Tensors& x) { return square(irfft(complex(x[0], x[1]), 1, 2 * n - 1)); });
+    add("ifft", {{2, n}, {2, n}},
+        [n](const Tensors& x) { return square(irfft(complex(x[0], x[1]), 1, 2 * n)); });
+  }
+  add("fft", {{3, 5}}, [](const Tensors& x) { return square(as_real(fft2(x[0], {0, 1}, {4, 3}))); });
+  add("ifft", {{2, 3, 2}}, [](const Tensors& x) { return square(as_real(ifftn(x[0]))); });
   add("cholesky", {{3, 3}},
       [](const Tensors& x) { return cholesky(matmul(x[0], transpose(x[0])) + eye(3, 3, x[0].dtype())); });
   add("cholesky", {{2, 3, 3}}, [](const Tensors& x) {

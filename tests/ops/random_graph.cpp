@@ -311,6 +311,13 @@ class Generator {
     }
   }
 
+  GraphStep fourier_step(size_t x) {
+    ops::Json attributes{{"axis", axis_of(x)}};
+    if (random_.chance(0.5)) attributes["length"] = random_.between(1, 20);
+    const char* forward = is_complex(value(x).dtype()) || random_.chance(0.5) ? "fft" : "rfft";
+    return {random_.chance(0.3) ? "ifft" : forward, {x}, attributes, {}};
+  }
+
   GraphStep reduction_step() {
     const size_t x = pick();
     if (value(x).rank() > 0 && random_.chance(0.2))
@@ -326,6 +333,7 @@ class Generator {
                                              {x},
                                              {{"axis", axis_of(x)}, {"reverse", random_.chance(0.5)}},
                                              {}};
+    if (value(x).rank() > 0 && value(x).size() > 0 && random_.chance(0.1)) return fourier_step(x);
     return {random_.pick(reductions), {x}, {{"axes", some_axes(x)}, {"keep_axes", random_.chance(0.5)}}, {}};
   }
 

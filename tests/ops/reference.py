@@ -10,6 +10,7 @@ from pairs import add_pairs
 from random_bits import add_random
 from cumulative import add_cumulative
 from linear import add_linear
+from fourier import add_fft
 from reductions import add_factorisations, add_folds, add_products, add_reductions
 from sorting import add_sorting
 from values import Cases
@@ -18,7 +19,7 @@ from values import Cases
 def main():
     cases, rng = Cases(), np.random.default_rng(20240229)
     for add in (add_unary, add_pairs, add_arrays, add_reductions, add_folds, add_products, add_factorisations,
-                add_cumulative, add_linear, add_sorting, add_random):
+                add_cumulative, add_linear, add_sorting, add_fft, add_random):
         cases.group = add.__name__.removeprefix("add_")
         add(cases, rng)
     cases.write(sys.argv[1])

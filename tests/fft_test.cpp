@@ -1,0 +1,200 @@
+// Long transforms: the error of the whole against sums in long double, on every device.
+#include "ops/fft.hpp"
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <random>
+
+#include <adit/fft.hpp>
+#include <adit/ops.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+using Long = std::complex<long double>;
+using Numbers = std::vector<Long>;
+
+Numbers turns_of(size_t n) {
+  Numbers turns(n);
+  for (size_t k = 0; k < n; ++k) {
+    const long double angle =
+        -2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
+    turns[k] = {std::cos(angle), std::sin(angle)};
+  }
+  return turns;
+}
+
+// The textbook's recursion over prime factors. `turns` has a whole number of turns for each of x.
+Numbers transform(const Numbers& x, const Numbers& turns) {
+  const size_t n = x.size();
+  if (n == 1) return x;
+  size_t p = 2;
+  while (n % p != 0) ++p;
+  const size_t m = n / p, step = turns.size() / n;
+  std::vector<Numbers> parts(p);
+  for (size_t r = 0; r < p; ++r) {
+    for (size_t j = 0; j < m; ++j) parts[r].push_back(x[j * p + r]);
+    parts[r] = transform(parts[r], turns);
+  }
+  Numbers result(n);
+  for (size_t k = 0; k < n; ++k)
+    for (size_t r = 0; r < p; ++r) result[k] += turns[r * k % n * step] * parts[r][k % m];
+  return result;
+}
+Numbers transform(const Numbers& x) { return transform(x, turns_of(x.size())); }
+
+template <class T>
+std::vector<std::complex<T>> random_numbers(size_t n) {
+  std::mt19937_64 generator(n);
+  std::normal_distribution<T> normal;
+  std::vector<std::complex<T>> x(n);
+  for (auto& z : x) z = {normal(generator), normal(generator)};
+  return x;
+}
+
+// The root of the sum of squares of what is wrong, over that of what is right.
+template <class T>
+double error_of(const std::vector<std::complex<T>>& got, const Numbers& wanted) {
+  long double wrong = 0, right = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    wrong += std::norm(Long(got[i]) - wanted[i]);
+    right += std::norm(wanted[i]);
+  }
+  return static_cast<double>(std::sqrt(wrong / right));
+}
+
+template <class T>
+void check(int64_t n, double bound, const std::shared_ptr<Device>& on) {
+  const auto x = random_numbers<T>(static_cast<size_t>(n));
+  const Tensor there = fft(tensor(x, {n}, on));
+  const double error =
+      error_of(there.template to_vector<std::complex<T>>(), transform(Numbers(x.begin(), x.end())));
+  EXPECT_LT(error, bound) << n;
+  EXPECT_GT(error, 0) << n;
+  const Tensor back = ifft(there);
+  EXPECT_LT(error_of(back.template to_vector<std::complex<T>>(), Numbers(x.begin(), x.end())), 2 * bound)
+      << n;
+}
+
+class FftTest : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Devices, FftTest, testing::ValuesIn(device_ids()), test_name);
+
+TEST_P(FftTest, LongLengths) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  std::vector<int64_t> lengths{1 << 14, 15015};
+  if (!is_slow) lengths = {1 << 14, 1 << 20, 15 * 7 * 11 * 13 * 16, 531441};
+  for (const int64_t n : lengths) {
+    check<float>(n, 6e-7, on);
+    if (!is_slow || n == 15015) check<double>(n, 2e-15, on);
+  }
+}
+
+// Some results of lengths for which all of them would take too long: three passes, and primes.
+TEST_P(FftTest, SomeResultsOfLongerLengths) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  for (const int64_t n :
+       is_slow ? std::vector<int64_t>{10007} : std::vector<int64_t>{10007, 1048583, 1 << 23}) {
+    const auto count = static_cast<size_t>(n);
+    const auto x = random_numbers<float>(count);
+    const auto y = fft(tensor(x, {n}, on)).to_vector<std::complex<float>>();
+    const Numbers turns = turns_of(count);
+    for (const size_t k : {size_t{0}, size_t{1}, count / 3, count / 2 + 1, count - 1}) {
+      Long sum = 0;
+      for (size_t j = 0; j < count; ++j) sum += Long(x[j]) * turns[j * k % count];
+      EXPECT_LT(std::abs(Long(y[k]) - sum), 4e-6 * std::sqrt(static_cast<double>(n))) << n << " " << k;
+    }
+  }
+}
+
+// Every column of many, at any distance from its neighbours, is what it is alone.
+TEST_P(FftTest, ColumnsAreWhatTheyAreAlone) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  for (const Shape& shape : {Shape{3, 240, 7}, Shape{2, 9216, 3}, Shape{65, 256, 1}, Shape{1, 64, 70}}) {
+    const auto x = random_numbers<float>(static_cast<size_t>(element_count(shape)));
+    const auto all = fft(tensor(x, shape, on), 1).to_vector<std::complex<float>>();
+    for (const int64_t column : {int64_t{0}, shape[2] - 1}) {
+      Numbers own;
+      std::vector<std::complex<float>> got;
+      const auto first = static_cast<size_t>((shape[0] - 1) * shape[1] * shape[2] + column);
+      for (size_t j = 0; j < static_cast<size_t>(shape[1]); ++j) {
+        own.emplace_back(x[first + j * static_cast<size_t>(shape[2])]);
+        got.push_back(all[first + j * static_cast<size_t>(shape[2])]);
+      }
+      EXPECT_LT(error_of(got, transform(own)), 4e-7) << to_string(shape);
+    }
+  }
+}
+
+// What one number that is not finite does to a row stays in that row.
+TEST_P(FftTest, NotANumberStaysInItsRow) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  auto x = random_numbers<float>(3 * 128);
+  x[130] = {std::nanf(""), 0};
+  const auto y = fft(tensor(x, {3, 128}, on)).to_vector<std::complex<float>>();
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i].real()), i / 128 == 1) << i;
+}
+
+TEST(FftPlan, PassesAreFew) {
+  ops::FftPlan plan;
+  plan.by_teams = true;
+  plan.lanes = 1024;
+  plan.shared_bytes = 48 << 10;
+  const auto passes = [&](uint64_t length) {
+    plan.length = length;
+    return ops::fft(plan).launches.size();
+  };
+  EXPECT_EQ(passes(4096), 1u);
+  EXPECT_EQ(passes(1 << 13), 2u);
+  EXPECT_EQ(passes(1 << 20), 2u);
+  EXPECT_EQ(passes(1 << 22), 2u);
+  EXPECT_EQ(passes(1 << 24), 3u);
+  EXPECT_THROW(passes(17), Error);
+  plan.outer = 0;
+  EXPECT_EQ(passes(1 << 10), 0u);
+}
+
+TEST(FftPlan, TeamsFitTheirDevice) {
+  for (const uint32_t shared : {16u << 10, 32u << 10, 48u << 10})
+    for (const uint32_t lanes : {128u, 256u, 1024u})
+      for (const kernel::Type type : {kernel::Type::f32, kernel::Type::f64})
+        for (const uint64_t length : {2ull, 13ull, 360ull, 1024ull, 2197ull, 4096ull, 65536ull, 1ull << 21})
+          for (const uint64_t inner : {1ull, 5ull, 64ull}) {
+            ops::FftPlan plan;
+            plan.type = type;
+            plan.outer = 3, plan.length = length, plan.inner = inner;
+            plan.by_teams = true;
+            plan.lanes = lanes;
+            plan.shared_bytes = shared;
+            for (const ops::FftLaunch& launch : ops::fft(plan).launches) {
+              EXPECT_LE(launch.program.shared_bytes(), shared) << length << " " << inner;
+              EXPECT_LE(launch.program.team.lanes, lanes) << length << " " << inner;
+            }
+          }
+}
+
+// More numbers than 32 bits count: kernels are written with other types, which the builder checks.
+TEST(FftPlan, MoreNumbersThanAWordCounts) {
+  for (const bool by_teams : {false, true})
+    for (const uint64_t length : {1000ull, 1ull << 20, 1ull << 31})
+      for (const uint64_t inner : {1ull, 32ull}) {
+        ops::FftPlan plan;
+        plan.outer = length > 1 << 20 ? 1 : (uint64_t{1} << 32) / length;
+        plan.length = length, plan.inner = inner;
+        plan.by_teams = by_teams;
+        plan.lanes = by_teams ? 256 : 16;
+        plan.shared_bytes = 48 << 10;
+        for (const ops::FftLaunch& launch : ops::fft(plan).launches) EXPECT_GT(launch.teams, 0u);
+      }
+}
+
+}  // namespace
+}  // namespace adit::test
