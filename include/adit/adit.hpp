@@ -22,3 +22,4 @@
 #include <adit/shape.hpp>
 #include <adit/tensor.hpp>
 #include <adit/transform.hpp>
+#include <adit/windows.hpp>

@@ -108,6 +108,7 @@ enum class Op : uint8_t {
   reverse,
   take_along_axis,
   gather,
+  windows,
   // Reductions
   sum,
   product,
@@ -128,6 +129,7 @@ enum class Op : uint8_t {
   cumulative_product,
   cumulative_min,
   cumulative_max,
+  conv,
   // Control flow; they yield several tensors, which `item` picks
   cond,
   while_loop,

@@ -12,7 +12,7 @@ struct Composite {
   std::string_view name, doc;
 };
 
-// Functions of ops.hpp that are made of rows.
+// Functions of ops.hpp and windows.hpp that are made of rows.
 constexpr Composite composites[] = {
     {"full", "A tensor of one number; also `zeros`, `ones`, `zeros_like`, `ones_like`, `full_integer`."},
     {"arange", "0, 1, 2, ... up to a number."},
@@ -32,6 +32,15 @@ constexpr Composite composites[] = {
     {"variance", "The mean square of the distance from the mean."},
     {"logsumexp", "log(sum(exp(x))) without overflow."},
     {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
+    {"window_sum", "The sum of each window; types stay. Also `window_product`, `window_mean`."},
+    {"window_max",
+     "The largest element of each window, NaN where there is one; the last of equal ones has the "
+     "gradient. Also `window_min`."},
+    {"window_reduce", "Each window folded with a function, in row-major order."},
+    {"window_scatter_max",
+     "Numbers added up where windows have their largest element, the last of equal ones. Also "
+     "`window_scatter_min`."},
+    {"max_pool", "`window_max` over the spatial axes of [batch, channels, ...]; `average_pool` is the mean."},
     {"matmul", "`dot` as NumPy's matmul: leading axes are batches."},
     {"outer", "All products of the elements of two vectors."},
     {"map", "A function of each slice along axis 0, by `scan`."},

@@ -93,6 +93,7 @@ std::vector<Row> index_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> product_rows();
 std::vector<Row> cumulative_rows();
+std::vector<Row> window_rows();
 std::vector<Row> control_rows();
 
 // docs/ops.md, from the rows.

@@ -9,6 +9,7 @@
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "graph/windows.hpp"
 #include "lower/product_form.hpp"
 
 namespace adit::lower {
@@ -86,6 +87,7 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
     case Op::dot: return in_product_form(node, x);
+    case Op::conv: return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
     default: return {};
   }
 }
