@@ -37,6 +37,9 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device);
+// What a convolution becomes before it is cut into kernels; nothing where it stays what it is.
+Tensor conv_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

@@ -55,7 +55,7 @@ bool is_one(const Tensor& x) {
 }
 
 // Exact identities only: x + 0 is not one, since -0 + 0 is 0.
-Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
+Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const ConvRule& rule) {
   switch (node.op) {
     case Op::alias:
     case Op::stop_gradient: return x[0];
@@ -87,13 +87,15 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
     case Op::dot: return in_product_form(node, x);
-    case Op::conv: return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+    case Op::conv: return rule ? rule(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
     default: return {};
   }
 }
 
 class Simplifier {
  public:
+  explicit Simplifier(const ConvRule& rule) : rule_(rule) {}
+
   std::vector<Tensor> run(std::span<const Tensor> roots) {
     settle(roots);
     std::vector<Tensor> results;
@@ -126,7 +128,7 @@ class Simplifier {
       operands.push_back(current(operand));
       changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
-    if (const Tensor better = rewritten(node, operands)) {
+    if (const Tensor better = rewritten(node, operands, rule_)) {
       // What a rewrite made is made of new nodes: they are simplified in turn.
       const Tensor roots[] = {better};
       settle(roots);
@@ -154,6 +156,7 @@ class Simplifier {
     return seen_.try_emplace(std::move(key), x).first->second;
   }
 
+  const ConvRule& rule_;
   std::map<std::vector<uint64_t>, Tensor> seen_;
   std::unordered_map<const Node*, Tensor> now_;
   std::unordered_set<const Node*> done_;
@@ -162,6 +165,8 @@ class Simplifier {
 
 }  // namespace
 
-std::vector<Tensor> simplify(std::span<const Tensor> roots) { return Simplifier().run(roots); }
+std::vector<Tensor> simplify(std::span<const Tensor> roots, const ConvRule& rule) {
+  return Simplifier(rule).run(roots);
+}
 
 }  // namespace adit::lower

@@ -12,4 +12,13 @@ bool has_blas();
 void multiply(DType type, bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const void* a,
               const void* b, void* c);
 
+// A product of parts of matrices: rows of a are a_row elements apart, and those of b (n x k where transposed)
+// b_row; c is m x n without gaps.
+struct ProductPart {
+  bool transpose_b = false;
+  int64_t m = 0, n = 0, k = 0, a_row = 0, b_row = 0;
+  bool adds = false;  // to what c has
+};
+void multiply_part(DType type, const ProductPart& part, const void* a, const void* b, void* c);
+
 }  // namespace adit::ops
