@@ -1,6 +1,8 @@
 // Convolutions: which have kernels of their own on a device, and those kernels.
 #include "ops/conv.hpp"
 
+#include <optional>
+
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
 #include "graph/windows.hpp"
@@ -53,6 +55,42 @@ Tensor of_padded(const Node& node, const Tensor& x, const Tensor& w) {
   return graph::make_conv(pad(x, graph::constant(x.dtype(), 0), padding), w, std::move(a));
 }
 
+// An x with gaps of s - 1 along an axis, as gradients of strided convolutions have: every s-th result meets
+// the same elements of the kernel, and the others only gaps. Each such set of results is a convolution
+// without gaps.
+std::optional<int> axis_with_gaps(const graph::WindowAttributes& a) {
+  constexpr int64_t most_phases = 8;
+  for (int i = 0; i < a.axes.size(); ++i)
+    if (a.spread[i] > 1 && a.spread[i] <= most_phases && a.strides[i] == 1 && a.dilations[i] == 1) return i;
+  return std::nullopt;
+}
+
+Tensor by_phases(const graph::WindowAttributes& a, int i, const Tensor& x, const Tensor& w) {
+  const int64_t gap = a.spread[i], count = (a.results[i] + gap - 1) / gap;
+  std::vector<Tensor> phases;
+  for (int64_t phase = 0; phase < gap; ++phase) {
+    graph::WindowAttributes one = a;
+    const int64_t first = ((a.low[i] - phase) % gap + gap) % gap;
+    one.spread[i] = 1;
+    one.results[i] = count;
+    one.low[i] = (a.low[i] - phase - first) / gap;
+    one.lengths[i] = std::max<int64_t>(0, (a.lengths[i] - first + gap - 1) / gap);
+    Dims starts = Dims::filled(w.rank(), 0), lengths = w.shape(), strides = Dims::filled(w.rank(), 1);
+    starts[2 + i] = std::min(first, a.lengths[i]);
+    lengths[2 + i] = a.lengths[i] - starts[2 + i];
+    strides[2 + i] = gap;
+    const bool is_empty = one.lengths[i] == 0;
+    Shape shape{x.dim(0), w.dim(0)};
+    for (const int64_t results : one.results) shape.push_back(results);
+    phases.push_back(is_empty ? zeros(shape, x.dtype())
+                              : graph::make_conv(x, slice(w, starts, lengths, strides), one));
+  }
+  Shape joined = phases[0].shape(), wanted = joined;
+  joined[2 + i] = count * gap;
+  wanted[2 + i] = a.results[i];
+  return slice(reshape(stack(phases, 3 + i), joined), Dims::filled(joined.size(), 0), wanted);
+}
+
 std::vector<Work> on_gpu(const Node& node, const ops::ConvShape& conv, Workshop& shop, Device& device) {
   const Node &x = graph::node_of(node.operands[0]), *w = &graph::node_of(node.operands[1]);
   const ops::ConvPlan plan = ops::plan_conv(conv, storage_type(node.type), device.limits());
@@ -83,7 +121,7 @@ std::vector<Work> on_gpu(const Node& node, const ops::ConvShape& conv, Workshop&
 
 std::vector<Work> directly(const Node& node, const ops::ConvShape& conv, Device& device) {
   const bool rows = device.info().kind == DeviceKind::cpu;
-  const int64_t teams = rows ? conv.results() / conv.axes[2].output : conv.results();
+  const int64_t teams = rows ? conv.results() / conv.outputs() : conv.results();
   std::vector<Work> list;
   list.push_back(kernel_on(ops::direct_conv_program(conv, node.type, rows), static_cast<uint64_t>(teams),
                            {&graph::node_of(node.operands[0]), &graph::node_of(node.operands[1]), &node},
@@ -124,6 +162,8 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
   const bool has_kernel = direct || (target.gpu ? !is_complex(node.type) : ops::has_host_conv(node.type));
   if (is_small || !has_kernel || !conv.fits_32_bits())
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+  if (const auto axis = axis_with_gaps(graph::windows_of(node)))
+    return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
   return direct && !target.gpu && leaves_x(conv) ? of_padded(node, x[0], x[1]) : Tensor();
 }
 

@@ -27,21 +27,21 @@ Tensor lowered_argument(const Node& node, const Tensor& x) {
       wants_max ? reduce_max(x, attributes.axes, true) : reduce_min(x, attributes.axes, true);
   Tensor hit = equal(x, broadcast_to(extreme, x.shape()));
   if (is_float(x.dtype())) hit = logical_or(hit, is_nan(x));
-  // Row-major number among the reduced axes.
+  // Row-major number among the reduced axes, in 32 bits where they hold it.
   Tensor place;
-  int64_t stride = 1;
+  int64_t stride = 1, count = 1;
+  for (const int64_t axis : attributes.axes) count *= x.shape()[static_cast<int>(axis)];
+  const DType type = count <= std::numeric_limits<int32_t>::max() ? DType::i32 : DType::i64;
   for (int i = attributes.axes.size() - 1; i >= 0; --i) {
     const int axis = static_cast<int>(attributes.axes[i]);
-    Tensor along = iota(x.shape(), DType::i64, axis);
-    if (stride != 1)
-      along = multiply(along, broadcast_to(graph::constant_integer(DType::i64, stride), x.shape()));
+    Tensor along = iota(x.shape(), type, axis);
+    if (stride != 1) along = multiply(along, broadcast_to(graph::constant_integer(type, stride), x.shape()));
     place = place ? add(place, along) : along;
     stride *= x.shape()[axis];
   }
-  if (!place) place = broadcast_to(graph::constant_integer(DType::i64, 0), x.shape());
-  const Tensor none = broadcast_to(
-      graph::constant_integer(DType::i64, attributes.high_tie ? -1 : std::numeric_limits<int64_t>::max()),
-      x.shape());
+  if (!place) place = broadcast_to(graph::constant_integer(type, 0), x.shape());
+  const Tensor none =
+      broadcast_to(graph::constant_integer(type, attributes.high_tie ? -1 : count), x.shape());
   const Tensor candidates = select(hit, place, none);
   const Tensor found =
       attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
@@ -61,6 +61,14 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const ConvRule&
     case Op::stop_gradient: return x[0];
     case Op::argmax:
     case Op::argmin: return lowered_argument(node, x[0]);
+    case Op::reduce_max:
+    case Op::reduce_min: {
+      // Who has the gradient no longer matters.
+      graph::ReduceAttributes attributes = node.as<graph::ReduceAttributes>();
+      if (!attributes.high_tie) return {};
+      attributes.high_tie = false;
+      return graph::make_node(node.op, node.type, node.shape, {x[0]}, attributes);
+    }
     case Op::multiply:
       if (is_one(x[1])) return x[0];  // x * 1
       if (is_one(x[0])) return x[1];  // 1 * x

@@ -39,28 +39,27 @@ class Direct {
     result_ = k_.buffer("result", stored_as(type_), Access::write);
     const int64_t columns = conv_.axes[2].output;
     const Value number = k_.team(index_type_);
+    const int64_t lines = conv_.axes[0].output * conv_.axes[1].output;
     if (rows_)
-      k_.each(k_.constant(Type::u32, columns),
-              [&](Value column) { one(number, convert(column, index_type_)); });
+      k_.for_(number.like(0), number.like(lines), number.like(1), [&](Value line) {
+        k_.each(k_.constant(Type::u32, columns),
+                [&](Value column) { one(number, line, convert(column, index_type_)); });
+      });
     else
-      one(number / columns, number % columns);
+      one(number / (columns * lines), number / columns % lines, number % columns);
     return k_.finish();
   }
 
  private:
-  // The result of a row (image, group, filter, places along the first two axes) and a column.
-  void one(Value row, Value column) {
-    Value left = row;
-    const auto taken = [&](int64_t extent) {
-      const Value rest_of = extent == 1 ? left.like(0) : left % extent;
-      if (extent != 1) left = left / extent;
-      return rest_of;
+  // The result at a plane (image, group, filter), a line (places along the first two axes) and a column.
+  void one(Value planes, Value line, Value column) {
+    const auto parted = [](Value number, int64_t extent) {
+      return extent == 1 ? std::pair(number, number.like(0)) : std::pair(number / extent, number % extent);
     };
-    std::array<Value, 3> at{};
-    at[2] = column;
-    at[1] = taken(conv_.axes[1].output);
-    at[0] = taken(conv_.axes[0].output);
-    const Value filter = taken(conv_.filters), group = taken(conv_.groups), image = left;
+    const auto [at0, at1] = parted(line, conv_.axes[1].output);
+    const std::array<Value, 3> at{at0, at1, column};
+    const auto [groups, filter] = parted(planes, conv_.filters);
+    const auto [image, group] = parted(groups, conv_.groups);
     for (size_t i = 0; i < 3; ++i) {
       const ConvAxis& axis = conv_.axes[i];
       Value first = axis.stride == 1 ? at[i] : at[i] * axis.stride;
@@ -93,7 +92,8 @@ class Direct {
       sum = {re.get(), im.get()};
     }
     if (!complex_) sum.re = narrowed(sum.re, type_);
-    store_number(result_, row * conv_.axes[2].output + column, sum, complex_);
+    const int64_t lines = conv_.axes[0].output * conv_.axes[1].output;
+    store_number(result_, (planes * lines + line) * conv_.axes[2].output + column, sum, complex_);
   }
 
   Number over_window(Value plane, Value weights, Number sum) {

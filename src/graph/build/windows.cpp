@@ -261,12 +261,13 @@ bool leaves_x(const WindowAttributes& plan, const Shape& shape) {
 
 // What stands at each place of a window, as one number; the axes of windows come last.
 Tensor numbers_in_windows(const Shape& shape, const Axes& axes) {
-  Tensor number = constant_integer(DType::i32, 0);
+  Tensor number;
   for (const int64_t axis : axes) {
     const auto along = static_cast<int>(axis);
-    number = number * constant_integer(DType::i32, shape[along]) + iota(shape, DType::i32, along);
+    const Tensor own = iota(shape, DType::i32, along);
+    number = number ? number * constant_integer(DType::i32, shape[along]) + own : own;
   }
-  return broadcast_to(number, shape);
+  return number;
 }
 
 Tensor scattered(const char* name, Op op, const Tensor& x, const Tensor& source, const Tensor& initial,

@@ -129,11 +129,12 @@ Operands product_vjp(const Tensor& result, const Operands& operands, const Tenso
 }
 
 // The row-major number of an element among the axes that are reduced.
-Tensor number_among(const Shape& shape, const Axes& axes) {
-  Tensor number = constant_integer(DType::i64, 0);
+Tensor number_among(const Shape& shape, const Axes& axes, DType type) {
+  Tensor number;
   for (const int64_t axis : axes) {
     const auto along = static_cast<int>(axis);
-    number = number * constant_integer(DType::i64, shape[along]) + iota(shape, DType::i64, along);
+    const Tensor own = iota(shape, type, along);
+    number = number ? number * constant_integer(type, shape[along]) + own : own;
   }
   return number;
 }
@@ -146,7 +147,7 @@ Operands chosen_vjp(const Tensor& result, const Operands& operands, const Tensor
     const Op place_of = node_of(result).op == Op::reduce_max ? Op::argmax : Op::argmin;
     const Tensor place = make(place_of, {x}, attributes);
     const Tensor chosen =
-        equal(as_type(number_among(x.shape(), attributes.axes), place.dtype()), spread(place, result, x));
+        equal(number_among(x.shape(), attributes.axes, place.dtype()), spread(place, result, x));
     return {select(chosen, spread(g, result, x), zeros_like(x))};
   }
   const DType counts = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
