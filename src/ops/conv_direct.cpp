@@ -40,7 +40,9 @@ class Direct {
     const int64_t columns = conv_.axes[2].output;
     const Value number = k_.team(index_type_);
     const int64_t lines = conv_.axes[0].output * conv_.axes[1].output;
-    if (rows_)
+    if (rows_ && is_flat())
+      flat(number);
+    else if (rows_)
       k_.for_(number.like(0), number.like(lines), number.like(1), [&](Value line) {
         k_.each(k_.constant(Type::u32, columns),
                 [&](Value column) { one(number, line, convert(column, index_type_)); });
@@ -51,13 +53,46 @@ class Direct {
   }
 
  private:
+  // Where windows touch, and x is as long as they reach, the places of results in x follow each other but for
+  // the ends of lines: lanes go through them all side by side, and leave out what lies there.
+  bool is_flat() const {
+    const ConvAxis &lines = conv_.axes[1], &columns = conv_.axes[2];
+    return lines.stride == 1 && columns.stride == 1 && columns.input < 4 * columns.output &&
+           !columns.leaves_x() && !lines.leaves_x() && columns.spread == 1 && lines.spread == 1;
+  }
+
+  void flat(Value planes) {
+    const ConvAxis &lines = conv_.axes[1], &columns = conv_.axes[2];
+    const int64_t places = (lines.output - 1) * columns.input + columns.output;
+    k_.for_(planes.like(0), planes.like(conv_.axes[0].output), planes.like(1), [&](Value depth) {
+      k_.each(k_.constant(Type::u32, places), [&](Value place) {
+        const Value at = convert(place, index_type_), column = at % columns.input, line = at / columns.input;
+        const Number sum = sum_at(planes, {depth, planes.like(0), at});
+        const auto store = [&] {
+          const Value row = (planes * conv_.axes[0].output + depth) * lines.output + line;
+          store_number(result_, row * columns.output + column, sum, complex_);
+        };
+        if (columns.input == columns.output)
+          store();
+        else
+          k_.if_(column < column.like(columns.output), store);
+      });
+    });
+  }
+
   // The result at a plane (image, group, filter), a line (places along the first two axes) and a column.
   void one(Value planes, Value line, Value column) {
-    const auto parted = [](Value number, int64_t extent) {
-      return extent == 1 ? std::pair(number, number.like(0)) : std::pair(number / extent, number % extent);
-    };
     const auto [at0, at1] = parted(line, conv_.axes[1].output);
-    const std::array<Value, 3> at{at0, at1, column};
+    const Number sum = sum_at(planes, {at0, at1, column});
+    const int64_t lines = conv_.axes[0].output * conv_.axes[1].output;
+    store_number(result_, (planes * lines + line) * conv_.axes[2].output + column, sum, complex_);
+  }
+
+  static std::pair<Value, Value> parted(Value number, int64_t extent) {
+    return extent == 1 ? std::pair(number, number.like(0)) : std::pair(number / extent, number % extent);
+  }
+
+  Number sum_at(Value planes, const std::array<Value, 3>& at) {
     const auto [groups, filter] = parted(planes, conv_.filters);
     const auto [image, group] = parted(groups, conv_.groups);
     for (size_t i = 0; i < 3; ++i) {
@@ -92,8 +127,7 @@ class Direct {
       sum = {re.get(), im.get()};
     }
     if (!complex_) sum.re = narrowed(sum.re, type_);
-    const int64_t lines = conv_.axes[0].output * conv_.axes[1].output;
-    store_number(result_, (planes * lines + line) * conv_.axes[2].output + column, sum, complex_);
+    return sum;
   }
 
   Number over_window(Value plane, Value weights, Number sum) {

@@ -57,25 +57,14 @@ class Column {
   MatmulHooks::Element at(Value tile, Value line) const {
     std::optional<Value> inside;
     const auto require = [&](Value condition) { inside = inside ? *inside && condition : condition; };
-    Value channel, window;
-    const auto windows = narrow(conv_.windows()), channels = narrow(conv_.channels);
-    if (channels_last_) {
-      // All of a tile's steps belong to one element of the window.
-      const uint32_t tiles = channels / block_k_;
-      window = quotient_by(tile, tiles);
-      channel = rest_by(tile, tiles) * block_k_ + line;
-    } else {
-      Value step = tile * block_k_ + line;
-      if (conv_.steps() % block_k_ != 0) require(step < narrow(conv_.steps()));
-      channel = quotient_by(step, windows);
-      window = rest_by(step, windows);
-    }
-    Value index = base_ + convert(channel, index_type_) * base_.like(conv_.inputs());
+    const Step step = step_at(tile, line);
+    if (!channels_last_ && conv_.steps() % block_k_ != 0)
+      require(tile * block_k_ + line < narrow(conv_.steps()));
+    Value index = base_ + convert(step.channel, index_type_) * base_.like(conv_.inputs());
     int64_t pitch = 1;
     for (size_t i = 3; i-- > 0;) {
       const ConvAxis& axis = conv_.axes[i];
-      const Value k = i == 0 ? window : rest_by(window, narrow(axis.window));
-      if (i > 0) window = quotient_by(window, narrow(axis.window));
+      const Value k = step.window[i];
       Value place = first_[i];
       if (axis.window > 1) place = place + (axis.dilation == 1 ? k : k * k.like(axis.dilation));
       if (axis.leaves_x()) require(place <= place.like(axis.last()));
@@ -95,6 +84,53 @@ class Column {
   }
 
  private:
+  // A step of k: a channel, and an element of the window.
+  struct Step {
+    Value channel;
+    std::array<Value, 3> window;
+  };
+
+  Step taken_apart(Value channel, Value window) const {
+    Step step{channel, {}};
+    for (size_t i = 3; i-- > 1;) {
+      step.window[i] = rest_by(window, narrow(conv_.axes[i].window));
+      window = quotient_by(window, narrow(conv_.axes[i].window));
+    }
+    step.window[0] = window;
+    return step;
+  }
+
+  // What all lines of a tile share is found once for all of them: divisions cost more than what they serve.
+  Step step_at(Value tile, Value line) const {
+    const auto windows = narrow(conv_.windows()), channels = narrow(conv_.channels);
+    if (channels_last_) {
+      // All of a tile's steps belong to one element of the window.
+      const uint32_t tiles = channels / block_k_;
+      return taken_apart(rest_by(tile, tiles) * block_k_ + line, quotient_by(tile, tiles));
+    }
+    const Value first = tile * block_k_;
+    const auto [depth, height, width] =
+        std::array{narrow(conv_.axes[0].window), narrow(conv_.axes[1].window), narrow(conv_.axes[2].window)};
+    // A number that one step of a digit above takes back into its range.
+    const auto carried = [](Value number, uint32_t range) {
+      const Value over = number >= range;
+      return std::pair(select(over, number - range, number), select(over, number.like(1), number.like(0)));
+    };
+    if (width >= block_k_) {
+      const Step start = taken_apart(quotient_by(first, windows), rest_by(first, windows));
+      const auto [column, next_row] = carried(start.window[2] + line, width);
+      const auto [row, next_plane] = carried(start.window[1] + next_row, height);
+      const auto [plane, next_channel] = carried(start.window[0] + next_plane, depth);
+      return {start.channel + next_channel, {plane, row, column}};
+    }
+    if (windows >= block_k_) {
+      const auto [window, next_channel] = carried(rest_by(first, windows) + line, windows);
+      return taken_apart(quotient_by(first, windows) + next_channel, window);
+    }
+    const Value step = first + line;
+    return taken_apart(quotient_by(step, windows), rest_by(step, windows));
+  }
+
   ConvShape conv_;
   bool channels_last_;
   uint32_t block_k_;
@@ -125,7 +161,10 @@ ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limit
   plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.steps());
   plan.shape.mapped = true;
   plan.tiling = choose_tiling(plan.shape, limits);
-  plan.channels_last = conv.windows() > 1 && conv.channels % plan.tiling.block_k == 0;
+  // Kernels are turned first, which is cheap where they are small.
+  constexpr int64_t most_turned = 1024;
+  plan.channels_last =
+      conv.windows() > 1 && conv.windows() <= most_turned && conv.channels % plan.tiling.block_k == 0;
   return plan;
 }
 
