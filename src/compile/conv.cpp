@@ -130,6 +130,27 @@ std::vector<Work> directly(const Node& node, const ops::ConvShape& conv, Device&
   return list;
 }
 
+void* address_of(const Run& run, const Location& place) {
+  return reinterpret_cast<void*>(run.buffer(place).address());
+}
+
+std::vector<Work> by_planes(const Node& node, const ops::ConvShape& conv) {
+  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
+  Work work;
+  work.name = "conv_planes";
+  work.touches = {&x, &w, &node};
+  work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  work.conduct = [&x, &w, &node, conv](const LocationOf& location_of) {
+    return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
+                     to = location_of(node)](Run& run) {
+      ops::plane_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to));
+    }};
+  };
+  std::vector<Work> list;
+  list.push_back(std::move(work));
+  return list;
+}
+
 std::vector<Work> by_library(const Node& node, const ops::ConvShape& conv, Workshop& shop) {
   const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
   const auto words = static_cast<int64_t>((ops::host_conv_bytes(conv, node.type) + 3) / 4);
@@ -141,10 +162,8 @@ std::vector<Work> by_library(const Node& node, const ops::ConvShape& conv, Works
   work.conduct = [&x, &w, &node, &scratch, conv](const LocationOf& location_of) {
     return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
                      to = location_of(node), room = location_of(scratch)](Run& run) {
-      const auto address = [&](const Location& place) {
-        return reinterpret_cast<void*>(run.buffer(place).address());
-      };
-      ops::host_conv(conv, type, address(from), address(with), address(to), address(room));
+      ops::host_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to),
+                     address_of(run, room));
     }};
   };
   std::vector<Work> list;
@@ -164,13 +183,16 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
   if (const auto axis = axis_with_gaps(graph::windows_of(node)))
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
-  return direct && !target.gpu && leaves_x(conv) ? of_padded(node, x[0], x[1]) : Tensor();
+  const bool pads = direct && !target.gpu && leaves_x(conv) && !ops::has_plane_conv(conv, node.type);
+  return pads ? of_padded(node, x[0], x[1]) : Tensor();
 }
 
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device) {
   using namespace conv_work_parts;
   const ops::ConvShape conv = shape_of(node);
-  if (is_direct(conv)) return directly(node, conv, device);
+  const bool direct = is_direct(conv);
+  if (direct && !shop.target.gpu && ops::has_plane_conv(conv, node.type)) return by_planes(node, conv);
+  if (direct) return directly(node, conv, device);
   return shop.target.gpu ? on_gpu(node, conv, shop, device) : by_library(node, conv, shop);
 }
 

@@ -38,13 +38,13 @@ struct ConvShape {
   bool fits_32_bits() const;  // places along each axis, and everything but x and the results
 };
 
-// --- On a GPU: c [groups][filters, batch * outputs] = w [groups][filters, steps] * x seen as a matrix
-// ---------
+// On a GPU: c [groups][filters, batch * outputs] = w [groups][filters, steps] * x seen as a matrix.
 struct ConvPlan {
   MatmulShape shape;
   MatmulTiling tiling;
-  bool channels_last =
-      false;  // steps of k go through channels first: w must lie as [filters, windows, channels]
+  // Steps of k go through the channels of an element of the window: w must lie as [filters, windows,
+  // channels].
+  bool channels_last = false;
 };
 ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);
 // How the product reads x and where it puts its results.
@@ -52,16 +52,18 @@ MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan);
 // w [n, channels, windows] as [n, windows, channels]; one invocation an element. Parameters: from, to.
 kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type);
 
-// --- Directly: parameters x, w, result
-// ------------------------------------------------------------------------- One invocation a result, or
-// (rows, for a CPU) a team a line of results along the last axis.
+// Directly, with the parameters x, w and result: one invocation a result, or (rows, for a CPU) a team a
+// filter's results of an image, line by line.
 kernel::Program direct_conv_program(const ConvShape& conv, DType type, bool rows);
 
-// --- On a CPU
-// ---------------------------------------------------------------------------------------------------
+// On a CPU, by the host:
 bool has_host_conv(DType type);
 // Bytes that host_conv needs beside its operands.
 uint64_t host_conv_bytes(const ConvShape& conv, DType type);
 void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch);
+
+// Planes one by one, for groups of few channels and filters.
+bool has_plane_conv(const ConvShape& conv, DType type);
+void plane_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result);
 
 }  // namespace adit::ops
