@@ -103,8 +103,10 @@ uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   const uint64_t teams = matmul_teams(shape, t);
   const bool thin = t.block_m * t.block_n <= 32 * 32, matrices = t.method == MatmulMethod::matrices;
   const uint32_t tiles_worth_a_team = thin ? 2 : matrices ? 8 : 4, most = 32;
-  if (teams >= enough_teams) return 1;
-  const auto wanted = static_cast<uint32_t>(wanted_teams / teams);
+  // Gradients of kernels: few results of very many steps, in groups.
+  const uint64_t times = shape.mapped && thin ? 8 : 1;
+  if (teams >= times * enough_teams) return 1;
+  const auto wanted = static_cast<uint32_t>(times * wanted_teams / teams);
   uint32_t count = std::clamp(std::min(wanted, grid.tiles_k / tiles_worth_a_team), 1u, most);
   return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
 }
