@@ -24,9 +24,9 @@ ops::ConvShape shape_of(const Node& node) {
   shape.filters = w.dim(0) / a.groups;
   shape.channels = w.dim(1);
   const int spatial = a.axes.size();
+  ops::ConvAxis* axis = shape.axes.end() - spatial;
   for (int i = 0; i < spatial; ++i)
-    shape.axes[static_cast<size_t>(3 - spatial + i)] = {
-        x.dim(2 + i), a.lengths[i], a.results[i], a.strides[i], a.dilations[i], a.low[i], a.spread[i]};
+    *axis++ = {x.dim(2 + i), a.lengths[i], a.results[i], a.strides[i], a.dilations[i], a.low[i], a.spread[i]};
   return shape;
 }
 
@@ -52,7 +52,7 @@ Tensor of_padded(const Node& node, const Tensor& x, const Tensor& w) {
     a.low[i] = 0;
     a.spread[i] = 1;
   }
-  return graph::make_conv(pad(x, graph::constant(x.dtype(), 0), padding), w, std::move(a));
+  return graph::make_conv(pad(x, graph::constant(x.dtype(), 0), padding), w, a);
 }
 
 // An x with gaps of s - 1 along an axis, as gradients of strided convolutions have: every s-th result meets

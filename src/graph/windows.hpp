@@ -15,7 +15,7 @@ Tensor make_windows(const Tensor& x, const Tensor& value, const WindowAttributes
 // shape.
 Tensor collected(const Tensor& g, const WindowAttributes& attributes, const Shape& x);
 // A convolution of x [batch, channels, spatial...] with w [filters, channels of a group, spatial...].
-Tensor make_conv(const Tensor& x, const Tensor& w, WindowAttributes attributes);
+Tensor make_conv(const Tensor& x, const Tensor& w, const WindowAttributes& attributes);
 // The same as a dot over windows.
 Tensor conv_by_windows(const Tensor& x, const Tensor& w, const WindowAttributes& attributes);
 

@@ -23,9 +23,13 @@ namespace {
 Tensor lowered_argument(const Node& node, const Tensor& x) {
   const auto& attributes = node.as<graph::ReduceAttributes>();
   const bool wants_max = node.op == Op::argmax;
-  const Tensor extreme =
-      wants_max ? reduce_max(x, attributes.axes, true) : reduce_min(x, attributes.axes, true);
-  Tensor hit = equal(x, broadcast_to(extreme, x.shape()));
+  // Repeated from the shape that it has in memory.
+  Axes others;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (!attributes.axes.contains(axis)) others.push_back(axis);
+  const Tensor extreme = graph::make(wants_max ? Op::reduce_max : Op::reduce_min, {x},
+                                     graph::ReduceAttributes{attributes.axes, false, {}});
+  Tensor hit = equal(x, broadcast_in(extreme, x.shape(), others));
   if (is_float(x.dtype())) hit = logical_or(hit, is_nan(x));
   // Row-major number among the reduced axes, in 32 bits where they hold it.
   Tensor place;

@@ -258,10 +258,10 @@ Tensor batch_conv(const Node& node, const Lane& x, const Lane& w, int64_t size) 
   return batch(node, {with_batch(x, size), with_batch(w, size)}, size);
 }
 
-Tensor make_conv(const Tensor& x, const Tensor& w, WindowAttributes attributes) {
+Tensor make_conv(const Tensor& x, const Tensor& w, const WindowAttributes& attributes) {
   const Shape shape = conv_row::shape("conv", {x, w}, std::make_shared<const WindowAttributes>(attributes));
   if (x.size() == 0 || w.size() == 0 || element_count(shape) == 0) return zeros(shape, x.dtype());
-  return make(Op::conv, {x, w}, std::make_shared<const WindowAttributes>(std::move(attributes)));
+  return make(Op::conv, {x, w}, std::make_shared<const WindowAttributes>(attributes));
 }
 
 Tensor conv_by_windows(const Tensor& x, const Tensor& w, const WindowAttributes& attributes) {
