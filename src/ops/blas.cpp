@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <mutex>
 
 #include <adit/error.hpp>
 #include <adit/system.hpp>
@@ -55,8 +56,6 @@ void multiply_part(DType type, const ProductPart& p, const void* a, const void* 
   const auto tb = p.transpose_b ? CblasTrans : CblasNoTrans;
   const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k),
             lda = static_cast<int>(p.a_row), ldb = static_cast<int>(p.b_row);
-  const process_end::Visit visit;
-  visit.expect();
   const std::complex<double> one = 1, beta = p.adds ? 1 : 0;
   const std::complex<float> one_f = 1, beta_f = p.adds ? 1 : 0;
   switch (type) {
@@ -83,6 +82,43 @@ void multiply(DType, bool, bool, int64_t, int64_t, int64_t, const void*, const v
 void multiply_part(DType, const ProductPart&, const void*, const void*, void*) {
   throw Error(ErrorKind::unsupported, "[conv] BLAS: this build has none");
 }
+
+#endif
+
+namespace serial_products {
+
+// The library's number of threads belongs to the process: the first to come takes it down, the last puts it
+// back.
+struct Count {
+  std::mutex mutex;
+  int users = 0, before = 0;
+};
+Count& count() {
+  static Count& one = *new Count;
+  return one;
+}
+
+}  // namespace serial_products
+
+#if ADIT_BLAS && defined(OPENBLAS_VERSION)
+
+SerialProducts::SerialProducts() {
+  serial_products::Count& count = serial_products::count();
+  const std::lock_guard lock(count.mutex);
+  if (count.users++ > 0) return;
+  count.before = openblas_get_num_threads();
+  openblas_set_num_threads(1);
+}
+SerialProducts::~SerialProducts() {
+  serial_products::Count& count = serial_products::count();
+  const std::lock_guard lock(count.mutex);
+  if (--count.users == 0) openblas_set_num_threads(count.before);
+}
+
+#else
+
+SerialProducts::SerialProducts() = default;
+SerialProducts::~SerialProducts() = default;
 
 #endif
 

@@ -19,6 +19,17 @@ struct ProductPart {
   int64_t m = 0, n = 0, k = 0, a_row = 0, b_row = 0;
   bool adds = false;  // to what c has
 };
+// The caller's thread, or the one that it works for, has a process_end::Visit.
 void multiply_part(DType type, const ProductPart& part, const void* a, const void* b, void* c);
+
+// While one lives the library's products run on the thread that asks for them, for callers that share out
+// many products by themselves. Where the library cannot be told so, nothing changes.
+class SerialProducts {
+ public:
+  SerialProducts();
+  ~SerialProducts();
+  SerialProducts(const SerialProducts&) = delete;
+  SerialProducts& operator=(const SerialProducts&) = delete;
+};
 
 }  // namespace adit::ops

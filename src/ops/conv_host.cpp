@@ -3,9 +3,12 @@
 // are many, with a column a row where windows are long.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "ops/blas.hpp"
 #include "ops/conv.hpp"
+#include "support/process_end.hpp"
 #include "support/threads.hpp"
 
 namespace adit::ops {
@@ -13,7 +16,7 @@ namespace adit::ops {
 namespace conv_host {
 
 // A block stays in the cache between the two. Timed on two x86-64 cores with 2 MiB each (bench/RESULTS.md).
-constexpr int64_t bytes_of_a_block = 5 << 18, columns_of_a_block = 512;
+constexpr int64_t bytes_of_a_block = 5 << 18, columns_of_a_block = 512, fewest_columns = 96;
 
 struct Triple {
   int64_t of[3];
@@ -34,9 +37,9 @@ struct Plan {
   Side rows, along;
   bool by_column;                 // rows are columns of the product
   int64_t columns, lines, depth;  // of a block: columns of the product; lines of a row; steps of k
-  int64_t block_rows;
+  int64_t threads;
 
-  explicit Plan(const ConvShape& c, int64_t size) : conv(c) {
+  explicit Plan(const ConvShape& c, int64_t size) : conv(c), threads(thread_count()) {
     Side windows{c.channels, {}, {}}, places{c.batch, {}, {}};
     for (int i = 0; i < 3; ++i) {
       const ConvAxis& axis = c.axes[static_cast<size_t>(i)];
@@ -48,7 +51,8 @@ struct Plan {
     along = by_column ? windows : places;
     const int64_t line = along.extents[2];
     if (by_column) {
-      block_rows = columns = std::min(rows.count(), columns_of_a_block);
+      const int64_t shared = (rows.count() + 4 * threads - 1) / (4 * threads);
+      columns = std::min(rows.count(), std::clamp(shared, fewest_columns, columns_of_a_block));
       depth = bytes_of_a_block / size / columns;
       lines = std::clamp<int64_t>(depth / line, 1, along.lines());
       depth = lines * line;
@@ -57,10 +61,17 @@ struct Plan {
       columns = lines * line;
       depth = std::clamp<int64_t>(bytes_of_a_block / size / columns, 1, rows.count());
       const int64_t parts = (rows.count() + depth - 1) / depth;
-      block_rows = depth = (rows.count() + parts - 1) / parts;
+      depth = (rows.count() + parts - 1) / parts;
     }
   }
+  // Blocks of results, and whether each is one thread's: else all share each block.
+  int64_t blocks() const {
+    const int64_t all = by_column ? rows.count() : along.lines(), each = by_column ? columns : lines;
+    return (all + each - 1) / each * conv.groups;
+  }
+  bool by_thread() const { return threads > 1 && blocks() >= 2 * threads; }
   int64_t elements() const { return columns * depth; }
+  int64_t scratch() const { return (elements() + conv.filters * columns) * (by_thread() ? threads : 1); }
 };
 
 // A place along an axis of x, or -1.
@@ -145,73 +156,105 @@ void put(const Plan& plan, int64_t group, int64_t first, int64_t columns, const 
     }
 }
 
+// Room for one block at a time on each thread.
+class Rooms {
+ public:
+  explicit Rooms(int64_t count) {
+    for (int64_t room = 0; room < count; ++room) free_.push_back(room);
+  }
+  int64_t take() {
+    const std::lock_guard lock(mutex_);
+    const int64_t room = free_.back();
+    free_.pop_back();
+    return room;
+  }
+  void give_back(int64_t room) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(room);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<int64_t> free_;
+};
+
 template <class T>
 class Conv {
  public:
   Conv(const ConvShape& conv, DType type, const T* x, const T* w, T* result, T* scratch)
-      : plan_(conv, sizeof(T)),
-        type_(type),
-        x_(x),
-        w_(w),
-        result_(result),
-        matrix_(scratch),
-        sums_(scratch + plan_.elements()) {}
+      : plan_(conv, sizeof(T)), type_(type), x_(x), w_(w), result_(result), scratch_(scratch) {}
 
   void run() {
-    for (int64_t group = 0; group < plan_.conv.groups; ++group)
+    const int64_t each = plan_.blocks() / plan_.conv.groups;
+    const auto one = [&](int64_t number, T* room) {
       if (plan_.by_column)
-        columns_as_rows(group);
+        column_block(number / each, number % each * plan_.columns, room);
       else
-        steps_as_rows(group);
+        line_block(number / each, number % each * plan_.lines, room);
+    };
+    if (!plan_.by_thread()) {
+      for (int64_t number = 0; number < plan_.blocks(); ++number) one(number, scratch_);
+      return;
+    }
+    const SerialProducts serial;
+    Rooms rooms(plan_.threads);
+    const auto count = static_cast<uint64_t>(plan_.blocks());
+    parallel(static_cast<unsigned>(plan_.threads), count, 1, [&](uint64_t begin, uint64_t end) {
+      const int64_t room = rooms.take();
+      for (uint64_t number = begin; number < end; ++number)
+        one(static_cast<int64_t>(number), scratch_ + room * (plan_.scratch() / plan_.threads));
+      rooms.give_back(room);
+    });
   }
 
  private:
-  void gather(int64_t group, int64_t first_row, int64_t rows, int64_t first_line, int64_t lines) {
+  void gather(int64_t group, int64_t first_row, int64_t rows, int64_t first_line, int64_t lines, T* matrix) {
     const int64_t length = lines * plan_.along.extents[2];
-    const uint64_t chunk = static_cast<uint64_t>(std::max<int64_t>(1, 16384 / length));
-    parallel(thread_count(), static_cast<uint64_t>(rows), chunk, [&](uint64_t begin, uint64_t end) {
+    const auto some = [&](uint64_t begin, uint64_t end) {
       for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row)
-        gather_row(plan_, group, first_row + row, first_line, lines, x_, matrix_ + row * length);
-    });
+        gather_row(plan_, group, first_row + row, first_line, lines, x_, matrix + row * length);
+    };
+    const auto count = static_cast<uint64_t>(rows);
+    if (plan_.by_thread()) return some(0, count);
+    parallel(thread_count(), count, static_cast<uint64_t>(std::max<int64_t>(1, 16384 / length)), some);
   }
 
   const T* weights(int64_t group, int64_t step) const {
     return w_ + group * plan_.conv.filters * plan_.conv.steps() + step;
   }
 
-  void steps_as_rows(int64_t group) {
-    const int64_t all = plan_.along.lines(), length = plan_.along.extents[2], steps = plan_.conv.steps();
-    for (int64_t line = 0; line < all; line += plan_.lines) {
-      const int64_t lines = std::min(plan_.lines, all - line), columns = lines * length;
-      for (int64_t step = 0; step < steps; step += plan_.depth) {
-        const int64_t depth = std::min(plan_.depth, steps - step);
-        gather(group, step, depth, line, lines);
-        multiply_part(type_, {false, plan_.conv.filters, columns, depth, steps, columns, step > 0},
-                      weights(group, step), matrix_, sums_);
-      }
-      put(plan_, group, line * length, columns, sums_, result_);
+  // Some lines of results; a row of the matrix is a step of k.
+  void line_block(int64_t group, int64_t line, T* room) {
+    const int64_t length = plan_.along.extents[2], steps = plan_.conv.steps();
+    const int64_t lines = std::min(plan_.lines, plan_.along.lines() - line), columns = lines * length;
+    T* sums = room + plan_.elements();
+    for (int64_t step = 0; step < steps; step += plan_.depth) {
+      const int64_t depth = std::min(plan_.depth, steps - step);
+      gather(group, step, depth, line, lines, room);
+      multiply_part(type_, {false, plan_.conv.filters, columns, depth, steps, columns, step > 0},
+                    weights(group, step), room, sums);
     }
+    put(plan_, group, line * length, columns, sums, result_);
   }
 
-  void columns_as_rows(int64_t group) {
-    const int64_t all = plan_.rows.count(), lines_of_all = plan_.along.lines(),
-                  length = plan_.along.extents[2];
-    for (int64_t column = 0; column < all; column += plan_.columns) {
-      const int64_t columns = std::min(plan_.columns, all - column);
-      for (int64_t line = 0; line < lines_of_all; line += plan_.lines) {
-        const int64_t lines = std::min(plan_.lines, lines_of_all - line), depth = lines * length;
-        gather(group, column, columns, line, lines);
-        multiply_part(type_, {true, plan_.conv.filters, columns, depth, plan_.conv.steps(), depth, line > 0},
-                      weights(group, line * length), matrix_, sums_);
-      }
-      put(plan_, group, column, columns, sums_, result_);
+  // Some results, each a row of the matrix.
+  void column_block(int64_t group, int64_t column, T* room) {
+    const int64_t all = plan_.along.lines(), length = plan_.along.extents[2];
+    const int64_t columns = std::min(plan_.columns, plan_.rows.count() - column);
+    T* sums = room + plan_.elements();
+    for (int64_t line = 0; line < all; line += plan_.lines) {
+      const int64_t lines = std::min(plan_.lines, all - line), depth = lines * length;
+      gather(group, column, columns, line, lines, room);
+      multiply_part(type_, {true, plan_.conv.filters, columns, depth, plan_.conv.steps(), depth, line > 0},
+                    weights(group, line * length), room, sums);
     }
+    put(plan_, group, column, columns, sums, result_);
   }
 
   Plan plan_;
   DType type_;
   const T *x_, *w_;
-  T *result_, *matrix_, *sums_;
+  T *result_, *scratch_;
 };
 
 struct Bytes16 {
@@ -234,10 +277,12 @@ bool has_host_conv(DType type) {
 uint64_t host_conv_bytes(const ConvShape& conv, DType type) {
   const auto size = static_cast<int64_t>(size_of(type));
   const conv_host::Plan plan(conv, size);
-  return static_cast<uint64_t>((plan.elements() + conv.filters * plan.columns) * size);
+  return static_cast<uint64_t>(plan.scratch() * size);
 }
 
 void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch) {
+  const process_end::Visit visit;  // of the library; threads that help are part of it
+  visit.expect();
   switch (size_of(type)) {
     case 4: return conv_host::run<uint32_t>(conv, type, x, w, result, scratch);
     case 8: return conv_host::run<uint64_t>(conv, type, x, w, result, scratch);
