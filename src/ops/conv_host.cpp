@@ -15,7 +15,7 @@ namespace adit::ops {
 
 namespace conv_host {
 
-// A block stays in the cache between the two. Timed on two x86-64 cores with 2 MiB each (bench/RESULTS.md).
+// A block stays in the cache between the two. Timed on two x86-64 cores with 2 MiB each.
 constexpr int64_t bytes_of_a_block = 5 << 18, columns_of_a_block = 512, fewest_columns = 96;
 
 struct Triple {
@@ -51,7 +51,7 @@ struct Plan {
     along = by_column ? windows : places;
     const int64_t line = along.extents[2];
     if (by_column) {
-      const int64_t shared = (rows.count() + 4 * threads - 1) / (4 * threads);
+      const int64_t parts = threads == 1 ? 1 : 2 * threads, shared = (rows.count() + parts - 1) / parts;
       columns = std::min(rows.count(), std::clamp(shared, fewest_columns, columns_of_a_block));
       depth = bytes_of_a_block / size / columns;
       lines = std::clamp<int64_t>(depth / line, 1, along.lines());
@@ -81,6 +81,35 @@ int64_t place_on(const ConvAxis& axis, int64_t at) {
   return at % axis.spread == 0 ? at / axis.spread : -1;
 }
 
+// Lines are short: a call to copy one costs as much as the copy.
+template <class T>
+void copy_run(T* to, const T* from, int64_t count) {
+  constexpr int64_t some = 32 / sizeof(T), few = 256;
+  if (count > few) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    return;
+  }
+  int64_t i = 0;
+  for (; i + some <= count; i += some) std::memcpy(to + i, from + i, 32);
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+template <class T>
+void copy_every_second(T* to, const T* from, int64_t count) {
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 4) {
+    using Four [[gnu::vector_size(16)]] = T;
+    for (; i + 4 < count; i += 4) {  // not up to the end: what is read lies before the next element
+      Four low, high;
+      std::memcpy(&low, from + 2 * i, 16);
+      std::memcpy(&high, from + 2 * i + 4, 16);
+      const Four even = __builtin_shufflevector(low, high, 0, 2, 4, 6);
+      std::memcpy(to + i, &even, 16);
+    }
+  }
+  for (; i < count; ++i) to[i] = from[2 * i];
+}
+
 // The elements of x's lines that make a row: `count` of them, `step` apart from `first` on; what lies outside
 // of the line is zero.
 struct Line {
@@ -103,7 +132,9 @@ struct Line {
     }
     for (int64_t i = 0; i < begin; ++i) to[i] = T{};
     if (step == 1)
-      std::memcpy(to + begin, from + first + begin, static_cast<size_t>(end - begin) * sizeof(T));
+      copy_run(to + begin, from + first + begin, end - begin);
+    else if (step == 2)
+      copy_every_second(to + begin, from + first + 2 * begin, end - begin);
     else
       for (int64_t i = begin; i < end; ++i) to[i] = from[first + i * step];
     for (int64_t i = end; i < count; ++i) to[i] = T{};
