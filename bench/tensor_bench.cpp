@@ -195,6 +195,53 @@ void transforms(const Bench& bench) {
       [](const Tensors& x) { return fft2(x[0]); });
 }
 
+// A convolution and both of its gradients.
+void convolution(const Bench& bench, const std::string& name, const Shape& x, const Shape& w,
+                 const ConvOptions& options) {
+  const auto make = [=] { return Tensors{normal(x), normal(w)}; };
+  bench.function("conv_" + name, make, [=](const Tensors& t) { return conv(t[0], t[1], options); });
+  const auto gradient = [=](const char* what, int which) {
+    const auto with_result = [=] {
+      const Tensors given = make();
+      return Tensors{given[0], given[1], normal(conv(given[0], given[1], options).shape())};
+    };
+    bench.function(fmt::format("conv_{}_{}", name, what), with_result, [=](const Tensors& t) {
+      const auto loss = [&](const Tensor& y, const Tensor& v) { return sum(conv(y, v, options) * t[2]); };
+      return grad(loss, which)(t[0], t[1]);
+    });
+  };
+  gradient("grad_x", 0);
+  gradient("grad_w", 1);
+}
+
+void windows_and_convolutions(const Bench& bench) {
+  ConvOptions same, halved, depthwise;
+  same.same = depthwise.same = true;
+  halved.strides = {2, 2};
+  halved.padding = {{3, 3, 0}, {3, 3, 0}};
+  depthwise.feature_groups = 128;
+  convolution(bench, "32x64x56x56_64_3x3", {32, 64, 56, 56}, {64, 64, 3, 3}, same);
+  convolution(bench, "1x3x224x224_64_7x7_s2", {1, 3, 224, 224}, {64, 3, 7, 7}, halved);
+  convolution(bench, "16x64x4096_64_5", {16, 64, 4096}, {64, 64, 5}, same);
+  convolution(bench, "depthwise_32x128x28x28_3x3", {32, 128, 28, 28}, {128, 1, 3, 3}, depthwise);
+  convolution(bench, "odd_7x13x31x29_17_5x3", {7, 13, 31, 29}, {17, 13, 5, 3}, same);
+  const auto image = [] { return Tensors{normal({32, 64, 112, 112})}; };
+  bench.function("window_max_pool_2x2", image, [](const Tensors& x) { return max_pool(x[0], {2, 2}); });
+  bench.function("window_max_pool_2x2_grad", image, [](const Tensors& x) {
+    return grad([](const Tensor& y) { return sum(square(max_pool(y, {2, 2}))); })(x[0]);
+  });
+  const WindowOptions threes{{2, 2}, {{1, 1, 0}, {1, 1, 0}}};
+  bench.function("window_max_pool_3x3_s2", image, [=](const Tensors& x) {
+    return max_pool(x[0], {3, 3}, threes);
+  });
+  bench.function("window_average_pool_2x2", image, [](const Tensors& x) {
+    return average_pool(x[0], {2, 2});
+  });
+  bench.function(
+      "window_sum_1000_of_4M", [] { return Tensors{normal({1 << 22})}; },
+      [](const Tensors& x) { return window_sum(x[0], {1000}); });
+}
+
 void indexing(const Bench& bench) {
   const int64_t n = 1 << 22;
   const auto make = [=] {
@@ -361,6 +408,7 @@ int main(int argc, char** argv) {
     sorting(bench);
     linear(bench);
     loops(bench);
+    windows_and_convolutions(bench);
     training(bench, "train_mlp_4_32_1_b64", {4, 32, 1}, 64);
     training(bench, "train_mlp_784_512_512_10_b1024", {784, 512, 512, 10}, 1024);
     lazy(bench);

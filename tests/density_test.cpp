@@ -158,6 +158,20 @@ Model walk() {
   return m;
 }
 
+// A kernel over a series, and windows of what comes of it.
+Model convolved() {
+  Model m("convolved");
+  const Tensor s = m.sample("s", half_normal(1)), w = m.sample("w", normal(0, 1), {2, 1, 5});
+  const Tensor x = m.data("x", tensor(normals(60, 31), {1, 1, 60}));
+  ConvOptions options;
+  options.same = true;
+  const Tensor level = conv(x, w, options);
+  m.observe("y", normal(level, s), tensor(normals(120, 32), {1, 2, 60}));
+  m.add_log_density("peaks", -0.1 * sum(square(window_max(level, {1, 1, 4}))));
+  m.add_log_density("means", -0.2 * sum(square(average_pool(level, {3}))));
+  return m;
+}
+
 const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"many_groups", [] { return groups(50, 120); }},
                              {"few_places", [] { return groups(3, 5); }},
@@ -179,6 +193,7 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"tiled_regression", [] { return regression(61, 100); }},
                              {"long_groups", [] { return crossed_groups(6000); }},
                              {"short_groups", [] { return crossed_groups(700); }},
+                             {"convolved", convolved},
                              {"base_of_updates", base_of_updates},
                              {"turned_trace", turned_trace}};
 

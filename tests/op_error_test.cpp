@@ -108,6 +108,61 @@ void add_indexing(std::vector<Wrong>& list) {
   }
 }
 
+void add_windows(std::vector<Wrong>& list) {
+  for (const char* op : {"window_sum", "window_product", "window_max", "window_min", "window_mean"}) {
+    list.push_back({op, {f({4, 5})}, {{"window", {2}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 0}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 6}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 3}}, {"dilations", {1, 3}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"strides", {0, 1}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"strides", {1}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"dilations", {1, -1}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"padding", {{1, 1}}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"padding", {{-2, -1}, {0, 0}}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"padding", {{0, 0, 1}, {0, 0, 0}}}}});
+    list.push_back({op, {f({4, 5})}, {{"window", {2, 2}}, {"padding", {{0, 0}, {0, 0}}}, {"same", true}}});
+    list.push_back({op, {f({0})}, {{"window", {2}}}});
+    list.push_back({op, {f({9})}, {{"window", {int64_t{1} << 50}}}});
+  }
+  list.push_back({"window_max", {of(DType::c64, {3})}, {{"window", {2}}}});
+  list.push_back({"window_min", {of(DType::c64, {3})}, {{"window", {2}}}});
+  list.push_back({"windows", {f({3}), f({1})}, {{"window", {2}}}});
+  list.push_back({"windows", {f({3}), f({})}, {{"window", {4}}}});
+  list.push_back({"windows", {f({1, 1, 1, 1, 1, 1, 1}), f({})}, {{"window", {1, 1, 1, 1, 1, 1, 1}}}});
+  list.push_back({"window_reduce", {f({3}), f({2})}, {{"window", {2}}}});
+  list.push_back({"window_reduce", {f({3}), f({})}, {{"window", {2, 2}}}});
+  for (const char* op : {"window_scatter_max", "window_scatter_min"}) {
+    list.push_back({op, {f({3}), f({3}), f({})}, {{"window", {2}}}});
+    list.push_back({op, {f({3}), f({2}), f({1})}, {{"window", {2}}}});
+    list.push_back({op, {of(DType::c64, {3}), f({2}), f({})}, {{"window", {2}}}});
+  }
+  for (const char* op : {"max_pool", "average_pool"}) {
+    list.push_back({op, {f({3, 4})}, {{"window", {2}}}});
+    list.push_back({op, {f({3, 4, 5})}, {{"window", {2, 2}}}});
+    list.push_back({op, {f({3, 4, 5})}, {{"window", {2}}, {"strides", {2, 2}}}});
+    list.push_back({op, {f({3, 4, 5})}, {{"window", {2}}, {"padding", {{0, 0}, {0, 0}}}}});
+  }
+  list.push_back({"conv", {f({2, 3}), f({2, 3})}});
+  list.push_back({"conv", {f({1, 1, 2, 2, 2, 2}), f({1, 1, 1, 1, 1, 1})}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3, 3})}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 2, 3})}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 9})}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 0})}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"kernel_dilation", {4}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"kernel_dilation", {0}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"input_dilation", {-1}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"strides", {1, 1}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"padding", {{1, 1}, {1, 1}}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"feature_groups", 3}}});
+  list.push_back({"conv", {f({2, 4, 8}), f({3, 2, 3})}, {{"feature_groups", 2}}});
+  list.push_back({"conv", {f({2, 4, 8}), f({4, 2, 3})}, {{"feature_groups", 0}}});
+  list.push_back({"conv", {f({2, 4, 8}), f({4, 2, 3})}, {{"feature_groups", 2}, {"batch_groups", 2}}});
+  list.push_back({"conv", {f({3, 4, 8}), f({4, 4, 3})}, {{"batch_groups", 2}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"input_permutation", {0, 1}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"kernel_permutation", {0, 1, 1}}}});
+  list.push_back({"conv", {f({2, 3, 8}), f({4, 3, 3})}, {{"output_permutation", {0, 1, 3}}}});
+}
+
 void add_reductions(std::vector<Wrong>& list) {
   for (const char* op :
        {"sum", "product", "reduce_max", "reduce_min", "all", "any", "mean", "logsumexp", "variance"}) {
@@ -200,6 +255,7 @@ std::vector<Wrong> wrong_of_their_own() {
   add_shapes(list);
   add_indexing(list);
   add_reductions(list);
+  add_windows(list);
   return list;
 }
 

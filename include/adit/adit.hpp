@@ -25,3 +25,4 @@
 #include <adit/sort.hpp>
 #include <adit/tensor.hpp>
 #include <adit/transform.hpp>
+#include <adit/windows.hpp>

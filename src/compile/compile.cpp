@@ -24,13 +24,16 @@ class Compiler {
  public:
   Compiler(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
            std::span<const Tensor> numbers)
-      : device_(device), roots_(simplify(roots)) {
+      : device_(device) {
+    target_.limits = device.limits();
+    target_.gpu = device.info().kind != DeviceKind::cpu;
+    roots_ = simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
+      return conv_on(node, operands, target_);
+    });
     for (size_t i = 0; i < inputs.size(); ++i)
       input_index_[&graph::node_of(inputs[i])] = static_cast<uint32_t>(i);
     for (size_t i = 0; i < numbers.size(); ++i)
       number_index_[&graph::node_of(numbers[i])] = static_cast<uint32_t>(i);
-    target_.limits = device.limits();
-    target_.gpu = device.info().kind != DeviceKind::cpu;
   }
 
   std::shared_ptr<const Executable> make(const Watcher& watcher, std::vector<kernel::Program>* programs) {

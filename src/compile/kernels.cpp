@@ -145,6 +145,7 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::sort: return sort_work(node, shop, device);
     case Op::fft:
     case Op::ifft: return fft_work(node, shop, device);
+    case Op::conv: return conv_work(node, shop, device);
     case Op::item: return {};  // its control node writes it
     default: return control_work(node, shop, device);
   }

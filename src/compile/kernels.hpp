@@ -42,6 +42,9 @@ std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& devi
 std::vector<Work> linear_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> sort_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device);
+// What a convolution becomes before it is cut into kernels; nothing where it stays what it is.
+Tensor conv_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

@@ -129,7 +129,8 @@ void Scheduler::classify() {
       known_.insert(node);
     else if (node->op == Op::gather || node->op == Op::take_along_axis)
       keep_table(*node, node->operands[0], 0);
-    else if (node->op == Op::broadcast || node->op == Op::concatenate || node->op == Op::pad)
+    else if (node->op == Op::broadcast || node->op == Op::concatenate || node->op == Op::pad ||
+             node->op == Op::windows)
       for (const Tensor& part : node->operands) keep_table(*node, part, long_table);
     else if (graph::row_of(node->op).kind == Kind::control)
       classify_control(*node);

@@ -52,6 +52,12 @@ struct Append {
     words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.descending)});
   }
   void operator()(const Which& a) const { words.push_back(static_cast<uint64_t>(a.number)); }
+  void operator()(const std::shared_ptr<const WindowAttributes>& a) const {
+    for (const Dims* dims :
+         {&a->axes, &a->lengths, &a->results, &a->strides, &a->dilations, &a->low, &a->spread})
+      append(words, *dims);
+    words.insert(words.end(), {static_cast<uint64_t>(a->diagonal), static_cast<uint64_t>(a->groups)});
+  }
   // Functions are hashed by whoever walks them (structure.cpp): here only what stands beside them.
   void operator()(const std::shared_ptr<const ControlAttributes>& a) const {
     words.insert(words.end(), {static_cast<uint64_t>(a->carries), static_cast<uint64_t>(a->sequences),

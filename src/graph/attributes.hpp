@@ -45,6 +45,16 @@ struct CumulativeAttributes {
   int axis = 0;
   bool reverse = false;  // from the end
 };
+// windows, conv: element k of window o along axis `axes[i]` is the element of x at the place p with
+// p * spread = o * stride + k * dilation - low; where there is none, it is the padding.
+struct WindowAttributes {
+  Axes axes;     // conv: the spatial ones
+  Dims lengths;  // of the windows
+  Dims results;  // how many windows
+  Dims strides, dilations, low, spread;
+  bool diagonal = false;  // windows: x has the axes of the windows too, and is read at the same k
+  int64_t groups = 1;     // conv: of features
+};
 struct Which {  // threefry, philox: which word; item: which result; as_type, bitcast: which type
   int number = 0;
 };
@@ -56,7 +66,7 @@ struct Subgraph {
 // Reductions drop the axes; builders reshape where the caller keeps them.
 struct ReduceAttributes {
   Axes axes;
-  bool high_tie = false;                    // argmax, argmin
+  bool high_tie = false;  // argmax, argmin; reduce_max, reduce_min: the last of equal ones has the gradient
   std::shared_ptr<const Subgraph> combine;  // reduce: of (accumulator, element, captured...)
 };
 // The operands of a control node are, in order: what its kind needs, then what its functions captured.
@@ -73,7 +83,7 @@ struct ControlAttributes {
 using Attributes =
     std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes, ReduceAttributes,
                  DotAttributes, TriangularAttributes, CumulativeAttributes, FactorAttributes, SortAttributes,
-                 Which, std::shared_ptr<const ControlAttributes>>;
+                 Which, std::shared_ptr<const ControlAttributes>, std::shared_ptr<const WindowAttributes>>;
 
 // Everything that decides the meaning, as words for hashing and for printing. `number` leaves its value out.
 void append_words(const Attributes& attributes, std::vector<uint64_t>& words);

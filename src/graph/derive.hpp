@@ -46,6 +46,8 @@ Tensor move_axis(const Tensor& x, int from, int to);
 
 // dot keeps an operand that is the same for all as it is: one larger product instead of many.
 Tensor batch_dot(const Node& node, const Lane& a, const Lane& b, int64_t size);
+// conv with a kernel that is the same for all has a larger batch, with such an x more filters.
+Tensor batch_conv(const Node& node, const Lane& x, const Lane& w, int64_t size);
 
 // --- Control nodes; they have several results, each picked by an `item` node ---------------------------
 // Gradients of the operands from those of the results; empty: zero. Only wanted ones are computed.

@@ -108,6 +108,7 @@ enum class Op : uint8_t {
   reverse,
   take_along_axis,
   gather,
+  windows,
   // Reductions
   sum,
   product,
@@ -131,6 +132,7 @@ enum class Op : uint8_t {
   cumulative_max,
   fft,
   ifft,
+  conv,
   // Of these, each result is an `item`
   lu,
   qr,

@@ -12,7 +12,7 @@ struct Composite {
   std::string_view name, doc;
 };
 
-// Functions of ops.hpp that are made of rows.
+// Functions of ops.hpp and windows.hpp that are made of rows.
 constexpr Composite composites[] = {
     {"full", "A tensor of one number; also `zeros`, `ones`, `zeros_like`, `ones_like`, `full_integer`."},
     {"arange", "0, 1, 2, ... up to a number."},
@@ -34,6 +34,15 @@ constexpr Composite composites[] = {
     {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
     {"rfft", "`fft` of real numbers: the first half, which the rest mirrors; `irfft` goes back."},
     {"fft2", "`fft` along two axes; `ifft2` goes back; `fftn` and `ifftn` take any number of axes."},
+    {"window_sum", "The sum of each window; types stay. Also `window_product`, `window_mean`."},
+    {"window_max",
+     "The largest element of each window, NaN where there is one; the last of equal ones has the "
+     "gradient. Also `window_min`."},
+    {"window_reduce", "Each window folded with a function, in row-major order."},
+    {"window_scatter_max",
+     "Numbers added up where windows have their largest element, the last of equal ones. Also "
+     "`window_scatter_min`."},
+    {"max_pool", "`window_max` over the spatial axes of [batch, channels, ...]; `average_pool` is the mean."},
     {"matmul", "`dot` as NumPy's matmul: leading axes are batches."},
     {"outer", "All products of the elements of two vectors."},
     {"lu_factor", "`lu`'s packed factors; `lu` of linalg.hpp gives p, l and u."},

@@ -113,6 +113,7 @@ std::vector<Row> linear_rows();
 std::vector<Row> cumulative_rows();
 std::vector<Row> sort_rows();
 std::vector<Row> fft_rows();
+std::vector<Row> window_rows();
 std::vector<Row> control_rows();
 
 // docs/ops.md, from the rows.

@@ -74,6 +74,7 @@ class Batcher {
     const Row& row = row_of(node.op);
     if (node.op == Op::alias) return lanes[0].value;
     if (node.op == Op::dot) return batch_dot(node, lanes[0], lanes[1], size_);
+    if (node.op == Op::conv) return batch_conv(node, lanes[0], lanes[1], size_);
     Tensors operands;
     for (const Lane& lane : lanes) operands.push_back(with_batch(lane, size_));
     Shape shape = node.shape;

@@ -9,6 +9,7 @@
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "graph/windows.hpp"
 #include "lower/product_form.hpp"
 
 namespace adit::lower {
@@ -22,25 +23,29 @@ namespace {
 Tensor lowered_argument(const Node& node, const Tensor& x) {
   const auto& attributes = node.as<graph::ReduceAttributes>();
   const bool wants_max = node.op == Op::argmax;
-  const Tensor extreme =
-      wants_max ? reduce_max(x, attributes.axes, true) : reduce_min(x, attributes.axes, true);
-  Tensor hit = equal(x, broadcast_to(extreme, x.shape()));
+  // Repeated from the shape that it has in memory.
+  Axes others;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (!attributes.axes.contains(axis)) others.push_back(axis);
+  const Tensor extreme = graph::make(wants_max ? Op::reduce_max : Op::reduce_min, {x},
+                                     graph::ReduceAttributes{attributes.axes, false, {}});
+  Tensor hit = equal(x, broadcast_in(extreme, x.shape(), others));
   if (is_float(x.dtype())) hit = logical_or(hit, is_nan(x));
-  // Row-major number among the reduced axes.
+  // Row-major number among the reduced axes, in 32 bits where they hold it.
   Tensor place;
-  int64_t stride = 1;
+  int64_t stride = 1, count = 1;
+  for (const int64_t axis : attributes.axes) count *= x.shape()[static_cast<int>(axis)];
+  const DType type = count <= std::numeric_limits<int32_t>::max() ? DType::i32 : DType::i64;
   for (int i = attributes.axes.size() - 1; i >= 0; --i) {
     const int axis = static_cast<int>(attributes.axes[i]);
-    Tensor along = iota(x.shape(), DType::i64, axis);
-    if (stride != 1)
-      along = multiply(along, broadcast_to(graph::constant_integer(DType::i64, stride), x.shape()));
+    Tensor along = iota(x.shape(), type, axis);
+    if (stride != 1) along = multiply(along, broadcast_to(graph::constant_integer(type, stride), x.shape()));
     place = place ? add(place, along) : along;
     stride *= x.shape()[axis];
   }
-  if (!place) place = broadcast_to(graph::constant_integer(DType::i64, 0), x.shape());
-  const Tensor none = broadcast_to(
-      graph::constant_integer(DType::i64, attributes.high_tie ? -1 : std::numeric_limits<int64_t>::max()),
-      x.shape());
+  if (!place) place = broadcast_to(graph::constant_integer(type, 0), x.shape());
+  const Tensor none =
+      broadcast_to(graph::constant_integer(type, attributes.high_tie ? -1 : count), x.shape());
   const Tensor candidates = select(hit, place, none);
   const Tensor found =
       attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
@@ -54,12 +59,20 @@ bool is_one(const Tensor& x) {
 }
 
 // Exact identities only: x + 0 is not one, since -0 + 0 is 0.
-Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
+Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const ConvRule& rule) {
   switch (node.op) {
     case Op::alias:
     case Op::stop_gradient: return x[0];
     case Op::argmax:
     case Op::argmin: return lowered_argument(node, x[0]);
+    case Op::reduce_max:
+    case Op::reduce_min: {
+      // Who has the gradient no longer matters.
+      graph::ReduceAttributes attributes = node.as<graph::ReduceAttributes>();
+      if (!attributes.high_tie) return {};
+      attributes.high_tie = false;
+      return graph::make_node(node.op, node.type, node.shape, {x[0]}, attributes);
+    }
     case Op::multiply:
       if (is_one(x[1])) return x[0];  // x * 1
       if (is_one(x[0])) return x[1];  // 1 * x
@@ -86,12 +99,15 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
     case Op::dot: return in_product_form(node, x);
+    case Op::conv: return rule ? rule(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
     default: return {};
   }
 }
 
 class Simplifier {
  public:
+  explicit Simplifier(const ConvRule& rule) : rule_(rule) {}
+
   std::vector<Tensor> run(std::span<const Tensor> roots) {
     settle(roots);
     std::vector<Tensor> results;
@@ -124,7 +140,7 @@ class Simplifier {
       operands.push_back(current(operand));
       changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
-    if (const Tensor better = rewritten(node, operands)) {
+    if (const Tensor better = rewritten(node, operands, rule_)) {
       // What a rewrite made is made of new nodes: they are simplified in turn.
       const Tensor roots[] = {better};
       settle(roots);
@@ -152,6 +168,7 @@ class Simplifier {
     return seen_.try_emplace(std::move(key), x).first->second;
   }
 
+  const ConvRule& rule_;
   std::map<std::vector<uint64_t>, Tensor> seen_;
   std::unordered_map<const Node*, Tensor> now_;
   std::unordered_set<const Node*> done_;
@@ -160,6 +177,8 @@ class Simplifier {
 
 }  // namespace
 
-std::vector<Tensor> simplify(std::span<const Tensor> roots) { return Simplifier().run(roots); }
+std::vector<Tensor> simplify(std::span<const Tensor> roots, const ConvRule& rule) {
+  return Simplifier(rule).run(roots);
+}
 
 }  // namespace adit::lower

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <mutex>
 
 #include <adit/error.hpp>
 #include <adit/system.hpp>
@@ -49,12 +50,75 @@ void multiply(DType type, bool transpose_a, bool transpose_b, int64_t m, int64_t
   }
 }
 
+void multiply_part(DType type, const ProductPart& p, const void* a, const void* b, void* c) {
+  const auto order = CblasRowMajor;
+  const auto none = CblasNoTrans;
+  const auto tb = p.transpose_b ? CblasTrans : CblasNoTrans;
+  const int m = static_cast<int>(p.m), n = static_cast<int>(p.n), k = static_cast<int>(p.k),
+            lda = static_cast<int>(p.a_row), ldb = static_cast<int>(p.b_row);
+  const std::complex<double> one = 1, beta = p.adds ? 1 : 0;
+  const std::complex<float> one_f = 1, beta_f = p.adds ? 1 : 0;
+  switch (type) {
+    case DType::f32:
+      cblas_sgemm(order, none, tb, m, n, k, 1, static_cast<const float*>(a), lda,
+                  static_cast<const float*>(b), ldb, p.adds ? 1 : 0, static_cast<float*>(c), n);
+      return;
+    case DType::f64:
+      cblas_dgemm(order, none, tb, m, n, k, 1, static_cast<const double*>(a), lda,
+                  static_cast<const double*>(b), ldb, p.adds ? 1 : 0, static_cast<double*>(c), n);
+      return;
+    case DType::c64: cblas_cgemm(order, none, tb, m, n, k, &one_f, a, lda, b, ldb, &beta_f, c, n); return;
+    case DType::c128: cblas_zgemm(order, none, tb, m, n, k, &one, a, lda, b, ldb, &beta, c, n); return;
+    default: throw Error(ErrorKind::internal, "[conv] type: expected one that BLAS has");
+  }
+}
+
 #else
 
 bool has_blas() { return false; }
 void multiply(DType, bool, bool, int64_t, int64_t, int64_t, const void*, const void*, void*) {
   throw Error(ErrorKind::unsupported, "[dot] BLAS: this build has none");
 }
+void multiply_part(DType, const ProductPart&, const void*, const void*, void*) {
+  throw Error(ErrorKind::unsupported, "[conv] BLAS: this build has none");
+}
+
+#endif
+
+namespace serial_products {
+
+// The library's number of threads belongs to the process: the first to come takes it down, the last puts it
+// back.
+struct Count {
+  std::mutex mutex;
+  int users = 0, before = 0;
+};
+Count& count() {
+  static Count& one = *new Count;
+  return one;
+}
+
+}  // namespace serial_products
+
+#if ADIT_BLAS && defined(OPENBLAS_VERSION)
+
+SerialProducts::SerialProducts() {
+  serial_products::Count& count = serial_products::count();
+  const std::lock_guard lock(count.mutex);
+  if (count.users++ > 0) return;
+  count.before = openblas_get_num_threads();
+  openblas_set_num_threads(1);
+}
+SerialProducts::~SerialProducts() {
+  serial_products::Count& count = serial_products::count();
+  const std::lock_guard lock(count.mutex);
+  if (--count.users == 0) openblas_set_num_threads(count.before);
+}
+
+#else
+
+SerialProducts::SerialProducts() = default;
+SerialProducts::~SerialProducts() = default;
 
 #endif
 

@@ -51,6 +51,8 @@ void check_tiling(const MatmulShape& s, const MatmulTiling& t) {
 
 Program matmul_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
   check_tiling(shape, tiling);
+  if (shape.mapped && (tiling.method != MatmulMethod::tiled || !hooks.column))
+    reject_matmul("tiling: expected tiles and a map where b is no matrix");
   switch (tiling.method) {
     case MatmulMethod::matrices: return matrices_program(shape, tiling, hooks);
     case MatmulMethod::vector: return vector_program(shape, tiling, hooks);
@@ -82,8 +84,9 @@ Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling,
   for (uint32_t split = 1; split < tiling.split_k; ++split) sum = sum + from.load(at + split * all);
   const auto narrow = [](Value v) { return convert(v, Type::u32); };
   const Value batch = shape.batch == 1 ? at.like(0) : at / plane, within = shape.batch == 1 ? at : at % plane;
-  to[at] = finish_sum(k, hooks, shape.result, sum, narrow(batch), narrow(within / shape.n),
-                      narrow(within % shape.n));
+  const Value row = narrow(within / shape.n), column = narrow(within % shape.n);
+  const Value result = finish_sum(k, hooks, shape.result, sum, narrow(batch), row, column);
+  to.store(hooks.place ? hooks.place(k, narrow(batch), row, column) : at, result);
   return k.finish();
 }
 

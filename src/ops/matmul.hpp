@@ -23,6 +23,7 @@ struct MatmulShape {
   bool transpose_a = false, transpose_b = false;
   // Elements from one matrix of the batch to the next; 0: all share one. The results lie one after the other.
   uint64_t a_stride = 0, b_stride = 0;
+  bool mapped = false;      // b is no matrix in memory: the hooks say where its elements are (tiled)
   uint32_t alignment = 16;  // bytes that the addresses of all buffers are multiples of
 };
 
@@ -60,6 +61,21 @@ struct MatmulHooks {
   std::function<kernel::Value(kernel::Builder&, kernel::Value sum, kernel::Value batch, kernel::Value row,
                               kernel::Value column)>
       epilogue;
+
+  // For a b that is mapped: of a column of the product, its element at step `tile * block_k + line` of k.
+  // Called for a column once, and for its steps in the loop.
+  struct Element {
+    kernel::Value index;   // in the buffer b
+    kernel::Value inside;  // where guarded: whether it is there; it is zero otherwise
+    bool guarded = false;
+  };
+  using Column = std::function<Element(kernel::Value tile, kernel::Value line)>;
+  std::function<Column(kernel::Builder&, kernel::Value batch, kernel::Value column)> column;
+  // Where a result goes, in place of one matrix after the other, and how many columns, from each multiple of
+  // that on, lie side by side there.
+  std::function<kernel::Value(kernel::Builder&, kernel::Value batch, kernel::Value row, kernel::Value column)>
+      place;
+  uint32_t run = 0;
 };
 
 // Sums of f16, bf16 and f32 are f32, those of f64 are f64, those of integers have at least 32 bits.

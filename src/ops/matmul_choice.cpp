@@ -53,7 +53,7 @@ bool has_matrices(const MatmulShape& shape, const Limits& limits) {
 // From large tiles, which read least, to small ones, which fill a device with small products; the last is for
 // thin products, where every step of k costs the way to memory and back. As timed on an H200.
 std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
-  if (has_matrices(shape, limits)) {
+  if (has_matrices(shape, limits) && !shape.mapped) {
     std::vector<Choice> all{tiled(128, 128, 64, 64, 64, 1), tiled(128, 64, 64, 64, 32, 1),
                             tiled(64, 64, 64, 32, 32, 2, 0)};
     for (auto& [t, teams] : all) {
@@ -74,6 +74,17 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
   largest.tiling.pad = 4, largest.tiling.ahead = true;
   const Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
+  if (shape.mapped) {
+    // Few rows and many columns: the filters of a convolution, and its windows.
+    Choice flat = tiled(64, 128, 16, 8, 8, 1);
+    flat.tiling.ahead = true;
+    return {largest,
+            flat,
+            middle,
+            tiled(32, 64, 16, 4, 4, 2),
+            tiled(16, 64, 16, 2, 4, 2),
+            tiled(16, 16, 32, 2, 2, 2)};
+  }
   std::vector<Choice> all{largest, tiled(128, 64, 16, 8, 8, 1, 224)};
   // One wide tile a processor of a large GPU, with a long way along k: 50 us for 1024 x 1024 where smaller
   // ones take 70, in a queue of products.
@@ -92,8 +103,10 @@ uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   const uint64_t teams = matmul_teams(shape, t);
   const bool thin = t.block_m * t.block_n <= 32 * 32, matrices = t.method == MatmulMethod::matrices;
   const uint32_t tiles_worth_a_team = thin ? 2 : matrices ? 8 : 4, most = 32;
-  if (teams >= enough_teams) return 1;
-  const auto wanted = static_cast<uint32_t>(wanted_teams / teams);
+  // Gradients of kernels: few results of very many steps, in groups.
+  const uint64_t times = shape.mapped && thin ? 8 : 1;
+  if (teams >= times * enough_teams) return 1;
+  const auto wanted = static_cast<uint32_t>(times * wanted_teams / teams);
   uint32_t count = std::clamp(std::min(wanted, grid.tiles_k / tiles_worth_a_team), 1u, most);
   return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
 }
@@ -114,7 +127,7 @@ MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
 
 MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
   MatmulTiling best;
-  if (shape.m == 1 || shape.n == 1) {
+  if ((shape.m == 1 || shape.n == 1) && !shape.mapped) {
     best = vector_tiling(shape, limits);
     best.subgroup = std::max(limits.subgroup_size, 1u);
     best.fused = limits.fused_fma;

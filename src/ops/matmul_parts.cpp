@@ -170,7 +170,8 @@ Value Writer::index(Value row, Value column) const {
 
 void Writer::store(Value row, Value column, const std::vector<Value>& sums) const {
   const auto width = static_cast<uint32_t>(sums.size());
-  const bool whole = width == 1 || (shape_.n % width == 0 && width <= 4 && width != 3 &&
+  const uint32_t run = hooks_.place && !partial_ ? hooks_.run : shape_.n;
+  const bool whole = width == 1 || (run % width == 0 && width <= 4 && width != 3 &&
                                     shape_.alignment % (width * size_of(type_)) == 0);
   if (whole) {
     if (!ragged_) return store_inside(row, column, sums);
@@ -186,7 +187,8 @@ void Writer::store_inside(Value row, Value column, const std::vector<Value>& sum
   for (uint32_t j = 0; j < width; ++j)
     stored.push_back(partial_ ? sums[j]
                               : finish_sum(k_, hooks_, type_, sums[j], work_.batch, row, column + j));
-  const Value at = index(row, column);
+  const Value at =
+      hooks_.place && !partial_ ? hooks_.place(k_, work_.batch, row, column) : index(row, column);
   if (width == 1) return to_.store(at, stored[0]);
   to_.store(quotient(at, width), width == 2 ? k_.pack({stored[0], stored[1]})
                                             : k_.pack({stored[0], stored[1], stored[2], stored[3]}));

@@ -54,7 +54,7 @@ class Tiled {
     const TeamWork work = find_work(k_, shape_, t_);
     find_lane();
     tile_a_ = tile(operand_a(shape_, t_), lanes_m_, t_.part_m);
-    tile_b_ = tile(operand_b(shape_, t_), lanes_n_, t_.part_n);
+    tile_b_ = tile(operand_b(shape_, t_), lanes_n_, t_.part_n, shape_.mapped);
     sum(work);
     store(Writer(k_, shape_, t_, hooks_, c, work), work);
     return k_.finish();
@@ -90,8 +90,8 @@ class Tiled {
     lane_m_ = quotient(block, blocks_n) * down + below;
   }
 
-  Tile tile(const OperandShape& operand, uint32_t lanes, uint32_t part) {
-    Tile made{operand, {}, lanes, part, vector_of(part), width_for(operand)};
+  Tile tile(const OperandShape& operand, uint32_t lanes, uint32_t part, bool mapped = false) {
+    Tile made{operand, {}, lanes, part, vector_of(part), width_for(operand, mapped)};
     if (operand.along_k && t_.pad == 0) turn(made);
     const bool padded = operand.along_k && made.turn == 0;
     made.stride = operand.block + (padded ? std::max(t_.pad, 4u) : 0);
@@ -111,7 +111,8 @@ class Tiled {
   }
 
   // The widest vectors that the tile gives every lane the same number of.
-  uint32_t width_for(const OperandShape& operand) const {
+  uint32_t width_for(const OperandShape& operand, bool mapped) const {
+    if (mapped) return 1;
     const uint32_t elements = operand.block * operand.block_k;
     for (uint32_t width : {4u, 2u})
       if (width * size_of(shape_.type) <= 16 && operand.allows_vectors(width) &&
@@ -135,6 +136,35 @@ class Tiled {
         scalars.push_back(x);
       }
       all.push_back(scalars);
+    }
+    return all;
+  }
+
+  // Of each access to a tile of b its column; columns that are the same are found once.
+  std::vector<MatmulHooks::Column> columns_of(const Stager& stager, const TeamWork& work) {
+    std::vector<MatmulHooks::Column> columns;
+    if (!shape_.mapped) return columns;
+    const bool shared = lanes_ % t_.block_n == 0;
+    for (const Slot& slot : stager.slots()) {
+      if (shared && !columns.empty()) {
+        columns.push_back(columns[0]);
+        continue;
+      }
+      Value column = work.column + slot.within;
+      if (shape_.n % t_.block_n != 0) column = kernel::min(column, column.like(shape_.n - 1));
+      columns.push_back(hooks_.column(k_, work.batch, column));
+    }
+    return columns;
+  }
+
+  Loaded load_mapped(const Array& from, const Stager& stager, const std::vector<MatmulHooks::Column>& columns,
+                     Value number) {
+    Loaded all;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const MatmulHooks::Element element = columns[i](number, stager.slots()[i].line);
+      Value x = convert(from.load(element.index), compute_);
+      if (element.guarded) x = select(element.inside, x, 0);
+      all.push_back({x});
     }
     return all;
   }
@@ -260,10 +290,12 @@ class Tiled {
   void sum(const TeamWork& work) {
     const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, work.row, work.batch),
         stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, work.column, work.batch);
+    const std::vector<MatmulHooks::Column> columns = columns_of(stage_b, work);
     for (uint32_t at = 0; at < t_.part_m * t_.part_n; ++at) sums_.push_back(k_.variable(compute_, 0));
     const Value first = work.first_k, zero = first.like(0), last = work.end_k - 1;
     const auto fetch = [&](Value number) {
-      return std::pair(load(a_, stage_a, number), load(b_, stage_b, number));
+      return std::pair(load(a_, stage_a, number),
+                       shape_.mapped ? load_mapped(b_, stage_b, columns, number) : load(b_, stage_b, number));
     };
     const auto place_tiles = [&](Value stage, const std::pair<Loaded, Loaded>& tiles) {
       put(tile_a_, stage_a, stage, tiles.first);

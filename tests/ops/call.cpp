@@ -342,6 +342,7 @@ const std::map<std::string, Caller, std::less<>>& callers() {
     joined.merge(arrays());
     joined.merge(reductions());
     joined.merge(linear_callers());
+    joined.merge(window_callers());
     return joined;
   }();
   return all_of_them;

@@ -16,6 +16,7 @@ namespace adit::ops {
 using Json = nlohmann::json;
 using Caller = Tensor (*)(const std::vector<Tensor>& operands, const Json& attributes);
 
+std::map<std::string, Caller, std::less<>> window_callers();
 // Every operation there is, by the name of its function in ops.hpp.
 const std::map<std::string, Caller, std::less<>>& callers();
 

@@ -6,6 +6,7 @@
 #include <adit/linalg.hpp>
 #include <adit/sort.hpp>
 #include <adit/fft.hpp>
+#include <adit/windows.hpp>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
@@ -372,6 +373,75 @@ void add_control(std::vector<DerivativeCase>& cases) {
 
 Tensor as_real(const Tensor& x) { return is_complex(x.dtype()) ? stack({real(x), imag(x)}, x.rank()) : x; }
 
+namespace {
+
+void add_windows(std::vector<DerivativeCase>& cases) {
+  auto add = [&](const char* row, std::vector<Shape> shapes, Function f) {
+    cases.push_back({row, fmt::format("{} {}", row, cases.size()), std::move(shapes), std::move(f)});
+  };
+  // Elements that no small step makes equal, in no order.
+  const auto apart = [](const Tensor& x) {
+    return x + as_type(remainder(iota(x.shape()) * 17, 31), x.dtype());
+  };
+  const WindowOptions odd{{2, 1}, {{1, 2}, {-1, 1}}, {1, 2}}, tiled{{2, 3}, {{1, 0}, {-1, 0}}};
+  add("windows", {{4, 6}, {}}, [=](const Tensors& x) { return square(windows(x[0], x[1], {2, 3}, odd)); });
+  add("windows", {{4, 6}, {}}, [=](const Tensors& x) { return square(windows(x[0], x[1], {2, 3}, tiled)); });
+  add("windows", {{3, 5}}, [=](const Tensors& x) { return square(window_sum(x[0], {2, 2}, odd)); });
+  add("windows", {{5, 6}}, [=](const Tensors& x) { return window_product(x[0], {2, 3}, odd); });
+  add("windows", {{6, 6}}, [=](const Tensors& x) {
+    return square(window_max(apart(x[0]), {2, 3}, {{2, 1}, {{1, 1}, {-1, 1}}, {1, 2}}));
+  });
+  add("windows", {{7, 6}}, [=](const Tensors& x) {
+    return square(window_min(apart(x[0]), {3, 3}, {.same = true}));
+  });
+  add("windows", {{30}}, [=](const Tensors& x) {
+    return square(window_max(apart(x[0]), {19}, {{1}, {{3, 4}}}));
+  });
+  add("windows", {{30}}, [](const Tensors& x) { return square(window_sum(x[0], {19}, {{1}, {{3, 4}}})); });
+  add("windows", {{1, 2, 4, 6}}, [=](const Tensors& x) { return square(max_pool(apart(x[0]), {2, 2})); });
+  add("windows", {{1, 2, 5, 5}}, [](const Tensors& x) {
+    return square(average_pool(x[0], {3, 2}, {{2, 1}, {{1, 1}, {1, 0}}}, false));
+  });
+  add("windows", {{5, 4}, {3, 3}, {}}, [=](const Tensors& x) {
+    return square(window_scatter_max(apart(x[0]), x[1], x[2], {2, 2}, {{2, 1}, {{0, 1}, {0, 0}}}));
+  });
+  add("windows", {{2, 5}, {}}, [](const Tensors& x) {
+    return window_reduce(x[0], x[1], {1, 3}, [](Tensor s, Tensor e) { return s * 0.5 + sin(e) * s; },
+                         {{1, 2}, {{0, 0}, {1, 1}}});
+  });
+
+  add("conv", {{2, 2, 5}, {3, 2, 2}}, [](const Tensors& x) { return square(conv(x[0], x[1])); });
+  add("conv", {{1, 4, 4, 5}, {2, 2, 2, 3}}, [](const Tensors& x) {
+    ConvOptions options;
+    options.strides = {2, 1};
+    options.padding = {{1, 2, 0}, {-1, 2, 0}};
+    options.input_dilation = {1, 2};
+    options.kernel_dilation = {2, 1};
+    options.feature_groups = 2;
+    return square(conv(x[0], x[1], options));
+  });
+  add("conv", {{2, 2, 4, 4}, {2, 1, 3, 3}}, [](const Tensors& x) {
+    ConvOptions options;
+    options.same = true;
+    options.feature_groups = 2;
+    return square(conv(x[0], x[1], options));
+  });
+  add("conv", {{2, 4, 2, 2}, {2, 2, 2, 2}}, [](const Tensors& x) {
+    ConvOptions options;
+    options.input_permutation = {1, 3, 2, 0};
+    options.kernel_permutation = {3, 2, 0, 1};
+    options.output_permutation = {0, 3, 1, 2};
+    options.padding = {{1, 0, 0}, {0, 1, 0}};
+    options.batch_groups = 2;
+    return square(conv(x[0], x[1], options));
+  });
+  add("conv", {{1, 1, 2, 3, 3}, {1, 1, 2, 2, 1}}, [](const Tensors& x) { return square(conv(x[0], x[1])); });
+  add("conv", {{1, 2, 4}, {1, 2, 2}},
+      [](const Tensors& x) { return as_real(conv(complex(x[0], x[0] * x[0]), complex(x[1], x[1] - 1.0))); });
+}
+
+}  // namespace
+
 std::vector<DerivativeCase> derivative_cases() {
   std::vector<DerivativeCase> cases;
   add_elementwise(cases);
@@ -380,6 +450,7 @@ std::vector<DerivativeCase> derivative_cases() {
   add_reductions(cases);
   add_linear(cases);
   add_control(cases);
+  add_windows(cases);
   // Rows whose derivative has none of its own in reverse: docs/ops.md says so.
   for (DerivativeCase& c : cases) c.twice = c.row != "digamma" && c.row != "while_loop";
   return cases;

@@ -35,6 +35,8 @@ const std::vector<std::string> integer_binary{"bitwise_and", "bitwise_or",  "bit
 const std::vector<std::string> running{"cumulative_sum", "cumulative_product", "cumulative_min",
                                        "cumulative_max"};
 const std::vector<std::string> factors{"solve", "lu", "qr", "eigh", "svd", "eig", "inverse"};
+const std::vector<std::string> over_windows{"window_sum", "window_product", "window_max", "window_min",
+                                            "windows"};
 const std::vector<std::string> reductions{"sum", "sum",  "reduce_max", "reduce_min", "all",
                                           "any", "mean", "variance",   "logsumexp",  "product"};
 const std::vector<std::string> folds{"add", "multiply", "maximum", "minimum", "horner"};
@@ -151,7 +153,7 @@ class Generator {
 
   bool try_step() {
     GraphStep step;
-    switch (random_.below(15)) {
+    switch (random_.below(16)) {
       case 0: step = {random_.pick(smooth), {pick()}, ops::Json::object(), {}}; break;
       case 1: step = {random_.pick(unary), {pick()}, ops::Json::object(), {}}; break;
       case 2:
@@ -166,6 +168,7 @@ class Generator {
       case 11: step = any_step(); break;
       case 12: step = fold_step(); break;
       case 13: step = factor_step(); break;
+      case 14: step = window_step(); break;
       default: step = composition_step(); break;
     }
     return !step.op.empty() && take(std::move(step));
@@ -388,6 +391,37 @@ class Generator {
             {factor, right},
             {{"lower", true}, {"left_side", random_.chance(0.5)}, {"transpose", random_.chance(0.5)}},
             {}};
+  }
+
+  // Options of windows over axes, with windows that fit.
+  ops::Json window_options(int count, const char* dilations) {
+    ops::Json strides = ops::Json::array(), padding = strides, dilated = strides;
+    for (int i = 0; i < count; ++i) {
+      strides.push_back(random_.between(1, 3));
+      padding.push_back({random_.between(-1, 2), random_.between(0, 3)});
+      dilated.push_back(random_.between(1, 2));
+    }
+    return {{"strides", strides}, {"padding", padding}, {dilations, dilated}};
+  }
+
+  GraphStep window_step() {
+    const size_t x = pick();
+    const int rank = value(x).rank();
+    if (rank == 0) return {};
+    if (rank > 2 && random_.chance(0.5)) {
+      ops::Json options = window_options(rank - 2, "kernel_dilation");
+      std::vector<int64_t> kernel{random_.between(1, 4), value(x).dim(1)};
+      for (int axis = 2; axis < rank; ++axis) kernel.push_back(random_.between(1, 3));
+      return {"conv", {x, add_leaf(value(x).dtype(), Shape(kernel))}, options, {}};
+    }
+    const std::string op = random_.pick(over_windows);
+    ops::Json options = window_options(rank, "dilations");
+    std::vector<int64_t> window;
+    for (int axis = 0; axis < rank; ++axis) window.push_back(random_.between(op == "windows" ? 2 : 1, 4));
+    options["window"] = window;
+    std::vector<size_t> operands{x};
+    if (op == "windows") operands.push_back(add_leaf(value(x).dtype(), {}));
+    return {op, operands, options, {}};
   }
 
   GraphStep composition_step() {

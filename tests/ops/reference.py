@@ -13,13 +13,15 @@ from linear import add_linear
 from fourier import add_fft
 from reductions import add_factorisations, add_folds, add_products, add_reductions
 from sorting import add_sorting
+from conv import add_conv
+from windows import add_windows
 from values import Cases
 
 
 def main():
     cases, rng = Cases(), np.random.default_rng(20240229)
     for add in (add_unary, add_pairs, add_arrays, add_reductions, add_folds, add_products, add_factorisations,
-                add_cumulative, add_linear, add_sorting, add_fft, add_random):
+                add_cumulative, add_linear, add_sorting, add_fft, add_random, add_windows, add_conv):
         cases.group = add.__name__.removeprefix("add_")
         add(cases, rng)
     cases.write(sys.argv[1])

@@ -128,12 +128,31 @@ Operands product_vjp(const Tensor& result, const Operands& operands, const Tenso
   return {spread(g, result, x) * transpose(reshape(others, moved.shape()), back)};
 }
 
-// Elements that share the place at the top share the gradient.
+// The row-major number of an element among the axes that are reduced.
+Tensor number_among(const Shape& shape, const Axes& axes, DType type) {
+  Tensor number;
+  for (const int64_t axis : axes) {
+    const auto along = static_cast<int>(axis);
+    const Tensor own = iota(shape, type, along);
+    number = number ? number * constant_integer(type, shape[along]) + own : own;
+  }
+  return number;
+}
+
+// Elements that share the place at the top share the gradient, or the last of them has it.
 Operands chosen_vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
   const Tensor& x = operands[0];
+  const auto& attributes = node_of(result).as<ReduceAttributes>();
+  if (attributes.high_tie) {
+    const Op place_of = node_of(result).op == Op::reduce_max ? Op::argmax : Op::argmin;
+    const Tensor place = make(place_of, {x}, attributes);
+    const Tensor chosen =
+        equal(number_among(x.shape(), attributes.axes, place.dtype()), spread(place, result, x));
+    return {select(chosen, spread(g, result, x), zeros_like(x))};
+  }
   const DType counts = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
   const Tensor chosen = as_type(equal(x, spread(result, result, x)), counts);
-  const Tensor share = chosen / spread(sum(chosen, node_of(result).as<ReduceAttributes>().axes), result, x);
+  const Tensor share = chosen / spread(sum(chosen, attributes.axes), result, x);
   return {spread(g, result, x) * as_type(share, x.dtype())};
 }
 

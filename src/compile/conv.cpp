@@ -1,0 +1,199 @@
+// Convolutions: which have kernels of their own on a device, and those kernels.
+#include "ops/conv.hpp"
+
+#include <optional>
+
+#include "compile/kernels.hpp"
+#include "graph/op.hpp"
+#include "graph/windows.hpp"
+
+namespace adit::compile {
+
+namespace conv_work_parts {
+
+constexpr int64_t few_products = int64_t{1} << 18;  // as of a dot that is computed where it is read
+constexpr int64_t few_steps = 512;                  // of one result, which one invocation adds up
+constexpr int64_t few_filters = 8;                  // of a group: less than tiles are made for
+
+ops::ConvShape shape_of(const Node& node) {
+  const graph::WindowAttributes& a = graph::windows_of(node);
+  const Tensor &x = node.operands[0], &w = node.operands[1];
+  ops::ConvShape shape;
+  shape.batch = x.dim(0);
+  shape.groups = a.groups;
+  shape.filters = w.dim(0) / a.groups;
+  shape.channels = w.dim(1);
+  const int spatial = a.axes.size();
+  ops::ConvAxis* axis = shape.axes.end() - spatial;
+  for (int i = 0; i < spatial; ++i)
+    *axis++ = {x.dim(2 + i), a.lengths[i], a.results[i], a.strides[i], a.dilations[i], a.low[i], a.spread[i]};
+  return shape;
+}
+
+bool is_direct(const ops::ConvShape& shape) {
+  return shape.filters < few_filters && shape.steps() <= few_steps;
+}
+
+// Lanes of a CPU read side by side only where none of them leaves x.
+bool leaves_x(const ops::ConvShape& shape) {
+  for (const ops::ConvAxis& axis : shape.axes)
+    if (axis.leaves_x() || axis.spread != 1) return true;
+  return false;
+}
+
+// The same convolution of a larger x, whose padding lies in memory.
+Tensor of_padded(const Node& node, const Tensor& x, const Tensor& w) {
+  graph::WindowAttributes a = graph::windows_of(node);
+  std::vector<Padding> padding(2);
+  for (int i = 0; i < a.axes.size(); ++i) {
+    const int64_t needed = (a.results[i] - 1) * a.strides[i] + (a.lengths[i] - 1) * a.dilations[i] + 1;
+    const int64_t spanned = (x.dim(2 + i) - 1) * a.spread[i] + 1;
+    padding.push_back({a.low[i], needed - a.low[i] - spanned, a.spread[i] - 1});
+    a.low[i] = 0;
+    a.spread[i] = 1;
+  }
+  return graph::make_conv(pad(x, graph::constant(x.dtype(), 0), padding), w, a);
+}
+
+// An x with gaps of s - 1 along an axis, as gradients of strided convolutions have: every s-th result meets
+// the same elements of the kernel, and the others only gaps. Each such set of results is a convolution
+// without gaps.
+std::optional<int> axis_with_gaps(const graph::WindowAttributes& a) {
+  constexpr int64_t most_phases = 8;
+  for (int i = 0; i < a.axes.size(); ++i)
+    if (a.spread[i] > 1 && a.spread[i] <= most_phases && a.strides[i] == 1 && a.dilations[i] == 1) return i;
+  return std::nullopt;
+}
+
+Tensor by_phases(const graph::WindowAttributes& a, int i, const Tensor& x, const Tensor& w) {
+  const int64_t gap = a.spread[i], count = (a.results[i] + gap - 1) / gap;
+  std::vector<Tensor> phases;
+  for (int64_t phase = 0; phase < gap; ++phase) {
+    graph::WindowAttributes one = a;
+    const int64_t first = ((a.low[i] - phase) % gap + gap) % gap;
+    one.spread[i] = 1;
+    one.results[i] = count;
+    one.low[i] = (a.low[i] - phase - first) / gap;
+    one.lengths[i] = std::max<int64_t>(0, (a.lengths[i] - first + gap - 1) / gap);
+    Dims starts = Dims::filled(w.rank(), 0), lengths = w.shape(), strides = Dims::filled(w.rank(), 1);
+    starts[2 + i] = std::min(first, a.lengths[i]);
+    lengths[2 + i] = a.lengths[i] - starts[2 + i];
+    strides[2 + i] = gap;
+    const bool is_empty = one.lengths[i] == 0;
+    Shape shape{x.dim(0), w.dim(0)};
+    for (const int64_t results : one.results) shape.push_back(results);
+    phases.push_back(is_empty ? zeros(shape, x.dtype())
+                              : graph::make_conv(x, slice(w, starts, lengths, strides), one));
+  }
+  Shape joined = phases[0].shape(), wanted = joined;
+  joined[2 + i] = count * gap;
+  wanted[2 + i] = a.results[i];
+  return slice(reshape(stack(phases, 3 + i), joined), Dims::filled(joined.size(), 0), wanted);
+}
+
+std::vector<Work> on_gpu(const Node& node, const ops::ConvShape& conv, Workshop& shop, Device& device) {
+  const Node &x = graph::node_of(node.operands[0]), *w = &graph::node_of(node.operands[1]);
+  const ops::ConvPlan plan = ops::plan_conv(conv, storage_type(node.type), device.limits());
+  const ops::MatmulHooks hooks = ops::conv_hooks(conv, plan);
+  const uint64_t teams = ops::matmul_teams(plan.shape, plan.tiling);
+  std::vector<Work> list;
+  if (plan.channels_last) {
+    const Node& turned = shop.make_scratch(node.type, w->shape);
+    list.push_back(kernel_on(ops::conv_weights_program(conv, plan.shape.type),
+                             static_cast<uint64_t>(element_count(w->shape)), {w, &turned}, device));
+    w = &turned;
+  }
+  const double products = static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  const kernel::Program program = ops::matmul_program(plan.shape, plan.tiling, hooks);
+  if (plan.tiling.split_k == 1) {
+    list.push_back(kernel_on(program, teams, {w, &x, &node}, device));
+    list.back().operations = 2 * products;
+    return list;
+  }
+  const auto words = static_cast<int64_t>(ops::matmul_workspace_bytes(plan.shape, plan.tiling) / 4);
+  const Node& parts = shop.make_scratch(DType::u32, {words});
+  list.push_back(kernel_on(program, teams, {w, &x, &parts}, device));
+  list.back().operations = 2 * products;
+  list.push_back(kernel_on(ops::matmul_sum_program(plan.shape, plan.tiling, hooks),
+                           ops::matmul_sum_teams(plan.shape), {&parts, &node}, device));
+  return list;
+}
+
+std::vector<Work> directly(const Node& node, const ops::ConvShape& conv, Device& device) {
+  const bool rows = device.info().kind == DeviceKind::cpu;
+  const int64_t teams = rows ? conv.results() / conv.outputs() : conv.results();
+  std::vector<Work> list;
+  list.push_back(kernel_on(ops::direct_conv_program(conv, node.type, rows), static_cast<uint64_t>(teams),
+                           {&graph::node_of(node.operands[0]), &graph::node_of(node.operands[1]), &node},
+                           device));
+  list[0].operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  return list;
+}
+
+void* address_of(const Run& run, const Location& place) {
+  return reinterpret_cast<void*>(run.buffer(place).address());
+}
+
+std::vector<Work> by_planes(const Node& node, const ops::ConvShape& conv) {
+  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
+  Work work;
+  work.name = "conv_planes";
+  work.touches = {&x, &w, &node};
+  work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  work.conduct = [&x, &w, &node, conv](const LocationOf& location_of) {
+    return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
+                     to = location_of(node)](Run& run) {
+      ops::plane_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to));
+    }};
+  };
+  std::vector<Work> list;
+  list.push_back(std::move(work));
+  return list;
+}
+
+std::vector<Work> by_library(const Node& node, const ops::ConvShape& conv, Workshop& shop) {
+  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
+  const auto words = static_cast<int64_t>((ops::host_conv_bytes(conv, node.type) + 3) / 4);
+  const Node& scratch = shop.make_scratch(DType::u32, {words});
+  Work work;
+  work.name = "blas_conv";
+  work.touches = {&x, &w, &node, &scratch};
+  work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  work.conduct = [&x, &w, &node, &scratch, conv](const LocationOf& location_of) {
+    return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
+                     to = location_of(node), room = location_of(scratch)](Run& run) {
+      ops::host_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to),
+                     address_of(run, room));
+    }};
+  };
+  std::vector<Work> list;
+  list.push_back(std::move(work));
+  return list;
+}
+
+}  // namespace conv_work_parts
+
+Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& target) {
+  using namespace conv_work_parts;
+  const ops::ConvShape conv = shape_of(node);
+  const bool is_small = conv.results() * conv.steps() <= few_products;
+  const bool direct = is_direct(conv);
+  const bool has_kernel = direct || (target.gpu ? !is_complex(node.type) : ops::has_host_conv(node.type));
+  if (is_small || !has_kernel || !conv.fits_32_bits())
+    return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+  if (const auto axis = axis_with_gaps(graph::windows_of(node)))
+    return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
+  const bool pads = direct && !target.gpu && leaves_x(conv) && !ops::has_plane_conv(conv, node.type);
+  return pads ? of_padded(node, x[0], x[1]) : Tensor();
+}
+
+std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device) {
+  using namespace conv_work_parts;
+  const ops::ConvShape conv = shape_of(node);
+  const bool direct = is_direct(conv);
+  if (direct && !shop.target.gpu && ops::has_plane_conv(conv, node.type)) return by_planes(node, conv);
+  if (direct) return directly(node, conv, device);
+  return shop.target.gpu ? on_gpu(node, conv, shop, device) : by_library(node, conv, shop);
+}
+
+}  // namespace adit::compile

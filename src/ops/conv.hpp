@@ -1,0 +1,69 @@
+// Convolutions of x [batch, groups * channels, spatial...] with w [groups * filters, channels, spatial...],
+// as kernels: by tiles of the matrix product, whose second operand is read from x through an index map, and
+// directly, a result an invocation. On a CPU the host gathers blocks of that operand for the library's
+// product.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+
+#include <adit/dtype.hpp>
+
+#include "ops/matmul.hpp"
+
+namespace adit::ops {
+
+// Along each axis, element k of window o is at place p of x where p * spread = o * stride + k * dilation -
+// low; axes that a convolution does not have come first, with extents of 1.
+struct ConvAxis {
+  int64_t input = 1, window = 1, output = 1;
+  int64_t stride = 1, dilation = 1, low = 0, spread = 1;
+  int64_t last() const { return (input - 1) * spread; }
+  int64_t least() const { return -low; }
+  int64_t most() const { return (output - 1) * stride + (window - 1) * dilation - low; }
+  bool leaves_x() const { return least() < 0 || most() > last(); }
+};
+
+struct ConvShape {
+  int64_t batch = 1, groups = 1, filters = 1, channels = 1;  // the last two: of a group
+  std::array<ConvAxis, 3> axes;
+
+  int64_t inputs() const { return axes[0].input * axes[1].input * axes[2].input; }
+  int64_t windows() const { return axes[0].window * axes[1].window * axes[2].window; }
+  int64_t outputs() const { return axes[0].output * axes[1].output * axes[2].output; }
+  int64_t steps() const { return channels * windows(); }  // products of one result
+  int64_t x_count() const { return batch * groups * channels * inputs(); }
+  int64_t results() const { return batch * groups * filters * outputs(); }
+  bool fits_32_bits() const;  // places along each axis, and everything but x and the results
+};
+
+// On a GPU: c [groups][filters, batch * outputs] = w [groups][filters, steps] * x seen as a matrix.
+struct ConvPlan {
+  MatmulShape shape;
+  MatmulTiling tiling;
+  // Steps of k go through the channels of an element of the window: w must lie as [filters, windows,
+  // channels].
+  bool channels_last = false;
+};
+ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);
+// How the product reads x and where it puts its results.
+MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan);
+// w [n, channels, windows] as [n, windows, channels]; one invocation an element. Parameters: from, to.
+kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type);
+
+// Directly, with the parameters x, w and result: one invocation a result, or (rows, for a CPU) a team a
+// filter's results of an image, line by line.
+kernel::Program direct_conv_program(const ConvShape& conv, DType type, bool rows);
+
+// On a CPU, by the host:
+bool has_host_conv(DType type);
+// Bytes that host_conv needs beside its operands.
+uint64_t host_conv_bytes(const ConvShape& conv, DType type);
+void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch);
+
+// Planes one by one, for groups of few channels and filters.
+bool has_plane_conv(const ConvShape& conv, DType type);
+void plane_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result);
+
+}  // namespace adit::ops

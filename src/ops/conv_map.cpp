@@ -1,0 +1,206 @@
+// The matrix product's view of x: a column is a window, a step of k one of its elements.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <optional>
+
+#include "ops/conv.hpp"
+
+namespace adit::ops {
+
+namespace conv_map {
+
+using kernel::Array;
+using kernel::Builder;
+using kernel::Type;
+using kernel::Value;
+
+constexpr int64_t most_of_32_bits = std::numeric_limits<int32_t>::max();
+
+uint32_t narrow(int64_t number) { return static_cast<uint32_t>(number); }
+
+// By a number known here; shifts where it is a power of two.
+Value quotient_by(Value a, uint32_t b) {
+  if (b == 1) return a;
+  return std::has_single_bit(b) ? a >> std::countr_zero(b) : a / b;
+}
+Value rest_by(Value a, uint32_t b) {
+  if (b == 1) return a.like(0);
+  return std::has_single_bit(b) ? a & (b - 1) : a % b;
+}
+
+// Numbers below zero wrap: they are larger than any place then.
+Value minus(Value a, int64_t b) {
+  if (b == 0) return a;
+  return b > 0 ? a - a.like(b) : a + a.like(-b);
+}
+
+class Column {
+ public:
+  Column(const ConvShape& conv, bool channels_last, uint32_t block_k, Value group, Value column)
+      : conv_(conv), channels_last_(channels_last), block_k_(block_k) {
+    const bool is_wide = conv.x_count() > most_of_32_bits;
+    index_type_ = is_wide ? Type::u64 : Type::u32;
+    const Value image = quotient_by(column, narrow(conv.outputs()));
+    Value left = rest_by(column, narrow(conv.outputs()));
+    for (size_t i = 3; i-- > 0;) {
+      const ConvAxis& axis = conv.axes[i];
+      const Value at = i == 0 ? left : rest_by(left, narrow(axis.output));
+      if (i > 0) left = quotient_by(left, narrow(axis.output));
+      first_[i] = minus(axis.stride == 1 ? at : at * at.like(axis.stride), axis.low);
+    }
+    Value plane = convert(image, index_type_);
+    if (conv.groups > 1) plane = plane * plane.like(conv.groups) + convert(group, index_type_);
+    base_ = plane * plane.like(conv.channels * conv.inputs());
+  }
+
+  MatmulHooks::Element at(Value tile, Value line) const {
+    std::optional<Value> inside;
+    const auto require = [&](Value condition) { inside = inside ? *inside && condition : condition; };
+    const Step step = step_at(tile, line);
+    if (!channels_last_ && conv_.steps() % block_k_ != 0)
+      require(tile * block_k_ + line < narrow(conv_.steps()));
+    Value index = base_ + convert(step.channel, index_type_) * base_.like(conv_.inputs());
+    int64_t pitch = 1;
+    for (size_t i = 3; i-- > 0;) {
+      const ConvAxis& axis = conv_.axes[i];
+      const Value k = step.window[i];
+      Value place = first_[i];
+      if (axis.window > 1) place = place + (axis.dilation == 1 ? k : k * k.like(axis.dilation));
+      if (axis.leaves_x()) require(place <= place.like(axis.last()));
+      if (axis.spread != 1) {
+        require(rest_by(place, narrow(axis.spread)) == 0);
+        place = quotient_by(place, narrow(axis.spread));
+      }
+      if (axis.input > 1) index = index + convert(place, index_type_) * index.like(pitch);
+      pitch *= axis.input;
+    }
+    MatmulHooks::Element element{index, {}, inside.has_value()};
+    if (inside) {
+      element.inside = *inside;
+      element.index = select(*inside, index, index.like(0));
+    }
+    return element;
+  }
+
+ private:
+  // A step of k: a channel, and an element of the window.
+  struct Step {
+    Value channel;
+    std::array<Value, 3> window;
+  };
+
+  Step taken_apart(Value channel, Value window) const {
+    Step step{channel, {}};
+    for (size_t i = 3; i-- > 1;) {
+      step.window[i] = rest_by(window, narrow(conv_.axes[i].window));
+      window = quotient_by(window, narrow(conv_.axes[i].window));
+    }
+    step.window[0] = window;
+    return step;
+  }
+
+  // What all lines of a tile share is found once for all of them: divisions cost more than what they serve.
+  Step step_at(Value tile, Value line) const {
+    const auto windows = narrow(conv_.windows()), channels = narrow(conv_.channels);
+    if (channels_last_) {
+      // All of a tile's steps belong to one element of the window.
+      const uint32_t tiles = channels / block_k_;
+      return taken_apart(rest_by(tile, tiles) * block_k_ + line, quotient_by(tile, tiles));
+    }
+    const Value first = tile * block_k_;
+    const auto [depth, height, width] =
+        std::array{narrow(conv_.axes[0].window), narrow(conv_.axes[1].window), narrow(conv_.axes[2].window)};
+    // A number that one step of a digit above takes back into its range.
+    const auto carried = [](Value number, uint32_t range) {
+      const Value over = number >= range;
+      return std::pair(select(over, number - range, number), select(over, number.like(1), number.like(0)));
+    };
+    if (width >= block_k_) {
+      const Step start = taken_apart(quotient_by(first, windows), rest_by(first, windows));
+      const auto [column, next_row] = carried(start.window[2] + line, width);
+      const auto [row, next_plane] = carried(start.window[1] + next_row, height);
+      const auto [plane, next_channel] = carried(start.window[0] + next_plane, depth);
+      return {start.channel + next_channel, {plane, row, column}};
+    }
+    if (windows >= block_k_) {
+      const auto [window, next_channel] = carried(rest_by(first, windows) + line, windows);
+      return taken_apart(quotient_by(first, windows) + next_channel, window);
+    }
+    const Value step = first + line;
+    return taken_apart(quotient_by(step, windows), rest_by(step, windows));
+  }
+
+  ConvShape conv_;
+  bool channels_last_;
+  uint32_t block_k_;
+  Type index_type_{};
+  Value base_;
+  std::array<Value, 3> first_;
+};
+
+}  // namespace conv_map
+
+bool ConvShape::fits_32_bits() const {
+  using conv_map::most_of_32_bits;
+  for (const ConvAxis& axis : axes)
+    if (std::max({std::abs(axis.least()), std::abs(axis.most()), axis.last(), axis.spread,
+                  axis.stride * axis.output}) > most_of_32_bits)
+      return false;
+  return std::max({steps(), filters, batch * outputs(), groups * filters * steps(), groups}) <=
+         most_of_32_bits;
+}
+
+ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits) {
+  ConvPlan plan;
+  plan.shape.type = plan.shape.result = type;
+  plan.shape.m = conv_map::narrow(conv.filters);
+  plan.shape.n = conv_map::narrow(conv.batch * conv.outputs());
+  plan.shape.k = conv_map::narrow(conv.steps());
+  plan.shape.batch = conv_map::narrow(conv.groups);
+  plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.steps());
+  plan.shape.mapped = true;
+  plan.tiling = choose_tiling(plan.shape, limits);
+  // Kernels are turned first, which is cheap where they are small.
+  constexpr int64_t most_turned = 1024;
+  plan.channels_last =
+      conv.windows() > 1 && conv.windows() <= most_turned && conv.channels % plan.tiling.block_k == 0;
+  return plan;
+}
+
+MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan) {
+  MatmulHooks hooks;
+  hooks.column = [conv, plan](kernel::Builder&, kernel::Value batch, kernel::Value column) {
+    const conv_map::Column one(conv, plan.channels_last, plan.tiling.block_k, batch, column);
+    return [one](kernel::Value tile, kernel::Value line) { return one.at(tile, line); };
+  };
+  const int64_t outputs = conv.outputs();
+  hooks.run = conv_map::narrow(outputs);
+  hooks.place = [conv, outputs](kernel::Builder&, kernel::Value batch, kernel::Value row,
+                                kernel::Value column) {
+    const kernel::Type type =
+        conv.results() > conv_map::most_of_32_bits ? kernel::Type::u64 : kernel::Type::u32;
+    const auto wide = [&](kernel::Value v) { return convert(v, type); };
+    const auto count = conv_map::narrow(outputs);
+    kernel::Value plane = wide(conv_map::quotient_by(column, count));
+    if (conv.groups > 1) plane = plane * plane.like(conv.groups) + wide(batch);
+    return (plane * plane.like(conv.filters) + wide(row)) * plane.like(outputs) +
+           wide(conv_map::rest_by(column, count));
+  };
+  return hooks;
+}
+
+kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type) {
+  kernel::Builder k("conv_weights", kernel::Team::one(128));
+  const kernel::Array from = k.buffer("w", type, kernel::Access::read),
+                      to = k.buffer("to", type, kernel::Access::write);
+  const auto windows = conv_map::narrow(conv.windows()), channels = conv_map::narrow(conv.channels);
+  const kernel::Value at = k.team(), channel = conv_map::rest_by(at, channels),
+                      line = conv_map::quotient_by(at, channels);
+  const kernel::Value window = conv_map::rest_by(line, windows),
+                      filter = conv_map::quotient_by(line, windows);
+  to[at] = from.load((filter * channels + channel) * windows + window);
+  return k.finish();
+}
+
+}  // namespace adit::ops
