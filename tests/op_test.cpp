@@ -29,7 +29,8 @@ std::string environment(const char* name) {
 
 // The parts of reference.py.
 const std::vector<std::string> groups{"unary",    "pairs",          "arrays",     "reductions", "folds",
-                                      "products", "factorisations", "cumulative", "random"};
+                                      "products", "factorisations", "cumulative", "random",     "networks",
+                                      "einsums",  "correlations",   "tables"};
 
 bool is_chosen(const Case& c, const Device& device) {
   const std::string only = environment("ADIT_OP");

@@ -318,6 +318,7 @@ const std::map<std::string, Caller, std::less<>>& callers() {
     auto joined = elementwise();
     joined.merge(arrays());
     joined.merge(reductions());
+    joined.merge(composite_callers());
     return joined;
   }();
   return all_of_them;

@@ -19,6 +19,9 @@ using Caller = Tensor (*)(const std::vector<Tensor>& operands, const Json& attri
 // Every operation there is, by the name of its function in ops.hpp.
 const std::map<std::string, Caller, std::less<>>& callers();
 
+// Of these, what stands in einsum.hpp and network.hpp.
+std::map<std::string, Caller, std::less<>> composite_callers();
+
 // Throws not_found for a name that is none, bad_argument for missing operands.
 Tensor call(std::string_view op, const std::vector<Tensor>& operands,
             const Json& attributes = Json::object());

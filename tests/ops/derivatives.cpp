@@ -298,6 +298,7 @@ std::vector<DerivativeCase> derivative_cases() {
   add_views(cases);
   add_reductions(cases);
   add_control(cases);
+  add_composites(cases);
   // Rows whose derivative has none of its own in reverse: docs/ops.md says so.
   for (DerivativeCase& c : cases) c.twice = c.row != "digamma" && c.row != "while_loop";
   return cases;
