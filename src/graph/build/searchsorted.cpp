@@ -47,18 +47,19 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, Side side) {
   searches::check(sorted, values);
   const int64_t n = sorted.dim(-1);
   const DType places = n > std::numeric_limits<int32_t>::max() ? DType::i64 : DType::i32;
-  Tensor count = zeros(values.shape(), places);
-  if (n == 0 || values.size() == 0) return count;
+  if (n == 0 || values.size() == 0) return zeros(values.shape(), places);
   const DType type = promote(sorted.dtype(), values.dtype());
-  const Tensor row = as_type(stop_gradient(sorted), type), wanted = as_type(stop_gradient(values), type);
+  const Tensor row = as_type(stop_gradient(sorted), type);
+  const Tensor wanted = as_type(stop_gradient(sorted.rank() == 1 ? flatten(values) : values), type);
+  Tensor count = zeros(wanted.shape(), places);
   const Tensor length = constant_integer(places, n);
   for (int64_t step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); step > 0; step /= 2) {
     const Tensor more = count + constant_integer(places, step), at = more - constant_integer(places, 1);
-    const Tensor element = sorted.rank() == 1 ? take(row, at) : take_along_axis(row, at, -1);
+    const Tensor element = take_along_axis(row, at, -1);
     const Tensor further = logical_and(less_equal(more, length), searches::before(element, wanted, side));
     count = select(further, more, count);
   }
-  return count;
+  return reshape(count, values.shape());
 }
 
 }  // namespace adit
