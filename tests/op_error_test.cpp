@@ -167,6 +167,7 @@ void add_networks(std::vector<Wrong>& list) {
   list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({3, 4})}});
   list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({5, 2, 4})}});
   list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), of(DType::c64, {2, 4})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({2, 4})}, {{"fused", true}}});
 }
 
 void add_einsums(std::vector<Wrong>& list) {

@@ -22,6 +22,9 @@ struct AttentionOptions {
   Tensor mask{};
   bool causal = false;            // query i sees the keys 0 to i
   std::optional<double> scale{};  // of the scores; none: 1 / sqrt(depth)
+  // By one kernel that keeps no scores in memory, where a GPU has it; only without a mask. None: where the
+  // scores are many.
+  std::optional<bool> fused{};
 };
 // softmax(scale * queries keys^T + mask) values, of queries [..., heads, n, depth], keys [..., heads, m,
 // depth] and values [..., heads, m, width]. Leading axes broadcast; where queries have a multiple of the

@@ -24,13 +24,14 @@ class Compiler {
  public:
   Compiler(Device& device, std::span<const Tensor> roots, std::span<const Tensor> inputs,
            std::span<const Tensor> numbers)
-      : device_(device), roots_(simplify(roots)) {
+      : device_(device) {
     for (size_t i = 0; i < inputs.size(); ++i)
       input_index_[&graph::node_of(inputs[i])] = static_cast<uint32_t>(i);
     for (size_t i = 0; i < numbers.size(); ++i)
       number_index_[&graph::node_of(numbers[i])] = static_cast<uint32_t>(i);
     target_.limits = device.limits();
     target_.gpu = device.info().kind != DeviceKind::cpu;
+    roots_ = simplify(roots, [&](const Node& node) { return has_attention_kernel(node, target_); });
   }
 
   std::shared_ptr<const Executable> make(const Watcher& watcher, std::vector<kernel::Program>* programs) {

@@ -57,6 +57,7 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::cumulative_product:
     case Op::cumulative_min:
     case Op::cumulative_max: return cumulative_work(node, shop, device);
+    case Op::attention: return attention_work(node, device);
     case Op::item: return {};  // its control node writes it
     default: return control_work(node, shop, device);
   }

@@ -37,6 +37,9 @@ std::vector<Work> scatter_work(const Node& node, Workshop& shop, Device& device)
 std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> cumulative_work(const Node& node, Workshop& shop, Device& device);
+std::vector<Work> attention_work(const Node& node, Device& device);
+// Whether the device has a kernel for this attention; else it is made of products.
+bool has_attention_kernel(const Node& node, const Target& target);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

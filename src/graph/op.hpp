@@ -128,6 +128,7 @@ enum class Op : uint8_t {
   cumulative_product,
   cumulative_min,
   cumulative_max,
+  attention,
   // Control flow; they yield several tensors, which `item` picks
   cond,
   while_loop,

@@ -53,7 +53,6 @@ constexpr Composite composites[] = {
     {"resize_linear", "Other extents along axes, linearly between elements."},
     {"layer_norm", "Elements less their mean, divided by their deviation, along axes."},
     {"rms_norm", "Elements divided by the root of their mean square, along axes."},
-    {"attention", "softmax(scale * queries keys^T + mask) values; heads may share keys and values."},
     {"map", "A function of each slice along axis 0, by `scan`."},
 };
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <adit/ops.hpp>
+#include <adit/network.hpp>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
@@ -45,6 +45,15 @@ Tensor lowered_argument(const Node& node, const Tensor& x) {
   const Tensor found =
       attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
   return as_type(found, node.type);
+}
+
+// Attention by products, for who has no kernel of it.
+Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
+  AttentionOptions options;
+  options.causal = node.as<graph::Which>().number != 0;
+  options.scale = 1;
+  options.fused = false;
+  return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);
 }
 
 bool is_one(const Tensor& x) {
@@ -92,6 +101,8 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x) {
 
 class Simplifier {
  public:
+  explicit Simplifier(const HasKernel& has_kernel) : has_kernel_(has_kernel) {}
+
   std::vector<Tensor> run(std::span<const Tensor> roots) {
     settle(roots);
     std::vector<Tensor> results;
@@ -124,7 +135,9 @@ class Simplifier {
       operands.push_back(current(operand));
       changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
-    if (const Tensor better = rewritten(node, operands)) {
+    const bool is_made_of_others = node.op == Op::attention && !(has_kernel_ && has_kernel_(node));
+    if (const Tensor better =
+            is_made_of_others ? lowered_attention(node, operands) : rewritten(node, operands)) {
       // What a rewrite made is made of new nodes: they are simplified in turn.
       const Tensor roots[] = {better};
       settle(roots);
@@ -152,6 +165,7 @@ class Simplifier {
     return seen_.try_emplace(std::move(key), x).first->second;
   }
 
+  const HasKernel& has_kernel_;
   std::map<std::vector<uint64_t>, Tensor> seen_;
   std::unordered_map<const Node*, Tensor> now_;
   std::unordered_set<const Node*> done_;
@@ -160,6 +174,8 @@ class Simplifier {
 
 }  // namespace
 
-std::vector<Tensor> simplify(std::span<const Tensor> roots) { return Simplifier().run(roots); }
+std::vector<Tensor> simplify(std::span<const Tensor> roots, const HasKernel& has_kernel) {
+  return Simplifier(has_kernel).run(roots);
+}
 
 }  // namespace adit::lower

@@ -25,8 +25,9 @@ Tensor norm(const Operands& x, const Json& a) {
            a.contains("axes") ? numbers(a, "axes") : Axes{-1}, a.value("epsilon", 1e-5));
 }
 Tensor call_attention(const Operands& x, const Json& a) {
-  return attention(given(x, 0), given(x, 1), given(x, 2),
-                   {given(x, 3), a.value("causal", false), number(a, "scale")});
+  AttentionOptions options{given(x, 3), a.value("causal", false), number(a, "scale"), {}};
+  if (a.contains("fused")) options.fused = a.at("fused").get<bool>();
+  return attention(given(x, 0), given(x, 1), given(x, 2), options);
 }
 Tensor call_einsum(const Operands& x, const Json& a) {
   return einsum(a.at("subscripts").get<std::string>(), std::span(x));

@@ -39,6 +39,10 @@ void add_attention(std::vector<DerivativeCase>& cases) {
       [](const Tensors& x) { return attention(x[0], x[1], x[2], {.mask = {}, .causal = true}); });
   add(cases, "dot", "attention", {{3, 2}, {4, 2}, {4, 2}, {3, 4}},
       [](const Tensors& x) { return attention(x[0], x[1], x[2], {.mask = x[3], .scale = 2.0}); });
+  for (const bool causal : {false, true})
+    add(cases, "attention", "attention", {{2, 2, 3, 2}, {2, 1, 4, 2}, {2, 1, 4, 3}}, [=](const Tensors& x) {
+      return attention(x[0], x[1], x[2], {.mask = {}, .causal = causal, .fused = true});
+    });
   // The second query sees nothing.
   add(cases, "dot", "attention", {{3, 2}, {2, 2}, {2, 2}}, [](const Tensors& x) {
     return attention(x[0], x[1], x[2], {.mask = chosen({1, 0, 0, 0, 1, 1}, {3, 2})});

@@ -94,7 +94,8 @@ def attended(q, k, v, mask, causal, scale):
     return weights @ v, (weights * (1 + size)) @ np.abs(v)
 
 
-def add_attention_case(cases, kinds, shapes, everywhere, rng, mask=None, causal=False, scale=None):
+def add_attention_case(cases, kinds, shapes, everywhere, rng, mask=None, causal=False, scale=None,
+                       fused=False):
     q, k, v = (modest(kind, shape, rng) for kind, shape in zip(kinds, shapes))
     if kinds[0] in INTEGERS:
         q, k = Array(q.kind, q.values // 20), Array(k.kind, k.values // 20)
@@ -108,6 +109,8 @@ def add_attention_case(cases, kinds, shapes, everywhere, rng, mask=None, causal=
     # Scores and weights of halves are halves.
     slack = (16 + np.sqrt(depth + shapes[1][-2])) * EPSILON[out] * size
     attributes = {"causal": True} if causal else {}
+    if fused:
+        attributes["fused"] = True
     if scale is not None:
         attributes["scale"] = scale
     cases.add("attention", [q, k, v] + ([mask] if mask is not None else []),
@@ -140,6 +143,36 @@ def add_attention(cases, rng):
     add_attention_case(cases, ["f32"] * 3, [(4, 8), (9, 8), (9, 2)], True, rng, scale=200.0)
 
 
+def add_fused(cases, rng):
+    """By one kernel where a device has it: around the ends of its blocks and tiles, and for widths of all kinds."""
+    for kind in FLOATS:
+        for causal in (False, True):
+            add_attention_case(cases, [kind] * 3, [(2, 5, 4), (2, 7, 4), (2, 7, 3)], not causal, rng, causal=causal, fused=True)
+            add_attention_case(cases, [kind] * 3, [(1, 2, 33, 16), (1, 1, 35, 16), (1, 1, 35, 16)], kind == "f32" and causal,
+                               rng, causal=causal, fused=True)
+    for number, shapes in enumerate([[(1, 1), (1, 1), (1, 1)], [(64, 8), (32, 8), (32, 8)], [(65, 8), (33, 8), (33, 32)],
+                   [(63, 5), (31, 5), (31, 33)], [(2, 3, 16, 2), (2, 3, 16, 2), (2, 3, 16, 2)],
+                   [(2, 6, 17, 4), (2, 2, 70, 4), (2, 2, 70, 4)], [(20, 64), (40, 64), (40, 64)],
+                   [(9, 128), (18, 128), (18, 100)], [(3, 130), (5, 130), (5, 4)], [(3, 7), (200, 7), (200, 1)],
+                   [(200, 3), (7, 3), (7, 6)], [(5, 0), (6, 0), (6, 2)], [(0, 4), (6, 4), (6, 2)]]):
+        for causal in (False, True):  # every case is a kernel to compile
+            add_attention_case(cases, ["f32"] * 3, shapes, causal == bool(number % 2), rng, causal=causal, fused=True)
+    # Scores that grow along the keys, and fall: the largest so far changes with every tile, or never again.
+    for sign in (1, -1):
+        q, k, v = np.ones((20, 4)), sign * np.outer(np.arange(150), np.ones(4)), rng.normal(size=(150, 8))
+        arrays = [Array("f32", x) for x in (q, k, v)]
+        result, size = attended(*[a.wide() for a in arrays], None, False, 0.5)
+        cases.add("attention", arrays, Near("f32", result, slack=64 * EPSILON["f32"] * size, ulp=1), True, fused=True)
+    x = [modest("f32", shape, rng) for shape in ((6, 4), (40, 4), (40, 4))]
+    x[1].values[35, 2] = np.nan
+    result = np.full((6, 4), np.nan)
+    cases.add("attention", x, Near("f32", result), True, fused=True)
+    # The key that is not a number comes later than causal queries see.
+    result = attended(x[0].wide(), np.nan_to_num(x[1].wide()), x[2].wide(), None, True, 0.5)[0]
+    cases.add("attention", x, Near("f32", result, slack=1e-5, ulp=1), True, fused=True, causal=True)
+
+
 def add_networks(cases, rng):
     add_norms(cases, rng)
     add_attention(cases, rng)
+    add_fused(cases, rng)

@@ -5,6 +5,7 @@
 #include <adit/network.hpp>
 
 #include "graph/build/arguments.hpp"
+#include "graph/op.hpp"
 #include "graph/operands.hpp"
 
 namespace adit {
@@ -107,6 +108,18 @@ Tensor masked(Tensor scores, const AttentionOptions& options) {
   return select(less_equal(iota(corner, DType::i32, 1), iota(corner, DType::i32, 0)), scores, never);
 }
 
+// Scores from which on memory counts: two such tensors of f32 have 8 GiB.
+constexpr int64_t many_scores = int64_t{1} << 30;
+constexpr int64_t most_columns = 128;  // of keys and values, for the kernel
+
+bool is_fused(const Form& form, const AttentionOptions& options) {
+  if (options.fused) return *options.fused;
+  const bool suits =
+      form.depth > 0 && form.depth <= most_columns && form.width <= most_columns && form.result != DType::f64;
+  const int64_t scores = element_count(form.outer()) * form.queries * form.keys;
+  return suits && !options.mask && scores >= many_scores;
+}
+
 }  // namespace attentions
 
 Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values,
@@ -117,19 +130,28 @@ Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values
   check_mask(options.mask, all_scores);
   if (options.scale && !std::isfinite(*options.scale))
     fail(op, "scale", fmt::format("expected a finite number, got {}", *options.scale));
+  if (options.mask && options.fused.value_or(false)) fail(op, "fused", "expected no mask with it, got one");
   const Shape result = joined(form.outer(), {form.queries, form.width});
   if (element_count(result) == 0 || form.keys == 0) return zeros(result, form.result);
 
   const double scale =
       options.scale.value_or(form.depth ? 1 / std::sqrt(static_cast<double>(form.depth)) : 1);
   // Scaled before the product: sums of halves stay inside of their type.
-  const Tensor scaled =
-      broadcast_to(as_type(queries, form.result), joined(form.outer(), {form.queries, form.depth})) * scale;
+  const Tensor q =
+      broadcast_to(as_type(queries, form.result), joined(form.outer(), {form.queries, form.depth}));
+  const Tensor scaled = scale == 1 ? q : q * scale;
   // Queries that share keys are rows of one product.
   const int64_t rows = form.groups * form.queries;
   const Axes batch = Axes::counted(form.inner().size());
   const Tensor k = broadcast_to(as_type(keys, form.result), joined(form.inner(), {form.keys, form.depth}));
   const Tensor v = broadcast_to(as_type(values, form.result), joined(form.inner(), {form.keys, form.width}));
+  if (is_fused(form, options)) {
+    const int64_t count = element_count(form.inner());
+    const Tensor parts[] = {reshape(scaled, {count, form.groups, form.queries, form.depth}),
+                            reshape(k, {count, form.keys, form.depth}),
+                            reshape(v, {count, form.keys, form.width})};
+    return reshape(make(Op::attention, {parts[0], parts[1], parts[2]}, Which{options.causal}), result);
+  }
   const Tensor scores =
       dot(reshape(scaled, joined(form.inner(), {rows, form.depth})), {-1}, batch, k, {-1}, batch);
   const DType working = size_of(form.result) == 2 ? DType::f32 : form.result;

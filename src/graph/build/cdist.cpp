@@ -39,7 +39,8 @@ Tensor squares_by_product(const Tensor& a, const Tensor& b) {
   const Axes batch = Axes::counted(a.rank() - 2);
   const Tensor products = dot(x, {-1}, batch, y, {-1}, batch);
   const Tensor of_x = expand_dims(sum(square(x), {-1}), -1), of_y = expand_dims(sum(square(y), {-1}), -2);
-  return maximum(of_x + of_y - 2 * products, 0);
+  const DType type = products.dtype();
+  return maximum(of_x + of_y - constant(type, 2) * products, constant(type, 0));
 }
 
 Tensor squares(const Tensor& a, const Tensor& b) {

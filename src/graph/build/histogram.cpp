@@ -74,7 +74,8 @@ Tensor histogram(const Tensor& x, const Tensor& edges, const Tensor& weights, bo
   const Tensor above = searchsorted(edges, x, Side::right);
   const Tensor last = slice(edges, {bins}, {1});
   const Tensor at_end = equal(x, reshape(last, {}));
-  const Tensor places = select(at_end, constant_integer(above.dtype(), bins - 1), above - 1);
+  const Tensor places =
+      select(at_end, constant_integer(above.dtype(), bins - 1), above - constant_integer(above.dtype(), 1));
   const Tensor totals = counts::counted(places, bins, weights);
   if (!density) return totals;
   const Tensor widths = slice(edges, {1}, {bins}) - slice(edges, {0}, {bins});

@@ -33,10 +33,10 @@ Tensor element(const Tensor& x, int64_t at) { return reshape(slice(x, {at}, {1})
 Tensor between(const Tensor& x, const Tensor& places, const Tensor& values) {
   const int64_t n = places.size();
   const Tensor above = searchsorted(places, x, Side::right);
-  const Tensor low =
-      clip(above - 1, constant_integer(above.dtype(), 0), constant_integer(above.dtype(), n - 2));
-  const Tensor x0 = take(places, low), x1 = take(places, low + 1), y0 = take(values, low),
-               y1 = take(values, low + 1);
+  const auto whole = [&](int64_t number) { return constant_integer(above.dtype(), number); };
+  const Tensor low = clip(above - whole(1), whole(0), whole(n - 2)), high = low + whole(1);
+  const Tensor x0 = take(places, low), x1 = take(places, high), y0 = take(values, low),
+               y1 = take(values, high);
   const Tensor width = select(equal(x0, x1), constant(x.dtype(), 1), x1 - x0);
   const Tensor slope = (y1 - y0) / width;
   const Tensor from_low = slope * (x - x0) + y0, from_high = slope * (x - x1) + y1;
