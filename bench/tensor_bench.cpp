@@ -159,16 +159,21 @@ void products(const Bench& bench) {
 void networks(const Bench& bench) {
   const bool is_small = default_device()->info().kind == DeviceKind::cpu;
   const Shape heads = is_small ? Shape{1, 8, 512, 64} : Shape{8, 16, 2048, 64};
+  // By products, and by one kernel.
   for (const DType type : {DType::f32, DType::f16})
-    for (const bool causal : {false, true}) {
-      if (is_small && type == DType::f16) continue;
-      bench.function(
-          fmt::format("attention{}_{}_{}", causal ? "_causal" : "", name_of(type), heads[2]),
-          [=] {
-            return Tensors{normal(heads, type), normal(heads, type), normal(heads, type)};
-          },
-          [=](const Tensors& x) { return attention(x[0], x[1], x[2], {.mask = {}, .causal = causal}); });
-    }
+    for (const bool causal : {false, true})
+      for (const bool fused : {false, true}) {
+        if (is_small && (type == DType::f16 || fused)) continue;
+        bench.function(
+            fmt::format("attention{}{}_{}_{}", fused ? "_fused" : "", causal ? "_causal" : "", name_of(type),
+                        heads[2]),
+            [=] {
+              return Tensors{normal(heads, type), normal(heads, type), normal(heads, type)};
+            },
+            [=](const Tensors& x) {
+              return attention(x[0], x[1], x[2], {.mask = {}, .causal = causal, .scale = {}, .fused = fused});
+            });
+      }
   const auto rows = [] { return Tensors{normal({8192, 4096}), normal({4096}), normal({4096})}; };
   bench.function("layer_norm_8k_4k", rows, [](const Tensors& x) { return layer_norm(x[0], x[1], x[2]); });
   bench.function("rms_norm_8k_4k", rows, [](const Tensors& x) { return rms_norm(x[0], x[1]); });

@@ -74,8 +74,9 @@ void check(Device& device, const AttentionShape& s, const AttentionTiling& tilin
         if (!(std::abs(result[row * s.width + e] - want.result[e]) <= allowed)) ++wrong;
       }
     }
-  EXPECT_EQ(wrong, 0) << tiling.block << "x" << tiling.tile << (tiling.shuffles ? " by shuffles" : "") << ", "
-                      << s.queries << " queries, " << s.keys << " keys of " << s.depth;
+  EXPECT_EQ(wrong, 0) << tiling.block << "x" << tiling.tile << ":" << tiling.rows
+                      << (tiling.interleaved ? " interleaved" : "") << (tiling.shuffles ? " by shuffles" : "")
+                      << ", " << s.queries << " queries, " << s.keys << " keys of " << s.depth;
 }
 
 class AttentionOn : public OnDevice {
@@ -92,11 +93,13 @@ TEST_P(AttentionOn, EveryTiling) {
   bool causal = false;
   // Each is a kernel to compile: every size once, both ways to meet.
   for (const AttentionTiling& tiling :
-       {AttentionTiling{16, 16, false, false}, AttentionTiling{16, 32, true, false},
-        AttentionTiling{32, 16, true, false}, AttentionTiling{64, 32, false, false}}) {
-    const uint32_t lanes = tiling.block * 2;
-    const bool may_shuffle =
-        limits.subgroup_shuffle && limits.subgroup_size >= 8 && lanes % limits.subgroup_size == 0;
+       {AttentionTiling{16, 16, 4, false, false, false}, AttentionTiling{16, 32, 8, true, false, false},
+        AttentionTiling{32, 16, 8, false, true, false}, AttentionTiling{64, 32, 4, true, true, false},
+        AttentionTiling{32, 32, 4, true, false, false}, AttentionTiling{64, 32, 8, false, true, false}}) {
+    const uint32_t lanes = tiling.block / tiling.rows * 8;
+    const bool may_shuffle = limits.subgroup_shuffle &&
+                             limits.subgroup_size >= (tiling.interleaved ? 16u : 8u) &&
+                             lanes % limits.subgroup_size == 0;
     if (lanes > limits.max_lanes || (tiling.shuffles && !may_shuffle)) continue;
     check(on(),
           {.batch = 2, .groups = 2, .queries = 37, .keys = 45, .depth = 12, .width = 40, .causal = causal},
@@ -116,7 +119,7 @@ TEST(AttentionTiling, FitsTheDevice) {
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->block, 64u);
   EXPECT_EQ(usual->tile, 32u);
-  EXPECT_TRUE(usual->shuffles && usual->fused);
+  EXPECT_TRUE(usual->shuffles && usual->interleaved && usual->fused);
   EXPECT_EQ(attention_teams(shape, *usual), 128u * 32);
   limits.subgroup_size = 4;
   EXPECT_FALSE(attention_tiling(shape, limits)->shuffles);

@@ -119,6 +119,23 @@ TEST_P(ExplainOn, GradientsOfNormsAreFewKernels) {
   EXPECT_LE(steps(rms, {0, 1, 2}), 5u);
 }
 
+// Attention without scores in memory, where the device has the kernel; else by two products.
+TEST_P(ExplainOn, FusedAttentionKeepsNoScores) {
+  const Shape heads{1, 2, 100, 16};
+  AttentionOptions options;
+  options.scale = 1;
+  options.fused = true;
+  const auto made =
+      compiled({attention(numbers(heads), numbers(heads) + 1.0f, numbers(heads) * 2.0f, options)});
+  uint64_t most = 0;
+  for (const auto& step : made.notes.steps) most = std::max(most, step.cost.bytes);
+  const bool has_kernel = device_->info().kind != DeviceKind::cpu && device_->limits().lanes_by_hand;
+  if (has_kernel)
+    EXPECT_EQ(most, 4u * 2 * 100 * 16 * 4);
+  else
+    EXPECT_GT(most, 2u * 100 * 100 * 4);
+}
+
 // exp of the row is put into memory; its product with a column is cheap, and computed by each sum for itself.
 TEST_P(ExplainOn, ARepeatedRowMakesNothingElseExpensive) {
   const Tensor product = numbers({300, 1}) * exp(numbers({1, 200}));

@@ -1,5 +1,6 @@
 #include "ops/attention.hpp"
 
+#include <array>
 #include <fmt/format.h>
 #include <limits>
 
@@ -13,7 +14,6 @@ using namespace kernel;
 namespace fused_attention {
 
 constexpr uint32_t across = 8;  // lanes that share a row
-constexpr uint32_t rows = 4;    // of a lane
 constexpr uint32_t vector = 4;  // scalars of an access to shared memory
 
 uint32_t padded_width(const AttentionShape& shape) {
@@ -39,13 +39,15 @@ class Writer {
   Writer(const AttentionShape& shape, const AttentionTiling& tiling)
       : s_(shape),
         t_(tiling),
-        lanes_(tiling.block / rows * across),
+        rows_(tiling.rows),
+        down_(tiling.block / tiling.rows),
+        lanes_(down_ * across),
         part_(tiling.tile / across),
         width_(padded_width(shape)),
         columns_(width_ / across),
         index_(wide() ? Type::u64 : Type::u32),
-        k_(fmt::format("attention_{}_{}x{}:{}x{}{}", name_of(shape.type), shape.depth, shape.width,
-                       tiling.block, tiling.tile, shape.causal ? "_causal" : ""),
+        k_(fmt::format("attention_{}_{}x{}:{}x{}:{}{}", name_of(shape.type), shape.depth, shape.width,
+                       tiling.block, tiling.tile, tiling.rows, shape.causal ? "_causal" : ""),
            Team::many(lanes_)) {}
 
   Program run() {
@@ -60,11 +62,11 @@ class Writer {
     if (!t_.shuffles) scratch_ = k_.shared(Type::f32, t_.block * across);
     find_place();
     fetch_queries();
-    for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t i = 0; i < rows_; ++i) {
       largest_.push_back(k_.variable(Type::f32, -std::numeric_limits<float>::infinity()));
       total_.push_back(k_.variable(Type::f32, 0));
     }
-    for (uint32_t i = 0; i < rows * columns_; ++i) sums_.push_back(k_.variable(Type::f32, 0));
+    for (uint32_t i = 0; i < rows_ * columns_; ++i) sums_.push_back(k_.variable(Type::f32, 0));
     k_.for_(tile_count(), [&](Value number) {
       const Value first = number * t_.tile;
       fetch_keys(first);
@@ -98,6 +100,10 @@ class Writer {
     lane_ = t_.shuffles ? k_.subgroup_number() * k_.subgroup_size() + k_.subgroup_lane() : k_.lane();
     row_ = lane_ / across;
     column_ = lane_ % across;
+    if (!t_.interleaved) return;
+    // Bit by bit: column, row, two of the column, the rest of the row.
+    row_ = (lane_ >> 1 & 1) | lane_ >> 4 << 1;
+    column_ = (lane_ & 1) | (lane_ >> 2 & 3) << 1;
   }
 
   Value tile_count() {
@@ -178,19 +184,29 @@ class Writer {
     return scalars;
   }
 
-  // A lane's rows with its keys: rows * part_ scores.
+  // A lane has every down_-th vector of rows.
+  Value row_of(uint32_t i) { return (row_ + i / vector * down_) * vector + i % vector; }
+  std::vector<Value> own_rows(const Array& from, Value line) {
+    std::vector<Value> scalars;
+    for (uint32_t i = 0; i < rows_; i += vector)
+      for (const Value& x : strip(from, line * (t_.block / vector) + i / vector * down_ + row_, vector))
+        scalars.push_back(x);
+    return scalars;
+  }
+
+  // A lane's rows with its keys: rows_ * part_ scores.
   std::vector<Variable> scores() {
     std::vector<Variable> scores;
-    for (uint32_t i = 0; i < rows * part_; ++i) scores.push_back(k_.variable(Type::f32, 0));
+    for (uint32_t i = 0; i < rows_ * part_; ++i) scores.push_back(k_.variable(Type::f32, 0));
     const uint32_t steps = unrolled(s_.depth);
     k_.for_(k_.constant(Type::u32, s_.depth / steps), [&](Value number) {
       std::vector<Value> sums;
       for (const Variable& score : scores) sums.push_back(score.get());
       for (uint32_t step = 0; step < steps; ++step) {
         const Value at = number * steps + step;
-        const std::vector<Value> q = strip(shared_queries_, at * (t_.block / rows) + row_, rows),
+        const std::vector<Value> q = own_rows(shared_queries_, at),
                                  k = strip(shared_keys_, at * across + column_, part_);
-        for (uint32_t i = 0; i < rows; ++i)
+        for (uint32_t i = 0; i < rows_; ++i)
           for (uint32_t j = 0; j < part_; ++j)
             sums[i * part_ + j] = product_sum(q[i], k[j], sums[i * part_ + j]);
       }
@@ -203,14 +219,14 @@ class Writer {
   std::vector<Value> joined(std::vector<Value> own, Value (*join)(Value, Value)) {
     if (t_.shuffles) {
       for (Value& x : own)
-        for (uint32_t mask = 1; mask < across; mask *= 2)
+        for (const uint32_t mask : t_.interleaved ? std::array{1u, 4u, 8u} : std::array{1u, 2u, 4u})
           x = join(x, k_.subgroup_shuffle_xor(x, k_.constant(Type::u32, mask)));
       return own;
     }
-    for (uint32_t i = 0; i < rows; ++i) scratch_[(row_ * rows + i) * across + column_] = own[i];
+    for (uint32_t i = 0; i < rows_; ++i) scratch_[row_of(i) * across + column_] = own[i];
     k_.barrier();
-    for (uint32_t i = 0; i < rows; ++i) {
-      const Value first = (row_ * rows + i) * across;
+    for (uint32_t i = 0; i < rows_; ++i) {
+      const Value first = row_of(i) * across;
       own[i] = scratch_[first].get();
       for (uint32_t j = 1; j < across; ++j) own[i] = join(own[i], scratch_[first + j].get());
     }
@@ -220,14 +236,14 @@ class Writer {
   Value seen(Value score, uint32_t i, uint32_t j, Value first) {
     const Value key = first + column_ * part_ + j;
     Value visible = key < static_cast<int64_t>(s_.keys);
-    if (s_.causal) visible = visible && key <= first_query_ + row_ * rows + i;
+    if (s_.causal) visible = visible && key <= first_query_ + row_of(i);
     return select(visible, score, -std::numeric_limits<float>::infinity());
   }
 
   // Powers of the scores below the largest so far, put where all lanes read them as weights.
   void weigh(const std::vector<Variable>& scores, Value first) {
     std::vector<Value> s, tops;
-    for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t i = 0; i < rows_; ++i) {
       for (uint32_t j = 0; j < part_; ++j) s.push_back(seen(scores[i * part_ + j].get(), i, j, first));
       Value top = s[i * part_];
       for (uint32_t j = 1; j < part_; ++j) top = max(top, s[i * part_ + j]);
@@ -236,7 +252,7 @@ class Writer {
     tops = joined(tops, max);
     const Value lowest = k_.constant(Type::f32, -std::numeric_limits<float>::infinity());
     std::vector<std::vector<Value>> powers(part_);
-    for (uint32_t i = 0; i < rows; ++i) {
+    for (uint32_t i = 0; i < rows_; ++i) {
       const Value before = largest_[i].get(), now = max(before, tops[i]);
       const Value shift = select(now == lowest, 0, now);  // a query that has seen nothing yet
       const Value scale = exp(before - shift);
@@ -250,8 +266,11 @@ class Writer {
       for (uint32_t c = 0; c < columns_; ++c) sums_[i * columns_ + c] = sums_[i * columns_ + c].get() * scale;
     }
     for (uint32_t j = 0; j < part_; ++j)
-      shared_weights_.store((column_ * part_ + j) * (t_.block / rows) + row_,
-                            k_.pack({powers[j][0], powers[j][1], powers[j][2], powers[j][3]}));
+      for (uint32_t i = 0; i < rows_; i += vector) {
+        const Value at = (column_ * part_ + j) * (t_.block / vector) + i / vector * down_ + row_;
+        const std::vector<Value>& p = powers[j];
+        shared_weights_.store(at, k_.pack({p[i], p[i + 1], p[i + 2], p[i + 3]}));
+      }
   }
 
   void add_values() {
@@ -261,11 +280,11 @@ class Writer {
       for (const Variable& sum : sums_) sums.push_back(sum.get());
       for (uint32_t step = 0; step < steps; ++step) {
         const Value at = number * steps + step;
-        const std::vector<Value> weights = strip(shared_weights_, at * (t_.block / rows) + row_, rows);
+        const std::vector<Value> weights = own_rows(shared_weights_, at);
         for (uint32_t c = 0; c < columns_; c += vector) {
           const std::vector<Value> v =
               strip(shared_values_, at * (width_ / vector) + c / vector * across + column_, vector);
-          for (uint32_t i = 0; i < rows; ++i)
+          for (uint32_t i = 0; i < rows_; ++i)
             for (uint32_t j = 0; j < vector; ++j) {
               Value& sum = sums[i * columns_ + c + j];
               sum = product_sum(weights[i], v[j], sum);
@@ -281,8 +300,8 @@ class Writer {
     for (const Variable& total : total_) own.push_back(total.get());
     const std::vector<Value> totals = joined(own, [](Value a, Value b) { return a + b; });
     const bool whole = s_.width % vector == 0 && size_of(s_.type) == 4;
-    for (uint32_t i = 0; i < rows; ++i) {
-      const Value row = first_query_ + row_ * rows + i;
+    for (uint32_t i = 0; i < rows_; ++i) {
+      const Value row = first_query_ + row_of(i);
       const Value scale = 1 / select(totals[i] == 0, 1, totals[i]);
       k_.if_(row < static_cast<int64_t>(s_.queries), [&] {
         const Value start = (query_rows_ + convert(row, index_)) * s_.width;
@@ -306,8 +325,8 @@ class Writer {
 
   const AttentionShape& s_;
   const AttentionTiling& t_;
-  const uint32_t lanes_, part_, width_,
-      columns_;  // part_: keys of a lane; columns_: of the values, of a lane
+  const uint32_t rows_, down_, lanes_;     // queries of a lane; lanes down the queries; all lanes
+  const uint32_t part_, width_, columns_;  // keys of a lane; columns of the values, and those of a lane
   const Type index_;
   Builder k_;
   Array queries_, keys_, values_, result_;
@@ -329,10 +348,12 @@ std::optional<AttentionTiling> attention_tiling(const AttentionShape& shape, con
   if (shape.keys >= uint64_t{1} << 30 || shape.queries >= uint64_t{1} << 30) return std::nullopt;
   for (const uint32_t tile : {32u, 16u})
     for (const uint32_t block : {64u, 32u, 16u}) {
-      AttentionTiling t{block, tile, false, limits.fused_fma};
-      const uint32_t lanes = block / rows * across;
-      t.shuffles = limits.subgroup_shuffle && limits.fixed_subgroups && limits.subgroup_size >= across &&
-                   lanes % limits.subgroup_size == 0;
+      AttentionTiling t{block, tile, 8, false, false, limits.fused_fma};
+      const uint32_t lanes = block / t.rows * across;
+      const uint32_t together = limits.subgroup_size;
+      t.shuffles =
+          limits.subgroup_shuffle && limits.fixed_subgroups && together >= across && lanes % together == 0;
+      t.interleaved = t.shuffles && together % (2 * across) == 0;
       if (lanes > limits.max_lanes || shared_bytes(shape, t) > limits.shared_bytes) continue;
       const uint64_t tiles = (shape.keys + tile - 1) / tile;
       const uint64_t trips = tiles * (1 + shape.depth / unrolled(shape.depth) + tile / unrolled(tile));

@@ -22,10 +22,12 @@ struct AttentionShape {
 };
 
 struct AttentionTiling {
-  uint32_t block = 64;   // queries of a team, four a lane
-  uint32_t tile = 32;    // keys at a time
-  bool shuffles = true;  // lanes of a row are in one subgroup; else they meet in shared memory
-  bool fused = true;     // multiply and add in one instruction
+  uint32_t block = 64;      // queries of a team
+  uint32_t tile = 32;       // keys at a time: 16 or 32
+  uint32_t rows = 8;        // queries of a lane: 4 or 8
+  bool shuffles = true;     // lanes of a row are in one subgroup; else they meet in shared memory
+  bool interleaved = true;  // lanes two apart share a column: a GPU then serves more of them at once
+  bool fused = true;        // multiply and add in one instruction
 };
 
 // The largest tiles that fit the device; none where there are none, or it lacks something.
