@@ -86,8 +86,9 @@ Tensor corrcoef(const Tensor& x, bool variables_in_rows) {
   const Tensor all = covariances::matrices(
       "corrcoef", x, {.variables_in_rows = variables_in_rows, .frequencies = {}, .weights = {}});
   const DType type = float_of(x.dtype());
-  if (x.rank() == 1) return as_type(reshape(all / all, {}), type);
-  const Tensor deviations = sqrt(covariances::variances(all));
+  const Tensor variances = covariances::variances(all);
+  if (x.rank() == 1) return as_type(reshape(all, {}) / reshape(variances, {}), type);
+  const Tensor deviations = sqrt(variances);
   const Tensor ratio = all / expand_dims(deviations, -1) / expand_dims(deviations, -2);
   if (!is_complex(type)) return as_type(clip(ratio, -1, 1), type);  // roundings reach beyond
   return complex(clip(real(ratio), -1, 1), clip(imag(ratio), -1, 1));
