@@ -242,6 +242,63 @@ void windows_and_convolutions(const Bench& bench) {
       [](const Tensors& x) { return window_sum(x[0], {1000}); });
 }
 
+// Attention as 8 sequences of 2048 in 16 heads of 64 have it (on a CPU: 1 of 512 in 8), norms, and sums of
+// products.
+void networks(const Bench& bench) {
+  const bool is_small = default_device()->info().kind == DeviceKind::cpu;
+  const Shape heads = is_small ? Shape{1, 8, 512, 64} : Shape{8, 16, 2048, 64};
+  // By products, and by one kernel.
+  for (const DType type : {DType::f32, DType::f16})
+    for (const bool causal : {false, true})
+      for (const bool fused : {false, true}) {
+        if (is_small && (type == DType::f16 || fused)) continue;
+        bench.function(
+            fmt::format("attention{}{}_{}_{}", fused ? "_fused" : "", causal ? "_causal" : "", name_of(type),
+                        heads[2]),
+            [=] {
+              return Tensors{normal(heads, type), normal(heads, type), normal(heads, type)};
+            },
+            [=](const Tensors& x) {
+              return attention(x[0], x[1], x[2], {.mask = {}, .causal = causal, .scale = {}, .fused = fused});
+            });
+      }
+  const auto rows = [] { return Tensors{normal({8192, 4096}), normal({4096}), normal({4096})}; };
+  bench.function("layer_norm_8k_4k", rows, [](const Tensors& x) { return layer_norm(x[0], x[1], x[2]); });
+  bench.function("rms_norm_8k_4k", rows, [](const Tensors& x) { return rms_norm(x[0], x[1]); });
+  bench.function("layer_norm_grad_8k_4k", rows, [](const Tensors& x) {
+    return value_and_grad_of([](const Tensors& y) { return Tensors{sum(sin(layer_norm(y[0], y[1], y[2])))}; },
+                             x, {0})
+        .grads[0];
+  });
+  // From the right: matrices times a vector, thrice; from the left it would be products of matrices.
+  bench.function(
+      "einsum_chain_4",
+      [] {
+        return Tensors{normal({2048, 2048}), normal({2048, 2048}), normal({2048, 2048}), normal({2048})};
+      },
+      [](const Tensors& x) { return einsum("ij,jk,kl,l->i", std::span(x)); });
+  bench.function(
+      "einsum_batch",
+      [] {
+        return Tensors{normal({64, 256, 256}), normal({64, 256, 256})};
+      },
+      [](const Tensors& x) { return einsum("bij,bkj->bik", std::span(x)); });
+}
+
+void tables(const Bench& bench) {
+  const int64_t n = 1 << 22;
+  const auto make = [=] { return Tensors{linspace(-4, 4, 1 << 16).eval(), normal({n})}; };
+  bench.function("searchsorted_64k_4M", make, [](const Tensors& x) { return searchsorted(x[0], x[1]); });
+  bench.function("interpolate_64k_4M", make, [](const Tensors& x) { return interpolate(x[1], x[0], x[0]); });
+  bench.function("histogram_100_4M", make, [](const Tensors& x) { return histogram(x[1], 100, -4, 4); });
+  bench.function(
+      "cdist_f32_2048_64",
+      [] {
+        return Tensors{normal({2048, 64}), normal({2048, 64})};
+      },
+      [](const Tensors& x) { return cdist(x[0], x[1]); });
+}
+
 void indexing(const Bench& bench) {
   const int64_t n = 1 << 22;
   const auto make = [=] {
@@ -404,6 +461,8 @@ int main(int argc, char** argv) {
     reductions(bench);
     products(bench);
     transforms(bench);
+    networks(bench);
+    tables(bench);
     indexing(bench);
     sorting(bench);
     linear(bench);

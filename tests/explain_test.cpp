@@ -92,6 +92,50 @@ TEST_P(ExplainOn, ReductionsReadTheirOperandAndWriteTheirRows) {
   EXPECT_EQ(total({softmax(numbers({300, 64}))}).bytes, 2u * 300 * 64 * 4);
 }
 
+// Norms are one kernel: rows come from memory once and go there once.
+TEST_P(ExplainOn, NormsAreOneKernel) {
+  const Tensor x = numbers({300, 512}), scale = numbers({512}), shift = numbers({512});
+  for (const Tensor& normal : {layer_norm(x, scale, shift), rms_norm(x, scale, shift)}) {
+    const auto made = compiled({normal});
+    EXPECT_EQ(made.notes.steps.size(), 1u);
+    EXPECT_EQ(made.notes.steps[0].cost.bytes, 2u * 300 * 512 * 4 + 2 * 512 * 4);
+  }
+}
+
+// Their gradients: of x by one kernel, those of scale and shift by sums over the rows, each in two
+// steps.
+TEST_P(ExplainOn, GradientsOfNormsAreFewKernels) {
+  const Tensor x = numbers({300, 512}), scale = numbers({512}), shift = numbers({512}),
+               weights = numbers({300, 512});
+  const auto steps = [&](const std::function<Tensor(const Tensors&)>& f, const std::vector<int>& which) {
+    const Function loss = [&](const Tensors& y) { return Tensors{sum(f(y) * weights)}; };
+    return compiled(value_and_grad_of(loss, {x, scale, shift}, which).grads).notes.steps.size();
+  };
+  const auto layer = [](const Tensors& y) { return layer_norm(y[0], y[1], y[2]); };
+  const auto rms = [](const Tensors& y) { return rms_norm(y[0], y[1], y[2]); };
+  EXPECT_EQ(steps(layer, {0}), 1u);
+  EXPECT_EQ(steps(rms, {0}), 1u);
+  EXPECT_LE(steps(layer, {0, 1, 2}), 5u);
+  EXPECT_LE(steps(rms, {0, 1, 2}), 5u);
+}
+
+// Attention without scores in memory, where the device has the kernel; else by two products.
+TEST_P(ExplainOn, FusedAttentionKeepsNoScores) {
+  const Shape heads{1, 2, 100, 16};
+  AttentionOptions options;
+  options.scale = 1;
+  options.fused = true;
+  const auto made =
+      compiled({attention(numbers(heads), numbers(heads) + 1.0f, numbers(heads) * 2.0f, options)});
+  uint64_t most = 0;
+  for (const auto& step : made.notes.steps) most = std::max(most, step.cost.bytes);
+  const bool has_kernel = device_->info().kind != DeviceKind::cpu && device_->limits().lanes_by_hand;
+  if (has_kernel)
+    EXPECT_EQ(most, 4u * 2 * 100 * 16 * 4);
+  else
+    EXPECT_GT(most, 2u * 100 * 100 * 4);
+}
+
 // exp of the row is put into memory; its product with a column is cheap, and computed by each sum for itself.
 TEST_P(ExplainOn, ARepeatedRowMakesNothingElseExpensive) {
   const Tensor product = numbers({300, 1}) * exp(numbers({1, 200}));

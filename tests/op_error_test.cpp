@@ -249,6 +249,94 @@ void add_reductions(std::vector<Wrong>& list) {
   list.push_back({"triangular_solve", {f({3, 3}), f({2, 3})}});
 }
 
+void add_networks(std::vector<Wrong>& list) {
+  for (const char* op : {"layer_norm", "rms_norm"}) {
+    list.push_back({op, {f({})}});
+    list.push_back({op, {f({2, 3})}, {{"axes", {2}}}});
+    list.push_back({op, {f({2, 3})}, {{"axes", {1, 1}}}});
+    list.push_back({op, {f({2, 3}), f({2})}});
+    list.push_back({op, {f({2, 3}), f({3}), f({2, 3})}});
+    list.push_back({op, {of(DType::c64, {2, 3})}});
+    list.push_back({op, {f({2, 3}), of(DType::c64, {3})}});
+    list.push_back({op, {f({2, 3})}, {{"epsilon", -1.0}}});
+  }
+  list.push_back({"attention", {f({3}), f({4, 3}), f({4, 3})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 2}), f({4, 3})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({5, 3})}});
+  list.push_back({"attention", {f({5, 2, 3}), f({2, 4, 3}), f({2, 4, 3})}});
+  list.push_back({"attention", {f({4, 2, 3}), f({2, 4, 3}), f({3, 4, 3})}});
+  list.push_back({"attention", {f({2, 4, 2, 3}), f({3, 4, 4, 3}), f({2, 4, 4, 3})}});
+  list.push_back({"attention", {of(DType::c64, {2, 3}), f({4, 3}), f({4, 3})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({3, 4})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({5, 2, 4})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), of(DType::c64, {2, 4})}});
+  list.push_back({"attention", {f({2, 3}), f({4, 3}), f({4, 3}), f({2, 4})}, {{"fused", true}}});
+}
+
+void add_einsums(std::vector<Wrong>& list) {
+  const auto einsum = [&](const char* subscripts, std::vector<Tensor> operands) {
+    list.push_back({"einsum", std::move(operands), {{"subscripts", subscripts}}});
+  };
+  einsum("ij", {f({2})});
+  einsum("i", {f({2, 3})});
+  einsum("ij,jk", {f({2, 3})});
+  einsum("ij", {f({2, 3}), f({3})});
+  einsum("ij,jk->ik", {f({2, 3}), f({4, 3})});
+  einsum("ii", {f({2, 3})});
+  einsum("ii", {f({1, 3})});
+  einsum("ij->ijk", {f({2, 3})});
+  einsum("ij->ii", {f({2, 3})});
+  einsum("i%", {f({2, 3})});
+  einsum("i..", {f({2, 3})});
+  einsum("...i...", {f({2, 3})});
+  einsum("...i->i", {f({2, 3})});
+  einsum("...,...", {f({2, 3}), f({4})});
+  einsum("ij->ji->ij", {f({2, 3})});
+  einsum("abcdefg,hijklmn->abcdefghijklmn", {f(Shape::filled(7, 1)), f(Shape::filled(7, 1))});
+  einsum("", {});
+  list.push_back({"kron", {f(Shape::filled(7, 1)), f({2})}});
+  list.push_back({"tensordot", {f({2, 3}), f({3, 2})}});
+  list.push_back({"tensordot", {f({2, 3}), f({3, 2})}, {{"count", 3}}});
+  list.push_back({"tensordot", {f({2, 3}), f({3, 2})}, {{"axes_a", {1}}, {"axes_b", {0, 1}}}});
+  list.push_back({"tensordot", {f({3, 3}), f({3, 3})}, {{"axes_a", {1, 1}}, {"axes_b", {0, 1}}}});
+  list.push_back({"tensordot", {f({2, 3}), f({3, 2})}, {{"axes_a", {2}}, {"axes_b", {0}}}});
+}
+
+void add_tables(std::vector<Wrong>& list) {
+  list.push_back({"covariance", {f({})}});
+  list.push_back({"covariance", {f({2, 3}), f({3})}, {{"frequencies", true}}});
+  list.push_back({"covariance", {f({2, 3}), i({2})}, {{"frequencies", true}}});
+  list.push_back({"covariance", {f({2, 3}), f({2})}, {{"weights", true}}});
+  list.push_back({"covariance", {f({2, 3}), of(DType::c64, {3})}, {{"weights", true}}});
+  list.push_back({"corrcoef", {f({})}});
+  list.push_back({"cdist", {f({3}), f({2, 3})}});
+  list.push_back({"cdist", {f({2, 3}), f({2, 4})}});
+  list.push_back({"cdist", {f({2, 2, 3}), f({3, 2, 3})}});
+  list.push_back({"cdist", {of(DType::c64, {2, 3}), f({2, 3})}});
+  list.push_back({"searchsorted", {f({}), f({3})}});
+  list.push_back({"searchsorted", {f({2, 3}), f({3, 3})}});
+  list.push_back({"searchsorted", {f({2, 3}), f({})}});
+  list.push_back({"searchsorted", {of(DType::c64, {3}), f({3})}});
+  list.push_back({"bincount", {f({3})}, {{"length", 2}}});
+  list.push_back({"bincount", {i({3})}, {{"length", -1}}});
+  list.push_back({"bincount", {i({3}), f({2})}, {{"length", 2}}});
+  list.push_back({"histogram", {f({3}), f({1})}});
+  list.push_back({"histogram", {f({3}), f({2, 2})}});
+  list.push_back({"histogram", {f({3}), f({2}), f({2})}});
+  list.push_back({"histogram", {of(DType::c64, {3}), f({2})}});
+  list.push_back({"histogram", {f({3})}, {{"bins", 0}, {"low", 0.0}, {"high", 1.0}}});
+  list.push_back({"histogram", {f({3})}, {{"bins", 2}, {"low", 2.0}, {"high", 1.0}}});
+  list.push_back({"histogram_edges", {}, {{"bins", 2}, {"low", 0.0}, {"high", 1.0}, {"type", "i32"}}});
+  list.push_back({"interpolate", {f({3}), f({0}), f({0})}});
+  list.push_back({"interpolate", {f({3}), f({2}), f({3})}});
+  list.push_back({"interpolate", {f({3}), f({2, 2}), f({2, 2})}});
+  list.push_back({"interpolate", {of(DType::c64, {3}), f({2}), f({2})}});
+  list.push_back({"resize_linear", {f({3})}, {{"axes", {1}}, {"lengths", {2}}}});
+  list.push_back({"resize_linear", {f({3})}, {{"axes", {0}}, {"lengths", {2, 2}}}});
+  list.push_back({"resize_linear", {f({3})}, {{"axes", {0}}, {"lengths", {-2}}}});
+  list.push_back({"resize_linear", {f({0})}, {{"axes", {0}}, {"lengths", {2}}}});
+}
+
 std::vector<Wrong> wrong_of_their_own() {
   std::vector<Wrong> list;
   add_elementwise(list);
@@ -256,6 +344,9 @@ std::vector<Wrong> wrong_of_their_own() {
   add_indexing(list);
   add_reductions(list);
   add_windows(list);
+  add_networks(list);
+  add_einsums(list);
+  add_tables(list);
   return list;
 }
 

@@ -28,7 +28,10 @@ std::string environment(const char* name) {
 }
 
 // The parts of reference.py.
-const std::vector<std::string> groups{"unary", "pairs", "arrays", "reductions", "folds", "products", "factorisations", "cumulative", "linear", "sorting", "random", "fft", "windows", "conv"};
+const std::vector<std::string> groups{
+    "unary",          "pairs",      "arrays",   "reductions", "folds",        "products",
+    "factorisations", "cumulative", "linear",   "sorting",    "random",       "fft",
+    "windows",        "conv",       "networks", "einsums",    "correlations", "tables"};
 
 bool is_chosen(const Case& c, const Device& device) {
   const std::string only = environment("ADIT_OP");

@@ -11,12 +11,14 @@
 #include <adit/dlpack.hpp>
 #include <adit/draws.hpp>
 #include <adit/dtype.hpp>
+#include <adit/einsum.hpp>
 #include <adit/error.hpp>
 #include <adit/explain.hpp>
 #include <adit/fft.hpp>
 #include <adit/io.hpp>
 #include <adit/linalg.hpp>
 #include <adit/model.hpp>
+#include <adit/network.hpp>
 #include <adit/ops.hpp>
 #include <adit/random.hpp>
 #include <adit/sample.hpp>

@@ -28,7 +28,8 @@ class Compiler {
     target_.limits = device.limits();
     target_.gpu = device.info().kind != DeviceKind::cpu;
     roots_ = simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
-      return conv_on(node, operands, target_);
+      if (node.op == Op::conv) return conv_on(node, operands, target_);
+      return has_attention_kernel(node, target_) ? Tensor() : lowered_attention(node, operands);
     });
     for (size_t i = 0; i < inputs.size(); ++i)
       input_index_[&graph::node_of(inputs[i])] = static_cast<uint32_t>(i);

@@ -146,6 +146,7 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::fft:
     case Op::ifft: return fft_work(node, shop, device);
     case Op::conv: return conv_work(node, shop, device);
+    case Op::attention: return attention_work(node, device);
     case Op::item: return {};  // its control node writes it
     default: return control_work(node, shop, device);
   }

@@ -45,6 +45,9 @@ std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device);
 // What a convolution becomes before it is cut into kernels; nothing where it stays what it is.
 Tensor conv_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
+std::vector<Work> attention_work(const Node& node, Device& device);
+// Whether the device has a kernel for this attention; else it is made of products.
+bool has_attention_kernel(const Node& node, const Target& target);
 std::vector<Work> control_work(const Node& node, Workshop& shop, Device& device);
 
 // A program whose parameters are these tensors, in order.

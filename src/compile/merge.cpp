@@ -103,7 +103,9 @@ class Merger {
       return c.roots.size() <= 3 && all_reads(p, reads, {Reading::whole});
     }
     if (p.form == Group::Form::kernel || c.form == Group::Form::kernel) return false;
-    if (p.roots.size() + c.roots.size() > 8) return false;
+    // Sums along rows mostly stay inside of the kernel, and so do not count as much.
+    const size_t most_roots = p.form == Group::Form::rows ? 12 : 8;
+    if (p.roots.size() + c.roots.size() > most_roots) return false;
     if (p.form == Group::Form::loop && c.form == Group::Form::loop) {
       if (element_count(p.roots[0]->shape) != element_count(c.roots[0]->shape)) return false;
       return all_reads(p, reads, {Reading::whole});

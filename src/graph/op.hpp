@@ -133,6 +133,7 @@ enum class Op : uint8_t {
   fft,
   ifft,
   conv,
+  attention,
   // Of these, each result is an `item`
   lu,
   qr,

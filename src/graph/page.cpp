@@ -58,6 +58,25 @@ constexpr Composite composites[] = {
     {"matrix_power", "By squaring; negative powers of the inverse."},
     {"matrix_exponential", "Scaling, Pade's approximation of order 13, squaring."},
     {"argsort", "Where `sort` takes its elements from; `top_k`, `median` and `unique` follow from `sort`."},
+    {"einsum",
+     "Sums of products by subscripts, as numpy.einsum; two operands at a time, in the order that costs "
+     "least."},
+    {"kron", "Blocks of one tensor, each times an element of another."},
+    {"tensordot", "`dot` over pairs of axes."},
+    {"covariance", "Covariances of variables; `corrcoef` divides by the deviations."},
+    {"corrcoef", "Correlations of variables."},
+    {"cdist",
+     "Distances between all rows of two matrices: euclidean, squared, manhattan, chebyshev. Beyond 64 "
+     "columns the first two by a product: squares are then within some units of the squares of the rows' "
+     "distances from the mean row."},
+    {"searchsorted", "Where values go into rows that ascend; i32 (i64 beyond 2^31)."},
+    {"bincount", "How often numbers from 0 on occur, or sums of their weights; `histogram` counts in bins."},
+    {"histogram", "How many elements lie between edges, or the sums of their weights."},
+    {"histogram_edges", "The edges of bins of equal width."},
+    {"interpolate", "The line through points, as numpy.interp."},
+    {"resize_linear", "Other extents along axes, linearly between elements."},
+    {"layer_norm", "Elements less their mean, divided by their deviation, along axes."},
+    {"rms_norm", "Elements divided by the root of their mean square, along axes."},
     {"map", "A function of each slice along axis 0, by `scan`."},
 };
 

@@ -14,7 +14,9 @@ namespace {
 
 std::vector<Row> join_rows() {
   std::vector<Row> rows(static_cast<size_t>(Op::op_count));
-  for (const auto& group : {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(), reduction_rows(), product_rows(), linear_rows(), cumulative_rows(), sort_rows(), fft_rows(), window_rows(), control_rows()})
+  for (const auto& group :
+       {leaf_rows(), unary_rows(), binary_rows(), view_rows(), index_rows(), reduction_rows(), product_rows(),
+        linear_rows(), cumulative_rows(), sort_rows(), fft_rows(), window_rows(), control_rows()})
     for (const Row& row : group) {
       Row& place = rows[static_cast<size_t>(row.op)];
       if (!place.name.empty())

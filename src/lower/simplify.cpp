@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include <adit/ops.hpp>
+#include <adit/network.hpp>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
@@ -16,6 +16,14 @@ namespace adit::lower {
 
 using graph::Node;
 using graph::Op;
+
+Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
+  AttentionOptions options;
+  options.causal = node.as<graph::Which>().number != 0;
+  options.scale = 1;
+  options.fused = false;
+  return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);
+}
 
 namespace {
 
@@ -59,7 +67,7 @@ bool is_one(const Tensor& x) {
 }
 
 // Exact identities only: x + 0 is not one, since -0 + 0 is 0.
-Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const ConvRule& rule) {
+Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering& lowering) {
   switch (node.op) {
     case Op::alias:
     case Op::stop_gradient: return x[0];
@@ -99,14 +107,16 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const ConvRule&
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
     case Op::dot: return in_product_form(node, x);
-    case Op::conv: return rule ? rule(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+    case Op::attention: return lowering ? lowering(node, x) : lowered_attention(node, x);
+    case Op::conv:
+      return lowering ? lowering(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
     default: return {};
   }
 }
 
 class Simplifier {
  public:
-  explicit Simplifier(const ConvRule& rule) : rule_(rule) {}
+  explicit Simplifier(const Lowering& lowering) : lowering_(lowering) {}
 
   std::vector<Tensor> run(std::span<const Tensor> roots) {
     settle(roots);
@@ -140,7 +150,7 @@ class Simplifier {
       operands.push_back(current(operand));
       changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
     }
-    if (const Tensor better = rewritten(node, operands, rule_)) {
+    if (const Tensor better = rewritten(node, operands, lowering_)) {
       // What a rewrite made is made of new nodes: they are simplified in turn.
       const Tensor roots[] = {better};
       settle(roots);
@@ -168,7 +178,7 @@ class Simplifier {
     return seen_.try_emplace(std::move(key), x).first->second;
   }
 
-  const ConvRule& rule_;
+  const Lowering& lowering_;
   std::map<std::vector<uint64_t>, Tensor> seen_;
   std::unordered_map<const Node*, Tensor> now_;
   std::unordered_set<const Node*> done_;
@@ -177,8 +187,8 @@ class Simplifier {
 
 }  // namespace
 
-std::vector<Tensor> simplify(std::span<const Tensor> roots, const ConvRule& rule) {
-  return Simplifier(rule).run(roots);
+std::vector<Tensor> simplify(std::span<const Tensor> roots, const Lowering& lowering) {
+  return Simplifier(lowering).run(roots);
 }
 
 }  // namespace adit::lower

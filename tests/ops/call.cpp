@@ -343,6 +343,7 @@ const std::map<std::string, Caller, std::less<>>& callers() {
     joined.merge(reductions());
     joined.merge(linear_callers());
     joined.merge(window_callers());
+    joined.merge(composite_callers());
     return joined;
   }();
   return all_of_them;

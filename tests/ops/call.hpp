@@ -20,6 +20,9 @@ std::map<std::string, Caller, std::less<>> window_callers();
 // Every operation there is, by the name of its function in ops.hpp.
 const std::map<std::string, Caller, std::less<>>& callers();
 
+// Of these, what stands in einsum.hpp and network.hpp.
+std::map<std::string, Caller, std::less<>> composite_callers();
+
 // Throws not_found for a name that is none, bad_argument for missing operands.
 Tensor call(std::string_view op, const std::vector<Tensor>& operands,
             const Json& attributes = Json::object());

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <map>
 
+#include <adit/fft.hpp>
 #include <adit/linalg.hpp>
 #include <adit/sort.hpp>
-#include <adit/fft.hpp>
 #include <adit/windows.hpp>
 
 #include "graph/op.hpp"
@@ -451,6 +451,7 @@ std::vector<DerivativeCase> derivative_cases() {
   add_linear(cases);
   add_control(cases);
   add_windows(cases);
+  add_composites(cases);
   // Rows whose derivative has none of its own in reverse: docs/ops.md says so.
   for (DerivativeCase& c : cases) c.twice = c.row != "digamma" && c.row != "while_loop";
   return cases;

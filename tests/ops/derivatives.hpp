@@ -22,6 +22,9 @@ struct DerivativeCase {
 // Of elementwise rows made from the table, of all others written down.
 std::vector<DerivativeCase> derivative_cases();
 
+// Of these, what stands in einsum.hpp and network.hpp.
+void add_composites(std::vector<DerivativeCase>& cases);
+
 // Any tensor as one of real numbers, so that complex results have a real sum.
 Tensor as_real(const Tensor& x);
 

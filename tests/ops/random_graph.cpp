@@ -340,7 +340,23 @@ class Generator {
     return {random_.pick(reductions), {x}, {{"axes", some_axes(x)}, {"keep_axes", random_.chance(0.5)}}, {}};
   }
 
+  GraphStep attention_step() {
+    const DType type = random_.chance(0.7) ? DType::f32 : DType::f64;
+    const int64_t batch = random_.between(1, 2), groups = random_.between(1, 2),
+                  count = random_.between(1, 9), keys = random_.between(1, 40), depth = random_.between(1, 9),
+                  width = random_.between(1, 5);
+    // Of sines: a result that can be moved shows how far those of attention may differ.
+    std::vector<size_t> parts;
+    for (const Shape& shape :
+         {Shape{batch, groups, count, depth}, Shape{batch, 1, keys, depth}, Shape{batch, 1, keys, width}}) {
+      if (!take({"sin", {add_leaf(type, shape)}, ops::Json::object(), {}})) return {};
+      parts.push_back(values_.size() - 1);
+    }
+    return {"attention", parts, {{"fused", true}, {"causal", random_.chance(0.5)}}, {}};
+  }
+
   GraphStep product_step() {
+    if (random_.chance(0.1)) return attention_step();
     const size_t x = pick();
     if (value(x).rank() == 0) return {};
     const int axis = static_cast<int>(axis_of(x));

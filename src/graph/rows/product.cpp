@@ -1,9 +1,9 @@
-// Products and factorisations: dot, cholesky, triangular_solve.
+// Products and factorisations: dot, cholesky, triangular_solve; attention stands in its own file.
 #include <fmt/format.h>
 
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
-#include "graph/row.hpp"
+#include "graph/rows/attention.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {
@@ -273,6 +273,7 @@ std::vector<Row> product_rows() {
        .bound = {0, "backward stable: x solves a system within n units of |a|"},
        .cost = 100,
        .doc = "x with a x = b or x a = b for triangular matrices a, or their transposes."},
+      attention_row(),
   };
 }
 

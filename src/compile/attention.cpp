@@ -1,0 +1,46 @@
+// Attention by one kernel, on a GPU.
+#include "ops/attention.hpp"
+
+#include "compile/kernels.hpp"
+#include "graph/op.hpp"
+
+namespace adit::compile {
+
+namespace attention_steps {
+
+ops::AttentionShape shape_of(const Node& node) {
+  const Shape &queries = node.operands[0].shape(), &values = node.operands[2].shape();
+  ops::AttentionShape shape;
+  shape.type = storage_type(node.type);
+  shape.batch = static_cast<uint64_t>(queries[0]);
+  shape.groups = static_cast<uint64_t>(queries[1]);
+  shape.queries = static_cast<uint64_t>(queries[2]);
+  shape.depth = static_cast<uint32_t>(std::min<int64_t>(queries[3], UINT32_MAX));
+  shape.keys = static_cast<uint64_t>(values[1]);
+  shape.width = static_cast<uint32_t>(std::min<int64_t>(values[2], UINT32_MAX));
+  shape.causal = node.as<graph::Which>().number != 0;
+  return shape;
+}
+
+}  // namespace attention_steps
+
+bool has_attention_kernel(const Node& node, const Target& target) {
+  if (!target.gpu || element_count(node.shape) == 0 || node.operands[1].size() == 0) return false;
+  return ops::attention_tiling(attention_steps::shape_of(node), target.limits).has_value();
+}
+
+std::vector<Work> attention_work(const Node& node, Device& device) {
+  const ops::AttentionShape shape = attention_steps::shape_of(node);
+  const ops::AttentionTiling tiling = *ops::attention_tiling(shape, device.limits());
+  std::vector<Work> list;
+  list.push_back(kernel_on(ops::attention_program(shape, tiling), ops::attention_teams(shape, tiling),
+                           {&graph::node_of(node.operands[0]), &graph::node_of(node.operands[1]),
+                            &graph::node_of(node.operands[2]), &node},
+                           device));
+  const auto scores =
+      static_cast<double>(shape.batch * shape.groups * shape.queries) * static_cast<double>(shape.keys);
+  list[0].operations = 2 * scores * (shape.depth + shape.width) / (shape.causal ? 2 : 1);
+  return list;
+}
+
+}  // namespace adit::compile
