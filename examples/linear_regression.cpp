@@ -32,7 +32,7 @@ Tensor mean_square_error(const Tensor& w, const Tensor& x, const Tensor& y) {
 }
 
 // The minimum is where (x' x) w = x' y; x' x is positive definite, so Cholesky's factor solves it.
-Tensor solve(const Tensor& x, const Tensor& y) {
+Tensor normal_equations(const Tensor& x, const Tensor& y) {
   const Tensor factor = cholesky(matmul(transpose(x), x));
   const Tensor right = matmul(transpose(x), y);
   return triangular_solve(factor, triangular_solve(factor, right), {.transpose = true});
@@ -55,7 +55,7 @@ void run() {
     if (i % 40 == 0) fmt::print("step {:3}: mean square error {:.6f}\n", i, now[1].item<float>());
   }
 
-  const Tensor exact = solve(data.x, data.y);
+  const Tensor exact = normal_equations(data.x, data.y);
   std::cout << "by descent:          " << w << "\nby normal equations: " << exact << "\n";
   const float distance = reduce_max(abs(w - exact)).item<float>();
   fmt::print("largest difference:  {:.1e} on {}\n", distance, default_device()->info().id);

@@ -95,6 +95,42 @@ Work travelling_work(std::string name, const std::vector<const Node*>& tensors, 
   return work;
 }
 
+Work repeated_work(std::string name, std::vector<Launch> launches, const Node& flag, uint32_t most,
+                   float enough, Device& device) {
+  Work work;
+  work.name = std::move(name);
+  work.touches.push_back(&flag);
+  std::vector<Work> inside;
+  for (Launch& launch : launches) inside.push_back(work_of(std::move(launch), device));
+  for (const Work& one : inside)
+    work.touches.insert(work.touches.end(), one.touches.begin(), one.touches.end());
+  auto shared = std::make_shared<std::vector<Work>>(std::move(inside));
+  work.conduct = [shared, &flag, most, enough](const LocationOf& location_of) {
+    std::vector<Step> steps;
+    for (const Work& one : *shared) {
+      KernelStep step{one.kernel, one.teams, {}};
+      for (const Binding& binding : one.bindings)
+        if (binding.kind == Binding::Kind::tensor)
+          step.arguments.emplace_back(location_of(*binding.node));
+        else
+          step.arguments.emplace_back(ConstantSource{binding.value, binding.type});
+      steps.push_back({one.name, std::move(step)});
+    }
+    Location place = location_of(flag);
+    place.bytes = 4;
+    return HostStep{[steps, place, most, enough](Run& run) {
+      for (uint32_t i = 0; i < most; ++i) {
+        run.device().fill(run.buffer(place), 0);
+        for (const Step& step : steps) run.perform(step);
+        float found = 0;
+        run.device().read(run.buffer(place), &found, sizeof found);
+        if (!(found > enough)) break;
+      }
+    }};
+  };
+  return work;
+}
+
 void expect_trips(std::string_view op, uint64_t trips, const Device& device) {
   const uint64_t most = device.limits().max_loop_trips;
   if (most != 0 && trips > most)

@@ -59,6 +59,10 @@ using OnHost = std::function<void(const std::vector<std::byte*>&)>;
 Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost f);
 // The same for another device: the first `given` tensors travel to the host, the others back.
 Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f);
+// Kernels that are run again until the f32 in `flag`, which is cleared before, is small enough. The host
+// reads it once a time.
+Work repeated_work(std::string name, std::vector<Launch> launches, const Node& flag, uint32_t most,
+                   float enough, Device& device);
 // A driver that ends loops early would give wrong numbers without a word: an error instead.
 void expect_trips(std::string_view op, uint64_t trips, const Device& device);
 Work copy_work(const Node& from, const Node& to);

@@ -62,13 +62,23 @@ void append_passes(std::vector<Work>& list, std::string_view op, const ops::Fact
   expect_trips(op, made.loop_trips, device);
   for (const ops::FactorScratch& scratch : made.scratch)
     tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((scratch.bytes + 3) / 4)}));
-  for (const ops::FactorPass& pass : made.passes) {
+  std::vector<Launch> again;
+  const uint32_t end = made.repeat.first + made.repeat.count;
+  for (uint32_t i = 0; i < made.passes.size(); ++i) {
+    const ops::FactorPass& pass = made.passes[i];
     Launch launch{made.programs[pass.program], pass.teams, {}};
     for (const uint8_t which : pass.buffers)
       launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
     for (const uint32_t number : pass.numbers)
       launch.bindings.push_back({Binding::Kind::constant, nullptr, false, number, kernel::Type::u32});
-    list.push_back(work_of(std::move(launch), device));
+    const bool repeats = made.repeat.first <= i && i < end;
+    if (repeats)
+      again.push_back(std::move(launch));
+    else
+      list.push_back(work_of(std::move(launch), device));
+    if (repeats && i + 1 == end)
+      list.push_back(repeated_work(std::string(op) + "_sweeps", std::move(again), *tensors[made.repeat.flag],
+                                   made.repeat.most, static_cast<float>(made.repeat.enough), device));
   }
 }
 
@@ -114,7 +124,7 @@ std::vector<Work> qr_work(const Node& node, const Matrices& x, Workshop& shop, D
           ops::lapack::qr(x.type, x.batch, x.m, x.n, columns, a[0], a[1], a[2]);
         }));
   std::vector<Work> list;
-  append_passes(list, "qr", ops::qr(plan_of(x, device), static_cast<uint32_t>(columns)),
+  append_passes(list, "qr", ops::qr(plan_of(x, device), static_cast<uint32_t>(columns), device.limits()),
                 joined(&from, results_or_scratch(node, shop)), shop, device);
   return list;
 }
@@ -126,7 +136,7 @@ std::vector<Work> eigh_work(const Node& node, const Matrices& x, Workshop& shop,
       ops::lapack::eigh(x.type, x.batch, x.n, a[0], a[1], a[2]);
     }));
   std::vector<Work> list;
-  append_passes(list, "eigh", ops::eigh_by_rotations(plan_of(x, device)),
+  append_passes(list, "eigh", ops::eigh_by_rotations(plan_of(x, device), device.limits()),
                 joined(&from, results_or_scratch(node, shop)), shop, device);
   return list;
 }
@@ -143,8 +153,8 @@ std::vector<Work> svd_work(const Node& node, const Matrices& x, Workshop& shop, 
   std::vector<Work> list;
   std::vector<const Node*> results = picked;
   if (wanted.vectors || !picked[1]) results = results_or_scratch(node, shop);
-  append_passes(list, "svd", ops::svd_by_rotations(plan_of(x, device), wanted), joined(&from, results), shop,
-                device);
+  append_passes(list, "svd", ops::svd_by_rotations(plan_of(x, device), wanted, device.limits()),
+                joined(&from, results), shop, device);
   return list;
 }
 

@@ -22,9 +22,18 @@ struct FactorScratch {
   uint64_t bytes = 0;
 };
 
+// Passes that are taken again until a number, the bits of an f32, is small enough.
+struct FactorRepeat {
+  uint32_t first = 0, count = 0;  // 0: none is
+  uint8_t flag = 0;               // the tensor, 4 bytes, cleared before each time
+  uint32_t most = 0;
+  double enough = 0;
+};
+
 struct Factor {
   std::vector<kernel::Program> programs;
   std::vector<FactorPass> passes;
+  FactorRepeat repeat;
   std::vector<FactorScratch> scratch;  // tensors after those of the operation
   uint64_t loop_trips =
       0;  // of one invocation at most; a device with a smaller Limits::max_loop_trips is wrong
@@ -48,6 +57,6 @@ kernel::Program permute_rows(const FactorPlan& plan, uint32_t columns);
 // Tensors 0: x, read; 1: l, written. Of the lower triangle; NaN from the first pivot that is not positive on.
 Factor cholesky_by_panels(const FactorPlan& plan);
 // Tensors 0: x [m, n], read; 1: q [m, columns]; 2: r [columns, n]. `columns`: min(m, n), or m.
-Factor qr(const FactorPlan& plan, uint32_t columns);
+Factor qr(const FactorPlan& plan, uint32_t columns, const Limits& limits);
 
 }  // namespace adit::ops

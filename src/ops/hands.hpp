@@ -22,6 +22,7 @@ class Hands {
       : k_(k), subgroups_(lanes / subgroup), most_(most) {
     partial_ = k.shared(type, subgroups_ * most);
     total_ = k.shared(type, most);
+    peaks_ = k.shared(type, subgroups_);
     number_ = k.subgroup_number();
     inside_ = k.subgroup_lane();
     lane_ = number_ * subgroup + inside_;
@@ -51,21 +52,20 @@ class Hands {
   }
   kernel::Value sum(kernel::Value mine) { return sums({mine})[0]; }
 
-  // The largest of all; one barrier, but for that which must part two calls.
+  // The largest of all; one barrier, and another must part two calls.
   kernel::Value largest(kernel::Value mine) {
     const kernel::Value here = k_.subgroup_reduce(kernel::Reduction::max, mine);
-    k_.if_(inside_ == 0, [&] { partial_[number_ * most_] = here; });
+    k_.if_(inside_ == 0, [&] { peaks_[number_] = here; });
     k_.barrier();
-    kernel::Value all = partial_[k_.constant(kernel::Type::u32, 0)];
-    for (uint32_t s = 1; s < subgroups_; ++s)
-      all = max(all, partial_[k_.constant(kernel::Type::u32, s * most_)].get());
+    kernel::Value all = peaks_[k_.constant(kernel::Type::u32, 0)];
+    for (uint32_t s = 1; s < subgroups_; ++s) all = max(all, peaks_[k_.constant(kernel::Type::u32, s)].get());
     return all;
   }
 
  private:
   kernel::Builder& k_;
   uint32_t subgroups_, most_;
-  kernel::Array partial_, total_;
+  kernel::Array partial_, total_, peaks_;
   kernel::Value number_, inside_, lane_;
 };
 

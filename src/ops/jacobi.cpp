@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/factor_writer.hpp"
+#include "ops/jacobi_hands.hpp"
 
 namespace adit::ops {
 
@@ -23,6 +24,13 @@ struct Shape {
 
 uint32_t lanes_for(uint32_t length, uint32_t most) {
   return length <= 32 ? 32 : length <= 64 ? 64 : std::min(most, length <= 128 ? 128U : 256U);
+}
+
+// Cosines of columns below this are rounding.
+double enough_for(Type type, uint32_t length) {
+  const double unit =
+      type == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  return unit * (4 + std::sqrt(length));
 }
 
 // What all kernels here have.
@@ -53,71 +61,74 @@ class Kernel {
   Value team_;
 };
 
-// Fills the columns, scaled by the largest number so that squares neither overflow nor vanish, and the
-// identity. Facts of a matrix: its scale, the shift, the largest cosine of the last sweep.
+// Facts of a matrix: what it was divided by, the shift, the largest cosine of the last sweep.
 constexpr uint32_t scale = 0, shift = 1, cosine = 2, facts_count = 3;
 
-class Begin : protected Kernel {
+// What a team has to do with one column of one matrix.
+class OfColumn : protected Kernel {
+ protected:
+  OfColumn(const char* name, const FactorPlan& plan, const Shape& shape) : Kernel(name, plan, shape) {
+    column_ = convert(team_ % shape.columns, Type::u32);
+    number_ = team_;
+    team_ = team_ / shape.columns;
+  }
+  Value fact_place(uint32_t which) { return team_ * uint64_t{facts_count} + which; }
+  Value column_, number_;  // the column's among its matrix's, and among all
+};
+
+// Reads elements of the columns that are to be turned.
+class Begin : protected OfColumn {
  public:
-  Begin(const FactorPlan& plan, const Shape& shape, bool is_turned, bool is_hermitian, bool with_vectors)
-      : Kernel("rotations_begin", plan, shape),
-        is_turned_(is_turned),
-        is_hermitian_(is_hermitian),
-        with_vectors_(with_vectors) {
-    const Array x = k_.buffer("x", type_, Access::read), w = k_.buffer("columns", type_, Access::write);
-    facts_ = k_.buffer("facts", type_, Access::write);
-    if (with_vectors) v_ = square_in(k_.buffer("vectors", type_, Access::write));
+  Begin(const char* name, const FactorPlan& plan, const Shape& shape, bool is_turned, bool is_hermitian)
+      : OfColumn(name, plan, shape), is_turned_(is_turned), is_hermitian_(is_hermitian) {
+    const Array x = k_.buffer("x", type_, Access::read);
     x_ = {x, team_ * (uint64_t{plan.m} * plan.n), plan.n, complex_};
-    w_ = columns_in(w);
   }
 
-  Program build() {
-    const uint32_t length = shape_.length, count = shape_.columns;
-    const Value largest = over_all(Reduction::max, [&](Number x) {
-      // NaN must not be lost by a comparison.
-      const Value size = largest_part(x);
-      const Value bad = is_nan(x.re) || (complex_ ? is_nan(x.im) : is_nan(x.re));
-      return select(bad, infinity(), size);
-    });
-    const Value finite = largest < infinity();
-    const Value by = select(finite, select(largest > 0, largest, largest.like(1)), nan_like(largest));
-    Value up = k_.constant(type_, 0);
-    if (is_hermitian_) {
-      const Variable most = k_.variable(type_, 0.0);
-      k_.for_(word(count), [&](Value j) {
-        const Value sum = k_.reduce(word(length), Reduction::add, [&](Value i) {
-          const Number x = element(j, i);
-          return (complex_ ? abs(x.re) + abs(x.im) : abs(x.re)) / by;
+  // The largest number of each column, and the sum of all.
+  Program measured() {
+    const Array largest = k_.buffer("largest", type_, Access::write),
+                sums = k_.buffer("sums", type_, Access::write);
+    const std::vector<Value> found =
+        k_.reduce(word(shape_.length), {Reduction::max, Reduction::add}, [&](Value i) {
+          const Number x = element(i);
+          // NaN must not be lost by a comparison.
+          const Value bad = is_nan(x.re) || (complex_ ? is_nan(x.im) : is_nan(x.re));
+          const Value size = select(bad, infinity(), largest_part(x));
+          return std::vector<Value>{size, complex_ ? abs(x.re) + abs(x.im) : abs(x.re)};
         });
-        most = max(most.get(), sum);
-      });
-      up = most.get() * 1.5;
-    }
-    k_.for_(word(count), [&](Value j) {
-      k_.each(word(length), [&](Value i) {
-        const Number x = element(j, i);
-        Number scaled = {x.re / by, complex_ ? x.im / by : x.im};
-        if (is_hermitian_) scaled.re = scaled.re + select(i == j, up, up.like(0));
-        w_.put(j, i, scaled);
-      });
-      if (with_vectors_)
-        k_.each(word(count), [&](Value i) {
-          const Value one = select(i == j, by / by, select(finite, by.like(0), by));
-          v_.put(j, i, {one, select(finite, by.like(0), by)});
-        });
-    });
     k_.once([&] {
-      const Value first = team_ * uint64_t{facts_count};
-      facts_[first + scale] = by;
-      facts_[first + shift] = up;
-      facts_[first + cosine] = 1;
+      largest[number_] = found[0];
+      sums[number_] = found[1];
     });
     return k_.finish();
   }
 
+  // The columns, scaled so that squares neither overflow nor vanish, and the identity beside them.
+  Program filled(bool with_vectors) {
+    const MatrixView w = columns_in(k_.buffer("columns", type_, Access::write));
+    const Array facts = k_.buffer("facts", type_, Access::read);
+    MatrixView v;
+    if (with_vectors) v = square_in(k_.buffer("vectors", type_, Access::write));
+    const Value by = facts[fact_place(scale)], up = facts[fact_place(shift)];
+    k_.each(word(shape_.length), [&](Value i) {
+      const Number x = element(i);
+      Number scaled = {x.re / by, complex_ ? x.im / by : x.im};
+      if (is_hermitian_) scaled.re = scaled.re + select(i == column_, up, up.like(0));
+      w.put(column_, i, scaled);
+    });
+    if (with_vectors)
+      k_.each(word(shape_.columns), [&](Value i) {
+        const Value none = by - by;  // NaN where the scale is
+        v.put(column_, i, {select(i == column_, none + 1, none), none});
+      });
+    return k_.finish();
+  }
+
  private:
-  // Element i of column j.
-  Number element(Value j, Value i) {
+  // Element i of the column.
+  Number element(Value i) {
+    const Value j = column_;
     if (is_hermitian_) {
       const Value swap = j > i;
       const Number below = x_.get(select(swap, j, i), select(swap, i, j));
@@ -126,18 +137,35 @@ class Begin : protected Kernel {
     }
     return is_turned_ ? conjugated(x_.get(j, i), complex_) : x_.get(i, j);
   }
-  Value over_all(Reduction how, const std::function<Value(Number)>& f) {
-    const Variable most = k_.variable(type_, 0.0);
-    k_.for_(word(shape_.columns), [&](Value j) {
-      const Value found = k_.reduce(word(shape_.length), how, [&](Value i) { return f(element(j, i)); });
-      most = max(most.get(), found);
-    });
-    return most.get();
-  }
 
-  bool is_turned_, is_hermitian_, with_vectors_;
-  Array facts_;
-  MatrixView x_, w_, v_;
+  bool is_turned_, is_hermitian_;
+  MatrixView x_;
+};
+
+// A team a matrix: its scale, NaN where a number is not finite, and a shift above its norm.
+class Facts : protected Kernel {
+ public:
+  Facts(const FactorPlan& plan, const Shape& shape) : Kernel("rotations_facts", plan, shape) {}
+  Program build() {
+    const Array largest = k_.buffer("largest", type_, Access::read),
+                sums = k_.buffer("sums", type_, Access::read),
+                facts = k_.buffer("facts", type_, Access::write);
+    const Value first = team_ * uint64_t{shape_.columns};
+    const std::vector<Value> found =
+        k_.reduce(word(shape_.columns), {Reduction::max, Reduction::max}, [&](Value j) {
+          const Value at = first + convert(j, Type::u64);
+          return std::vector<Value>{largest[at].get(), sums[at].get()};
+        });
+    const Value most = found[0];
+    const Value by = select(most < infinity(), select(most > 0, most, most.like(1)), nan_like(most));
+    k_.once([&] {
+      const Value place = team_ * uint64_t{facts_count};
+      facts[place + scale] = by;
+      facts[place + shift] = found[1] / by * 1.5;
+      facts[place + cosine] = 1;
+    });
+    return k_.finish();
+  }
 };
 
 class Sweep : protected Kernel {
@@ -209,151 +237,118 @@ class Sweep : protected Kernel {
   MatrixView w_, v_;
 };
 
-// Lengths of the columns, and the place of each in order; then what is asked for goes there.
-class End : protected Kernel {
- protected:
-  End(const char* name, const FactorPlan& plan, const Shape& shape, bool descending)
-      : Kernel(name, plan, shape), descending_(descending) {
-    w_ = columns_in(k_.buffer("columns", type_, Access::read));
-    facts_ = k_.buffer("facts", type_, Access::read);
-    lengths_ = k_.buffer("lengths", type_, Access::read_write);
-    values_ = k_.buffer("values", type_, Access::write);
+class Lengths : protected OfColumn {
+ public:
+  Lengths(const FactorPlan& plan, const Shape& shape) : OfColumn("rotations_lengths", plan, shape) {}
+  Program build() {
+    const MatrixView w = columns_in(k_.buffer("columns", type_, Access::read));
+    const Array lengths = k_.buffer("lengths", type_, Access::write);
+    const Value sum =
+        k_.reduce(word(shape_.length), Reduction::add, [&](Value i) { return squared(w.get(column_, i)); });
+    k_.once([&] { lengths[number_] = sqrt(sum); });
+    return k_.finish();
   }
-  Value number_at(Value j) { return team_ * uint64_t{shape_.columns} + convert(j, Type::u64); }
-  Value fact(uint32_t which) { return facts_[team_ * uint64_t{facts_count} + which]; }
-
-  void measure() {
-    k_.for_(word(shape_.columns), [&](Value j) {
-      const Value sum =
-          k_.reduce(word(shape_.length), Reduction::add, [&](Value i) { return squared(w_.get(j, i)); });
-      k_.once([&] { lengths_[number_at(j)] = sqrt(sum); });
-    });
-  }
-  // How many stand before column j: NaN are all equal, and keep their order.
-  Value rank_of(Value j) {
-    const Value mine = lengths_[number_at(j)];
-    const Variable rank = k_.variable(Type::u32, 0);
-    k_.for_(word(shape_.columns), [&](Value i) {
-      const Value other = lengths_[number_at(i)];
-      const Value before = descending_ ? other > mine : other < mine;
-      const Value after = descending_ ? other < mine : other > mine;
-      const Value same = !before && !after && i < j;
-      rank = rank.get() + select(before || same, word(1), word(0));
-    });
-    return rank.get();
-  }
-
-  bool descending_;
-  Array facts_, lengths_, values_;
-  MatrixView w_;
 };
 
-class EighEnd : protected End {
+// How many columns stand before each, in order; NaN are all equal, and keep theirs. And the values in order:
+// lengths less the shift, times the scale.
+class Ranks : protected OfColumn {
  public:
-  EighEnd(const FactorPlan& plan, const Shape& shape) : End("eigh_end", plan, shape, false) {
-    vectors_ = square_in(k_.buffer("vectors", type_, Access::write));
-    ranks_ = k_.buffer("ranks", Type::u32, Access::read_write);
-  }
+  Ranks(const FactorPlan& plan, const Shape& shape, bool descending, bool is_shifted)
+      : OfColumn("rotations_ranks", plan, shape), descending_(descending), is_shifted_(is_shifted) {}
   Program build() {
-    measure();
-    const Value by = fact(scale), up = fact(shift);
-    k_.each(word(shape_.columns), [&](Value j) {
-      const Value rank = rank_of(j);
-      ranks_[number_at(j)] = rank;
-      values_[number_at(rank)] = (lengths_[number_at(j)].get() - up) * by;
+    const Array lengths = k_.buffer("lengths", type_, Access::read),
+                facts = k_.buffer("facts", type_, Access::read),
+                ranks = k_.buffer("ranks", Type::u32, Access::write),
+                values = k_.buffer("values", type_, Access::write);
+    const Value first = team_ * uint64_t{shape_.columns}, mine = lengths[number_];
+    const Value rank = k_.reduce(word(shape_.columns), Reduction::add, [&](Value i) {
+      const Value other = lengths[first + convert(i, Type::u64)];
+      const Value before = descending_ ? other > mine : other < mine;
+      const Value after = descending_ ? other < mine : other > mine;
+      return select(before || (!before && !after && i < column_), word(1), word(0));
     });
-    k_.for_(word(shape_.columns), [&](Value j) {
-      k_.each(word(shape_.length), [&](Value i) {
-        const Number x = w_.get(j, i);
-        const Value length = lengths_[number_at(j)];
-        // Of a matrix of zeros the shift is zero, and so are the columns: any vectors will do.
-        const Value none = length == 0;
-        const Value unit = select(none, select(i == j, length.like(1), length.like(0)), x.re / length);
-        vectors_.put(i, ranks_[number_at(j)],
-                     {unit, complex_ ? select(none, length.like(0), x.im / length) : unit});
-      });
+    k_.once([&] {
+      ranks[number_] = rank;
+      const Value value = is_shifted_ ? mine - facts[fact_place(shift)].get() : mine;
+      values[first + convert(rank, Type::u64)] = value * facts[fact_place(scale)].get();
     });
     return k_.finish();
   }
 
  private:
-  MatrixView vectors_;
-  Array ranks_;
+  bool descending_, is_shifted_;
+};
+
+// Eigenvectors: the columns made as long as 1, each at its place.
+class EighEnd : protected OfColumn {
+ public:
+  EighEnd(const FactorPlan& plan, const Shape& shape) : OfColumn("eigh_end", plan, shape) {}
+  Program build() {
+    const MatrixView w = columns_in(k_.buffer("columns", type_, Access::read));
+    const Array lengths = k_.buffer("lengths", type_, Access::read),
+                ranks = k_.buffer("ranks", Type::u32, Access::read);
+    const MatrixView vectors = square_in(k_.buffer("vectors", type_, Access::write));
+    const Value length = lengths[number_], rank = ranks[number_], none = length == 0;
+    k_.each(word(shape_.length), [&](Value i) {
+      const Number x = w.get(column_, i);
+      // Of a matrix of zeros the shift is zero, and so are the columns: any vectors will do.
+      const Value unit = select(none, select(i == column_, length.like(1), length.like(0)), x.re / length);
+      vectors.put(i, rank, {unit, complex_ ? select(none, length.like(0), x.im / length) : unit});
+    });
+    return k_.finish();
+  }
 };
 
 // Columns, longest first, as a matrix [length, columns], and the other side's vectors.
-class SvdEnd : protected End {
+class SvdEnd : protected OfColumn {
  public:
-  SvdEnd(const FactorPlan& plan, const Shape& shape, bool with_vectors, bool is_turned)
-      : End("svd_end", plan, shape, true), with_vectors_(with_vectors), is_turned_(is_turned) {
-    if (!with_vectors) return;
-    const Array sorted = k_.buffer("sorted", type_, Access::write);
-    sorted_ = {sorted, team_ * (uint64_t{shape.length} * shape.columns), shape.columns, complex_};
-    v_ = square_in(k_.buffer("vectors", type_, Access::read));
-    other_ = square_in(k_.buffer("other", type_, Access::write));
-    ranks_ = k_.buffer("ranks", Type::u32, Access::read_write);
-  }
+  SvdEnd(const FactorPlan& plan, const Shape& shape, bool is_turned)
+      : OfColumn("svd_end", plan, shape), is_turned_(is_turned) {}
   Program build() {
-    measure();
-    const Value by = fact(scale);
-    k_.each(word(shape_.columns), [&](Value j) {
-      const Value rank = rank_of(j);
-      if (with_vectors_) ranks_[number_at(j)] = rank;
-      values_[number_at(rank)] = lengths_[number_at(j)].get() * by;
-    });
-    if (with_vectors_)
-      k_.for_(word(shape_.columns), [&](Value j) {
-        k_.each(word(shape_.length), [&](Value i) { sorted_.put(i, ranks_[number_at(j)], w_.get(j, i)); });
-        k_.each(word(shape_.columns), [&](Value i) {
-          const Value rank = ranks_[number_at(j)];
-          if (is_turned_)
-            other_.put(i, rank, v_.get(j, i));  // u of a wide matrix
-          else
-            other_.put(rank, i, conjugated(v_.get(j, i), complex_));  // v^H
-        });
-      });
-    return k_.finish();
-  }
-
- private:
-  bool with_vectors_, is_turned_;
-  MatrixView sorted_, v_, other_;
-  Array ranks_;
-};
-
-// q of the sorted columns has their directions but for signs, which r tells: its diagonal is real.
-class Signs : protected Kernel {
- public:
-  Signs(const FactorPlan& plan, const Shape& shape, uint32_t q_columns, bool is_turned)
-      : Kernel("svd_signs", plan, shape), q_columns_(q_columns), is_turned_(is_turned) {
-    const Array q = k_.buffer("q", type_, Access::read), r = k_.buffer("r", type_, Access::read),
-                to = k_.buffer("to", type_, Access::write);
-    const uint64_t numbers = uint64_t{shape.length} * q_columns;
-    q_ = {q, team_ * numbers, q_columns, complex_};
-    r_ = {r, team_ * (uint64_t{q_columns} * shape.columns), shape.columns, complex_};
-    to_ = {to, team_ * numbers, is_turned ? shape.length : q_columns, complex_};
-  }
-  Program build() {
-    k_.for_(word(shape_.length), [&](Value i) {
-      k_.each(word(q_columns_), [&](Value j) {
-        const Value at = min(j, word(shape_.columns - 1));
-        const Value minus = j < shape_.columns && r_.get(at, at).re < 0;
-        const Number x = q_.get(i, j);
-        const Number signed_x = {select(minus, -x.re, x.re), complex_ ? select(minus, -x.im, x.im) : x.im};
-        if (is_turned_)
-          to_.put(j, i, conjugated(signed_x, complex_));
-        else
-          to_.put(i, j, signed_x);
-      });
+    const MatrixView w = columns_in(k_.buffer("columns", type_, Access::read));
+    const Array sorted_memory = k_.buffer("sorted", type_, Access::write);
+    const MatrixView sorted{sorted_memory, team_ * (uint64_t{shape_.length} * shape_.columns), shape_.columns,
+                            complex_};
+    const MatrixView v = square_in(k_.buffer("vectors", type_, Access::read));
+    const MatrixView other = square_in(k_.buffer("other", type_, Access::write));
+    const Array ranks = k_.buffer("ranks", Type::u32, Access::read);
+    const Value rank = ranks[number_];
+    k_.each(word(shape_.length), [&](Value i) { sorted.put(i, rank, w.get(column_, i)); });
+    k_.each(word(shape_.columns), [&](Value i) {
+      if (is_turned_)
+        other.put(i, rank, v.get(column_, i));  // u of a wide matrix
+      else
+        other.put(rank, i, conjugated(v.get(column_, i), complex_));  // v^H
     });
     return k_.finish();
   }
 
  private:
-  uint32_t q_columns_;
   bool is_turned_;
-  MatrixView q_, r_, to_;
 };
+
+// q of the sorted columns has their directions but for signs, which r tells: its diagonal is real. An
+// invocation an element.
+Program signs(const FactorPlan& plan, const Shape& shape, uint32_t q_columns, bool is_turned) {
+  Builder k("svd_signs", Team::one());
+  const Array q = k.buffer("q", plan.type, Access::read), r = k.buffer("r", plan.type, Access::read),
+              to = k.buffer("to", plan.type, Access::write);
+  const uint64_t numbers = uint64_t{shape.length} * q_columns;
+  const Value team = k.team(Type::u64), matrix = team / numbers, place = team % numbers;
+  const Value i = place / q_columns, j = place % q_columns;
+  const Value at = min(j, j.like(shape.columns - 1));
+  const Value diagonal = (matrix * q_columns + at) * shape.columns + at;
+  const Value minus = j < shape.columns && load_number(r, diagonal, plan.complex).re < 0;
+  const Number x = load_number(q, team, plan.complex);
+  const Number signed_x = {select(minus, -x.re, x.re), plan.complex ? select(minus, -x.im, x.im) : x.im};
+  if (is_turned)
+    store_number(to, matrix * numbers + j * shape.length + i, conjugated(signed_x, plan.complex),
+                 plan.complex);
+  else
+    store_number(to, team, signed_x, plan.complex);
+  return k.finish();
+}
 
 // A sweep's pairs, each with a reduction and two updates.
 uint64_t trips(const FactorPlan& plan, const Shape& shape) {
@@ -365,90 +360,154 @@ uint64_t trips(const FactorPlan& plan, const Shape& shape) {
 }  // namespace
 }  // namespace jacobi
 
-Factor eigh_by_rotations(const FactorPlan& plan) {
-  using namespace jacobi;
+namespace jacobi {
+namespace {
+
+// The passes of both: they differ in what is turned, and in what is made of it.
+class Passes {
+ public:
+  Passes(const FactorPlan& plan, const Limits& limits, const Shape& shape, bool is_turned, bool is_hermitian,
+         bool with_vectors)
+      : plan_(plan),
+        limits_(limits),
+        shape_(shape),
+        is_turned_(is_turned),
+        is_hermitian_(is_hermitian),
+        with_vectors_(with_vectors) {}
+
+  uint8_t scratch(uint64_t numbers, uint64_t bytes) {
+    made.scratch.push_back({plan_.batch * numbers * bytes});
+    return static_cast<uint8_t>(own_ + made.scratch.size() - 1);
+  }
+  uint64_t real() const { return size_of(plan_.type); }
+  uint64_t number() const { return real() * (plan_.complex ? 2 : 1); }
+  void pass(Program program, uint64_t teams, std::vector<uint8_t> buffers) {
+    made.passes.push_back({static_cast<uint32_t>(made.programs.size()), teams, std::move(buffers)});
+    made.programs.push_back(std::move(program));
+  }
+  uint64_t all_columns() const { return plan_.batch * shape_.columns; }
+
+  // From x to columns that are orthogonal, their lengths, ranks and values. `own`: tensors of the operation.
+  void turn(uint8_t own, uint8_t x, uint8_t values) {
+    own_ = own;
+    const uint64_t n = shape_.columns;
+    columns = scratch(n * shape_.length, number());
+    facts = scratch(facts_count, real());
+    lengths = scratch(n, real());
+    ranks = scratch(n, 4);
+    const uint8_t largest = scratch(n, real()), sums = scratch(n, real());
+    if (with_vectors_) vectors = scratch(n * n, number());
+    pass(Begin("rotations_measure", plan_, shape_, is_turned_, is_hermitian_).measured(), all_columns(),
+         {x, largest, sums});
+    pass(Facts(plan_, shape_).build(), plan_.batch, {largest, sums, facts});
+    pass(Begin("rotations_fill", plan_, shape_, is_turned_, is_hermitian_).filled(with_vectors_),
+         all_columns(), with({x, columns, facts}));
+    if (n > 1) sweep();
+    pass(Lengths(plan_, shape_).build(), all_columns(), {columns, lengths});
+    pass(Ranks(plan_, shape_, !is_hermitian_, is_hermitian_).build(), all_columns(),
+         {lengths, facts, ranks, values});
+  }
+
   Factor made;
-  if (plan.n == 0 || plan.batch == 0) return made;
+  uint8_t columns = 0, facts = 0, lengths = 0, ranks = 0, vectors = 0;
+
+ private:
+  std::vector<uint8_t> with(std::vector<uint8_t> list) const {
+    if (with_vectors_) list.push_back(vectors);
+    return list;
+  }
+
+  void sweep() {
+    const JacobiShape shape{shape_.length, shape_.columns, with_vectors_};
+    if (sweeps_in_shared(plan_, shape, limits_)) {
+      pass(sweeps_program(plan_, shape, limits_), plan_.batch, with({columns}));
+      return;
+    }
+    if (sweeps_by_blocks(plan_, limits_)) return sweep_blocks(shape);
+    made.loop_trips = trips(plan_, shape_);
+    const auto program = static_cast<uint32_t>(made.programs.size());
+    made.programs.push_back(Sweep(plan_, shape_, with_vectors_).build());
+    for (uint32_t i = 0; i < sweeps; ++i)
+      made.passes.push_back({program, plan_.batch, with({columns, facts})});
+  }
+
+  void sweep_blocks(const JacobiShape& shape) {
+    const BlockSweep blocks = block_sweep(plan_, shape, limits_);
+    const uint8_t turns = scratch(blocks.turn_numbers, real());
+    made.scratch.push_back({4});
+    const auto worst = static_cast<uint8_t>(own_ + made.scratch.size() - 1);
+    const auto program = static_cast<uint32_t>(made.programs.size());
+    made.programs.push_back(blocks.turns);
+    made.programs.push_back(blocks.apply);
+    made.repeat = {.first = static_cast<uint32_t>(made.passes.size()),
+                   .flag = worst,
+                   .most = sweeps,
+                   .enough = enough_for(plan_.type, shape_.length)};
+    for (uint32_t round = 0; round < blocks.rounds; ++round) {
+      made.passes.push_back({program, blocks.turn_teams, {columns, worst, turns}, {round}});
+      made.passes.push_back({program + 1, blocks.apply_teams, with({columns, turns}), {round}});
+    }
+    made.repeat.count = static_cast<uint32_t>(made.passes.size()) - made.repeat.first;
+  }
+
+  const FactorPlan& plan_;
+  const Limits& limits_;
+  Shape shape_;
+  bool is_turned_, is_hermitian_, with_vectors_;
+  uint8_t own_ = 0;
+};
+
+}  // namespace
+}  // namespace jacobi
+
+Factor eigh_by_rotations(const FactorPlan& plan, const Limits& limits) {
+  using namespace jacobi;
+  if (plan.n == 0 || plan.batch == 0) return {};
   const Shape shape{plan.n, plan.n};
-  const uint64_t real = size_of(plan.type), number = real * (plan.complex ? 2 : 1), n = plan.n;
-  enum Tensors : uint8_t { x, values, vectors, columns, facts, lengths, ranks };
-  made.loop_trips = trips(plan, shape);
-  made.scratch = {{plan.batch * n * n * number},
-                  {plan.batch * facts_count * real},
-                  {plan.batch * n * real},
-                  {plan.batch * n * 4}};
-  made.programs = {Begin(plan, shape, false, true, false).build(), Sweep(plan, shape, false).build(),
-                   EighEnd(plan, shape).build()};
-  made.passes.push_back({0, plan.batch, {x, columns, facts}});
-  if (n > 1)
-    for (uint32_t i = 0; i < sweeps; ++i) made.passes.push_back({1, plan.batch, {columns, facts}});
-  made.passes.push_back({2, plan.batch, {columns, facts, lengths, values, vectors, ranks}});
-  return made;
+  enum Tensors : uint8_t { x, values, vectors, own };
+  Passes passes(plan, limits, shape, false, true, false);
+  passes.turn(own, x, values);
+  passes.pass(EighEnd(plan, shape).build(), passes.all_columns(),
+              {passes.columns, passes.lengths, passes.ranks, vectors});
+  return std::move(passes.made);
 }
 
-Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted) {
+Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted, const Limits& limits) {
   using namespace jacobi;
-  Factor made;
-  if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return made;
+  if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return {};
   const bool is_turned = plan.m < plan.n;
   const Shape shape{std::max(plan.m, plan.n), std::min(plan.m, plan.n)};
-  const uint64_t real = size_of(plan.type), number = real * (plan.complex ? 2 : 1);
   const uint64_t length = shape.length, count = shape.columns;
   const uint32_t q_columns = wanted.full ? shape.length : shape.columns;
-  enum Tensors : uint8_t {
-    x,
-    u,
-    values,
-    v_h,
-    columns,
-    facts,
-    lengths,
-    vectors,
-    sorted,
-    ranks,
-    q,
-    r,
-    from_qr
-  };
-  const uint8_t by_q = is_turned ? v_h : u, other = is_turned ? u : v_h;
-  made.loop_trips = trips(plan, shape);
-  made.scratch = {
-      {plan.batch * length * count * number}, {plan.batch * facts_count * real}, {plan.batch * count * real}};
-  made.programs = {Begin(plan, shape, is_turned, false, wanted.vectors).build(),
-                   Sweep(plan, shape, wanted.vectors).build(),
-                   SvdEnd(plan, shape, wanted.vectors, is_turned).build()};
-  const auto with = [&](std::vector<uint8_t> list, std::vector<uint8_t> more) {
-    if (wanted.vectors) list.insert(list.end(), more.begin(), more.end());
-    return list;
-  };
-  made.passes.push_back({0, plan.batch, with({x, columns, facts}, {vectors})});
-  if (count > 1)
-    for (uint32_t i = 0; i < sweeps; ++i)
-      made.passes.push_back({1, plan.batch, with({columns, facts}, {vectors})});
-  made.passes.push_back(
-      {2, plan.batch, with({columns, facts, lengths, values}, {sorted, vectors, other, ranks})});
-  if (!wanted.vectors) return made;
+  enum Tensors : uint8_t { x, u, values, v_h, own };
+  Passes passes(plan, limits, shape, is_turned, false, wanted.vectors);
+  passes.turn(own, x, values);
+  if (!wanted.vectors) return std::move(passes.made);
+  const uint8_t sorted = passes.scratch(length * count, passes.number()),
+                q = passes.scratch(length * q_columns, passes.number()),
+                r = passes.scratch(q_columns * count, passes.number());
+  passes.pass(SvdEnd(plan, shape, is_turned).build(), passes.all_columns(),
+              {passes.columns, sorted, passes.vectors, is_turned ? u : v_h, passes.ranks});
   FactorPlan inner = plan;
   inner.m = shape.length;
   inner.n = shape.columns;
-  const Factor directions = qr(inner, q_columns);
+  const Factor directions = qr(inner, q_columns, limits);
+  Factor& made = passes.made;
   made.loop_trips = std::max(made.loop_trips, directions.loop_trips);
-  for (const uint64_t bytes : {count * count * number, length * count * number, count * 4,
-                               length * q_columns * number, uint64_t{q_columns} * count * number})
-    made.scratch.push_back({plan.batch * bytes});
+  const auto first_scratch = static_cast<uint8_t>(own + made.scratch.size());
   made.scratch.insert(made.scratch.end(), directions.scratch.begin(), directions.scratch.end());
   const auto first = static_cast<uint32_t>(made.programs.size());
   made.programs.insert(made.programs.end(), directions.programs.begin(), directions.programs.end());
   for (FactorPass pass : directions.passes) {
     pass.program += first;
-    constexpr uint8_t inside[] = {sorted, q, r};  // qr's own tensors; its scratch follows
+    const uint8_t inside[] = {sorted, q, r};  // qr's own tensors; its scratch follows
     for (uint8_t& buffer : pass.buffers)
-      buffer = buffer < 3 ? inside[buffer] : static_cast<uint8_t>(from_qr + buffer - 3);
+      buffer = buffer < 3 ? inside[buffer] : static_cast<uint8_t>(first_scratch + buffer - 3);
     made.passes.push_back(pass);
   }
-  made.passes.push_back({static_cast<uint32_t>(made.programs.size()), plan.batch, {q, r, by_q}});
-  made.programs.push_back(Signs(plan, shape, q_columns, is_turned).build());
-  return made;
+  passes.pass(signs(plan, shape, q_columns, is_turned), plan.batch * length * q_columns,
+              {q, r, is_turned ? v_h : u});
+  return std::move(passes.made);
 }
 
 }  // namespace adit::ops

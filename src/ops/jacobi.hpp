@@ -18,7 +18,7 @@
 namespace adit::ops {
 
 // Tensors 0: x [n, n], read; 1: eigenvalues, ascending; 2: eigenvectors in columns.
-Factor eigh_by_rotations(const FactorPlan& plan);
+Factor eigh_by_rotations(const FactorPlan& plan, const Limits& limits);
 
 struct SvdWanted {
   bool vectors = true;
@@ -26,6 +26,6 @@ struct SvdWanted {
 };
 // Tensors 0: x [m, n], read; 1: u; 2: singular values, descending; 3: v^H. Without vectors 1 and 3 are not
 // used.
-Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted);
+Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted, const Limits& limits);
 
 }  // namespace adit::ops

@@ -4,6 +4,7 @@
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
+#include "ops/qr_hands.hpp"
 
 namespace adit::ops {
 
@@ -146,8 +147,9 @@ uint64_t trips(const FactorPlan& plan, uint32_t columns) {
 }  // namespace
 }  // namespace qr_kernels
 
-Factor qr(const FactorPlan& plan, uint32_t columns) {
+Factor qr(const FactorPlan& plan, uint32_t columns, const Limits& limits) {
   using namespace qr_kernels;
+  if (has_qr_by_hand(plan, limits)) return qr_by_hand(plan, columns, limits);
   Factor made;
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return made;
   const uint64_t number = size_of(plan.type) * (plan.complex ? 2 : 1);
