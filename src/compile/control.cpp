@@ -1,4 +1,5 @@
 // Control flow that the host conducts: the functions are executables, their results are copied to the items.
+#include <algorithm>
 #include <cstring>
 
 #include <adit/ops.hpp>
@@ -6,6 +7,7 @@
 #include "compile/compile.hpp"
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
+#include "graph/trace.hpp"
 
 namespace adit::compile {
 
@@ -121,34 +123,89 @@ std::vector<Work> cond_work(const Node& node, const Workshop& shop, Device& devi
   });
 }
 
+// A loop's rounds on a device that would have to be waited for: some are queued ahead, each from the state of
+// the one before, with the condition before it; then all conditions are read at once. What ran beyond the end
+// is forgotten: functions change nothing but their results. A loop inside of the body might not end there, so
+// bodies with control flow go round by round, as all do on a CPU, where nothing is waited for.
+class Rounds {
+ public:
+  Rounds(Device& device, const graph::Subgraph& condition, const graph::Subgraph& body) {
+    std::vector<Tensor> results = graph::instantiate(condition, body.parameters);
+    results.insert(results.end(), body.results.begin(), body.results.end());
+    for (const Tensor& x : body.results) state_bytes_ += x.bytes();
+    if (device.info().kind == DeviceKind::cpu || holds_loops(results)) {
+      condition_ = prepare(device, condition);
+      body_ = prepare(device, body);
+      return;
+    }
+    most_ = std::clamp<uint64_t>(most_bytes / std::max<uint64_t>(1, state_bytes_), 1, most_rounds);
+    both_ = prepare(device, results, body.parameters);
+  }
+
+  // The last state; `before` gets those before each round, where it is asked for.
+  Buffers run(Run& run, Buffers state, const Buffers& captured,
+              std::vector<Buffers>* before = nullptr) const {
+    if (most_ == 0) {
+      while (is_true(run, condition_.run(run, joined(state, captured))[0])) {
+        if (before) before->push_back(state);
+        state = body_.run(run, joined(state, captured));
+      }
+      return state;
+    }
+    for (uint64_t count = 2;; count = std::min(2 * count, most_)) {
+      std::vector<Buffers> states{state};
+      const Buffer flags = run.device().allocate(count * flag_step);
+      for (uint64_t i = 0; i < count; ++i) {
+        Buffers found = both_.run(run, joined(states.back(), captured));
+        run.device().copy(found[0], flags.slice(i * flag_step, 1), 1);
+        states.emplace_back(found.begin() + 1, found.end());
+      }
+      std::vector<uint8_t> values(count * flag_step);
+      run.device().read(flags, values.data(), values.size());
+      for (uint64_t i = 0; i < count; ++i) {
+        if (!values[i * flag_step]) return states[i];
+        if (before) before->push_back(states[i]);
+      }
+      state = states.back();
+    }
+  }
+
+ private:
+  // Rounds ahead double up to this: what one too many costs, against what a wait costs. From an H200.
+  static constexpr uint64_t most_rounds = 64, most_bytes = uint64_t{1} << 28, flag_step = 4;
+
+  static bool holds_loops(const std::vector<Tensor>& results) {
+    for (const Tensor& x : graph::reachable(results, true))
+      if (graph::row_of(graph::node_of(x).op).kind == graph::Kind::control) return true;
+    return false;
+  }
+
+  Part condition_, body_, both_;
+  uint64_t state_bytes_ = 0, most_ = 0;  // 0: round by round
+};
+
 std::vector<Work> while_work(const Node& node, const Workshop& shop, Device& device) {
   const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
-  const Part condition = prepare(device, *a.functions[0]), body = prepare(device, *a.functions[1]);
+  const Rounds rounds(device, *a.functions[0], *a.functions[1]);
   const auto carries = static_cast<size_t>(a.carries);
   return conducted(node, shop, [=](Run& run, const Ends& ends) {
     const Buffers inputs = ends.inputs(run);
-    Buffers state = slice_of(inputs, 0, carries);
     const Buffers captured = slice_of(inputs, carries, inputs.size() - carries);
-    while (is_true(run, condition.run(run, joined(state, captured))[0]))
-      state = body.run(run, joined(state, captured));
-    ends.deliver(run, state);
+    ends.deliver(run, rounds.run(run, slice_of(inputs, 0, carries), captured));
   });
 }
 
 std::vector<Work> while_vjp_work(const Node& node, const Workshop& shop, Device& device) {
   const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
-  const Part condition = prepare(device, *a.functions[0]), body = prepare(device, *a.functions[1]),
-             backward = prepare(device, *a.functions[2]);
+  const Rounds rounds(device, *a.functions[0], *a.functions[1]);
+  const Part backward = prepare(device, *a.functions[2]);
   const auto carries = static_cast<size_t>(a.carries), sequences = static_cast<size_t>(a.sequences);
   return conducted(node, shop, [=](Run& run, const Ends& ends) {
     const Buffers inputs = ends.inputs(run);
-    Buffers state = slice_of(inputs, 0, carries), carry = slice_of(inputs, carries, sequences);
+    Buffers carry = slice_of(inputs, carries, sequences);
     const Buffers captured = slice_of(inputs, carries + sequences, inputs.size() - carries - sequences);
     std::vector<Buffers> states;
-    while (is_true(run, condition.run(run, joined(state, captured))[0])) {
-      states.push_back(state);
-      state = body.run(run, joined(state, captured));
-    }
+    rounds.run(run, slice_of(inputs, 0, carries), captured, &states);
     for (auto before = states.rbegin(); before != states.rend(); ++before)
       carry = backward.run(run, joined(joined(*before, carry), captured));
     ends.deliver(run, carry);

@@ -188,7 +188,13 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
   const kernel::Program permute = ops::permute_rows(plan_of(x, device), columns);
   list.push_back(
       kernel_on(permute, static_cast<uint64_t>(element_count(node.shape)), {&b, &order, &node}, device));
+  constexpr int64_t many_rows = 64;  // from which blocks of rows pay; from an H200 (bench/RESULTS.md)
   for (const bool lower : {true, false}) {
+    if (x.n > many_rows && device.info().kind != DeviceKind::cpu) {
+      append_passes(list, "solve", ops::triangular_by_panels(plan_of(x, device), columns, lower, lower),
+                    {&factors, &node}, shop, device);
+      continue;
+    }
     ops::TriangularPlan plan;
     plan.type = storage_type(x.type);
     plan.complex = is_complex(x.type);

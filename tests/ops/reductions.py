@@ -225,7 +225,7 @@ def add_products(cases, rng):
 
 def add_factorisations(cases, rng):
     for kind in ("f32", "f64"):
-        for batch, n in [((), 0), ((), 1), ((), 2), ((), 5), ((), 17), ((), 40), ((3,), 4), ((2, 2), 3), ((64,), 6)]:
+        for batch, n in [((), 0), ((), 1), ((), 2), ((), 5), ((), 17), ((), 40), ((), 129), ((2,), 150), ((3,), 4), ((2, 2), 3), ((64,), 6)]:
             everywhere = kind == "f32" and n <= 17
             m = rng.normal(size=batch + (n, n))
             a = Array(kind, m @ np.swapaxes(m, -1, -2) + max(n, 1) * np.eye(n))
