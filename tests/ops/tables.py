@@ -76,11 +76,7 @@ def add_counts(cases, rng):
         if kind in INTEGERS:
             cases.add("bincount", [x, w], Exact(wide_integer(kind), result), length=5)
         else:
-            # NumPy's sums are differences of running ones, with the error of the whole.
-    inside = [(wide >= low) & ((wide < high) | ((wide == high) & (i == wide_edges.size - 2)))
-              for i, (low, high) in enumerate(zip(wide_edges[:-1], wide_edges[1:]))]
-    result = np.asarray([math.fsum(flat[mask]) for mask in inside])
-    slack = 16 * EPSILON[compute_type(kind)] * total(x.values, 5, np.abs(w.wide()))
+            slack = 16 * EPSILON[compute_type(kind)] * total(x.values, 5, np.abs(w.wide()))
             cases.add("bincount", [x, w], Near(kind, result, slack=slack, ulp=1, zero_signs=False), kind == "f32", length=5)
     w = Array("f32", [1.0, np.nan, 2.0, np.inf])  # not a number where it does not count
     cases.add("bincount", [Array("i32", [0, -1, 1, 9]), w], Exact("f32", [1.0, 2.0]), True, length=2)
@@ -95,6 +91,10 @@ def add_histogram(cases, x, edges, everywhere, weights=None):
     if weights is None:
         cases.add("histogram", [x, edges], Exact("i32", result), everywhere)
         return
+    # NumPy's sums are differences of running ones, with the error of the whole.
+    inside = [(wide >= low) & ((wide < high) | ((wide == high) & (i == wide_edges.size - 2)))
+              for i, (low, high) in enumerate(zip(wide_edges[:-1], wide_edges[1:]))]
+    result = np.asarray([math.fsum(flat[mask]) for mask in inside])
     slack = 16 * EPSILON[compute_type(weights.kind)] * np.histogram(wide, wide_edges, weights=np.abs(flat))[0]
     cases.add("histogram", [x, edges, weights], Near(weights.kind, result, slack=slack, ulp=1, zero_signs=False), everywhere)
 
