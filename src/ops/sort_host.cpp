@@ -82,8 +82,8 @@ using Table = std::array<uint64_t, digits>;
 
 // One digit: parts of the row count theirs, learn where they begin, and move their elements. False where all
 // have the same, and nothing was moved.
-template <class E>
-bool pass(const E* from, E* to, uint64_t length, uint64_t parts, int shift, std::vector<Table>& tables) {
+template <class From, class E>
+bool pass(const From& from, E* to, uint64_t length, uint64_t parts, int shift, std::vector<Table>& tables) {
   const auto bounds = [&](uint64_t part) { return length * part / parts; };
   const auto all_parts = [&](const auto& f) {
     if (parts == 1) return f(0);
@@ -93,7 +93,7 @@ bool pass(const E* from, E* to, uint64_t length, uint64_t parts, int shift, std:
   };
   all_parts([&](uint64_t part) {
     Table counts{};
-    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i) ++counts[digit_of(from[i], shift)];
+    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i) ++counts[digit_of(from(i), shift)];
     tables[part] = counts;
   });
   uint64_t start = 0;
@@ -108,22 +108,28 @@ bool pass(const E* from, E* to, uint64_t length, uint64_t parts, int shift, std:
   }
   all_parts([&](uint64_t part) {
     Table at = tables[part];
-    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i)
-      to[at[digit_of(from[i], shift)]++] = from[i];
+    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i) {
+      const E entry = from(i);
+      to[at[digit_of(entry, shift)]++] = entry;
+    }
   });
   return true;
 }
 
-// Sorts `row`, with as much space beside; where the result lies.
-template <class K, class E>
-E* in_order(E* row, E* beside, uint64_t length, uint64_t parts) {
+// Sorts what `given` tells of each place, in two spaces; where the result lies. The first digit is taken from
+// what is given, which saves a way through memory.
+template <class K, class E, class Given>
+E* in_order(const Given& given, E* row, E* beside, uint64_t length, uint64_t parts, const auto& fill) {
   if (length <= short_row) {
+    fill(row);
     std::sort(row, row + length);
     return row;
   }
   std::vector<Table> tables(parts);
-  for (int shift = 0; shift < static_cast<int>(8 * sizeof(K)); shift += 8)
-    if (pass(row, beside, length, parts, shift, tables)) std::swap(row, beside);
+  if (!pass(given, row, length, parts, 0, tables)) fill(row);
+  for (int shift = 8; shift < static_cast<int>(8 * sizeof(K)); shift += 8)
+    if (pass([row](uint64_t i) { return row[i]; }, beside, length, parts, shift, tables))
+      std::swap(row, beside);
   return row;
 }
 
@@ -161,20 +167,23 @@ class Rows {
   void sort_row(uint64_t row, const Space& space, uint64_t parts) const {
     const uint64_t n = plan_.length, inner = plan_.inner;
     const uint64_t first = row / inner * n * inner + row % inner;
-    E* entries = space.a.get();
-    share(parts, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = begin; i < end; ++i) put(entries[i], key_of(x_[first + i * inner], keys_), i);
-    });
-    const E* sorted = in_order<K>(entries, space.b.get(), n, parts);
+    const auto given = [&](uint64_t i) { return entry_of(key_of(x_[first + i * inner], keys_), i); };
+    const auto fill = [&](E* entries) {
+      share(parts, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t i = begin; i < end; ++i) entries[i] = given(i);
+      });
+    };
+    const E* sorted = in_order<K>(given, space.a.get(), space.b.get(), n, parts, fill);
     share(parts, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) store(sorted[i], first, i);
     });
   }
 
-  static void put(K& entry, K key, uint64_t) { entry = key; }
-  template <class I>
-  static void put(Entry<K, I>& entry, K key, uint64_t place) {
-    entry = {key, static_cast<I>(place)};
+  static E entry_of(K key, uint64_t place) {
+    if constexpr (std::is_same_v<E, K>)
+      return key;
+    else
+      return {key, static_cast<decltype(E::place)>(place)};
   }
   void store(const K& key, uint64_t first, uint64_t i) const {
     values_[first + i * plan_.inner] = bits_of(key, keys_);

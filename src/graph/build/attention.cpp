@@ -108,8 +108,9 @@ Tensor masked(Tensor scores, const AttentionOptions& options) {
   return select(less_equal(iota(corner, DType::i32, 1), iota(corner, DType::i32, 0)), scores, never);
 }
 
-// Scores from which on memory counts: two such tensors of f32 have 8 GiB.
-constexpr int64_t many_scores = int64_t{1} << 30;
+// Bytes of scores from which on memory counts: a device may have no buffer for two such tensors. Below,
+// products are faster (an H200, bench/RESULTS.md).
+constexpr int64_t many_bytes = int64_t{1} << 30;
 constexpr int64_t most_columns = 128;  // of keys and values, for the kernel
 
 bool is_fused(const Form& form, const AttentionOptions& options) {
@@ -117,7 +118,7 @@ bool is_fused(const Form& form, const AttentionOptions& options) {
   const bool suits =
       form.depth > 0 && form.depth <= most_columns && form.width <= most_columns && form.result != DType::f64;
   const int64_t scores = element_count(form.outer()) * form.queries * form.keys;
-  return suits && !options.mask && scores >= many_scores;
+  return suits && !options.mask && scores > many_bytes / size_of(form.result);
 }
 
 }  // namespace attentions
