@@ -1,5 +1,5 @@
-// QR of larger real matrices on a GPU, by panels of columns: a panel's rows lie in registers; what is right of it
-// is reflected by all of its reflections at once, 1 - v t v^T.
+// QR of larger real matrices on a GPU, by panels of columns: a panel's rows lie in registers; what is right
+// of it is reflected by all of its reflections at once, 1 - v t v^T.
 #pragma once
 
 #include <adit/device.hpp>
