@@ -47,6 +47,17 @@ class Network {
     if (plan_.wants_values) to_values[at] = from[place_of(row, place)];
   }
 
+  // Puts two elements in order.
+  void exchange(const Array& keys, const Array& order, Value a, Value b) {
+    const Value ka = keys[a], kb = keys[b], oa = order[a], ob = order[b];
+    k_.if_(kb < ka || (kb == ka && ob < oa), [&] {
+      keys[a] = kb;
+      keys[b] = ka;
+      order[a] = ob;
+      order[b] = oa;
+    });
+  }
+
   const SortPlan& plan_;
   SortKeys keys_;
   Builder k_;
@@ -82,15 +93,6 @@ class ShortRows : protected Network {
   }
 
  private:
-  void exchange(const Array& keys, const Array& order, Value a, Value b) {
-    const Value ka = keys[a], kb = keys[b], oa = order[a], ob = order[b];
-    k_.if_(kb < ka || (kb == ka && ob < oa), [&] {
-      keys[a] = kb;
-      keys[b] = ka;
-      order[a] = ob;
-      order[b] = oa;
-    });
-  }
   uint32_t padded_;
 };
 
@@ -116,13 +118,7 @@ class LongRows : protected Network {
     const Value is_first = k_.scalar("is_first", Type::u32) != 0;
     const Value team = k_.team(Type::u64), offset = team % apart, a = team / apart * (2 * apart) + offset;
     const Value b = select(is_first, team / apart * (2 * apart) + (2 * apart - 1) - offset, a + apart);
-    const Value ka = keys[a], kb = keys[b], oa = order[a], ob = order[b];
-    k_.if_(kb < ka || (kb == ka && ob < oa), [&] {
-      keys[a] = kb;
-      keys[b] = ka;
-      order[a] = ob;
-      order[b] = oa;
-    });
+    exchange(keys, order, a, b);
     return k_.finish();
   }
   Program end() {

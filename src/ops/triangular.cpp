@@ -7,7 +7,7 @@
 #include <adit/error.hpp>
 #include <adit/kernel/builder.hpp>
 
-#include "ops/number.hpp"
+#include "ops/factor_writer.hpp"
 
 namespace adit::ops {
 
@@ -82,21 +82,15 @@ class Solve {
   static Value stepped(Value first, Value i, int64_t step) {
     return first + convert(i, Type::u64) * static_cast<uint64_t>(step);
   }
-  Number solved_by(Number sum, Value i) const { return plan_.unit ? sum : quotient(sum, t(i, i)); }
+  Number solved_by(Number sum, Value i) const {
+    return plan_.unit ? sum : quotient_of(sum, t(i, i), complex_);
+  }
   Number t(Value i, Value p) const {
     return load_number(a_, stepped(stepped(a_first_, i, row_), p, column_), complex_);
   }
   Value x_at(Value i, Value c) const { return stepped(stepped(x_first_, i, x_row_), c, x_column_); }
   Number b(Value i, Value c) const { return load_number(x_, x_at(i, c), complex_); }
   void store(Value i, Value c, Number value) const { store_number(x_, x_at(i, c), value, complex_); }
-  // Complex: with both parts of the divisor brought to at most 1, so that squares do not overflow.
-  Number quotient(Number f, Number g) const {
-    if (!complex_) return {f.re / g.re, f.im};
-    const Value scale = max(abs(g.re), abs(g.im)), c = g.re / scale, d = g.im / scale;
-    const Value size = fma(c, c, d * d) * scale;
-    return {fma(f.re, c, f.im * d) / size, fma(f.im, c, -(f.re * d)) / size};
-  }
-
   // One element of one right-hand side, from the rows p .. i that are solved and not yet subtracted.
   void one_row(Value i, Value from, Value c) {
     const NumberSum sum(k_, b(i, c), complex_);

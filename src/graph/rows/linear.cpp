@@ -70,15 +70,11 @@ Tensor with_ones(const Tensor& packed) {  // l of the packed factors
   return select(on_diagonal(packed.shape()), ones_like(packed), strict);
 }
 
-// Row i of x goes to row permutation[i].
+// Row i of x goes to row permutation[i]: sorting the permutation tells who comes where.
 Tensor rows_to(const Tensor& x, const Tensor& permutation) {
-  const Shape& shape = x.shape();
-  const Tensor to = broadcast_to(expand_dims(permutation, -1), shape);
-  // rows[i] = x[inverse[i]], with the inverse from places where to == i.
-  const Shape square = with_matrix(shape, x.dim(-2), x.dim(-2));
-  const Tensor hit =
-      as_type(broadcast_to(expand_dims(permutation, -2), square) == row_numbers(square), x.dtype());
-  return product(hit, x);
+  const int last = permutation.rank() - 1;
+  const Tensor from = make_several(Op::sort, {permutation}, SortAttributes{last, false})[1];
+  return take_along_axis(x, broadcast_to(expand_dims(from, -1), x.shape()), x.rank() - 2);
 }
 
 // x = p l u. With W = tril_strict(l^H L') + triu(U' u^H): the gradient is p l^-H W u^-H.

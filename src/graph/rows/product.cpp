@@ -4,6 +4,7 @@
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/attention.hpp"
+#include "graph/rows/matrices.hpp"
 #include "graph/rows/view.hpp"
 
 namespace adit::graph {
@@ -115,28 +116,15 @@ Tensor dot_batch(const Node& node, const std::vector<Tensor>& x, int64_t size) {
 }
 
 // --- cholesky ----------------------------------------------------------------------------------------------
-Tensor swapped(const Tensor& x) {  // the last two axes
-  Axes order = Dims::counted(x.rank());
-  std::swap(order[x.rank() - 1], order[x.rank() - 2]);
-  return transpose(x, order);
-}
+using matrices::swapped;
 
 // Entries on and below (or above) the diagonal of the last two axes; the rest is zero.
 Tensor triangle(const Tensor& x, bool lower) {
-  const int rank = x.rank();
-  const Tensor row = iota(x.shape(), DType::i32, rank - 2), column = iota(x.shape(), DType::i32, rank - 1);
-  return select(lower ? row >= column : row <= column, x, zeros_like(x));
+  return lower ? matrices::lower_part(x) : matrices::upper_part(x);
 }
 
 Tensor half_diagonal(const Tensor& x) {
-  const int rank = x.rank();
-  const Tensor row = iota(x.shape(), DType::i32, rank - 2), column = iota(x.shape(), DType::i32, rank - 1);
-  return select(row == column, x * constant(x.dtype(), 0.5), x);
-}
-
-Tensor product_of(const Tensor& a, const Tensor& b) {  // over the last axis of a and the second to last of b
-  const Axes batch = Dims::counted(a.rank() - 2);
-  return dot(a, {a.rank() - 1}, batch, b, {b.rank() - 2}, batch);
+  return select(matrices::on_diagonal(x.shape()), x * constant(x.dtype(), 0.5), x);
 }
 
 DType factor_type(std::string_view op, const std::vector<Tensor>& x, const Attributes&) {
@@ -168,7 +156,7 @@ std::vector<Tensor> cholesky_vjp(const Tensor& result, const std::vector<Tensor>
   const bool complex_numbers = is_complex(g.dtype());
   const auto conjugated = [&](const Tensor& x) { return complex_numbers ? conjugate(x) : x; };
   const Tensor l = result, l_conjugate = conjugated(l);
-  const Tensor p = half_diagonal(triangle(product_of(swapped(l_conjugate), conjugated(g)), true));
+  const Tensor p = half_diagonal(triangle(matrices::product(swapped(l_conjugate), conjugated(g)), true));
   const Tensor y = triangular_solve(l_conjugate, p, {.lower = true, .left_side = true, .transpose = true});
   const Tensor s = triangular_solve(l, y, {.lower = true, .left_side = false, .transpose = false});
   return {conjugated(half_diagonal(triangle(s + swapped(conjugated(s)), true)))};
@@ -198,7 +186,8 @@ std::vector<Tensor> triangular_vjp(const Tensor& x, const std::vector<Tensor>& o
   const auto& t = node_of(x).as<TriangularAttributes>();
   const Tensor grad_b = triangular_solve(
       operands[0], g, {.lower = t.lower, .left_side = t.left_side, .transpose = !t.transpose});
-  const Tensor full = t.left_side ? product_of(grad_b, swapped(x)) : product_of(swapped(x), grad_b);
+  const Tensor full =
+      t.left_side ? matrices::product(grad_b, swapped(x)) : matrices::product(swapped(x), grad_b);
   return {triangle(negate(t.transpose ? swapped(full) : full), t.lower), grad_b};
 }
 
