@@ -46,7 +46,9 @@ double cost_of(const Product& product, const Pairs& pairs) {
     cost += step(list, i, j, product);
   }
   EXPECT_EQ(list.size(), 1u);
-  if (!pairs.empty()) EXPECT_EQ(list[0] & ~product.result, 0u);
+  if (!pairs.empty()) {
+    EXPECT_EQ(list[0] & ~product.result, 0u);
+  }
   return cost;
 }
 
