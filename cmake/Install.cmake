@@ -6,7 +6,7 @@ if(ADIT_COMMAND)
   include(InstallCommand)
 endif()
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
-install(DIRECTORY include/adit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/adit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "c.h")
 
 # Two sets: who links the shared library needs none of the libraries that the static one needs.
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/adit)

@@ -284,5 +284,23 @@ TEST_P(Transform, GradientsOfHalves) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Transform, testing::ValuesIn(device_ids()), test_name);
 
+// A constant that a loop reads may be evaluated by itself, before or after the loop is built.
+TEST(Transform, LoopsReadConstantsThatWereEvaluated) {
+  const auto total_of = [](const Tensor& steps) {
+    return while_loop([](const Tensors& s) { return reduce_max(s[0]) < 10; },
+                      [&](const Tensors& s) -> Tensors { return {s[0] + steps}; }, {zeros({3})})[0];
+  };
+  const std::vector<float> expected{0, 5, 10};
+  const Tensor late = iota({3}, DType::f32);
+  const Tensor loop = total_of(late);
+  EXPECT_EQ(late.to_vector<float>(), (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(loop.to_vector<float>(), expected);
+  EXPECT_EQ(total_of(late).to_vector<float>(), expected);
+  const Tensor two = ones({3}) + ones({3});
+  const Tensor twice = total_of(two);
+  two.eval();
+  EXPECT_EQ(twice.to_vector<float>(), (std::vector<float>{10, 10, 10}));
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -1,5 +1,7 @@
 #include "compile/executable.hpp"
 
+#include <chrono>
+
 #include "ops/blas.hpp"
 
 namespace adit::compile {
@@ -94,6 +96,7 @@ Buffer Executable::allocate_arena(Device& device) const {
 
 std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inputs,
                                     std::span<const graph::Literal> numbers) const {
+  const auto start = std::chrono::steady_clock::now();
   const std::vector<Buffer> own = allocate_outputs(device);
   const Buffer arena = allocate_arena(device);
   Run run(device, inputs, numbers, own, arena);
@@ -101,6 +104,8 @@ std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inpu
   std::vector<Buffer> results;
   for (const Output& output : outputs_)
     results.push_back(output.is_input ? inputs[output.place.index] : own[output.place.index]);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  last_seconds_.store(taken.count(), std::memory_order_relaxed);
   return results;
 }
 

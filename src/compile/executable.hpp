@@ -1,7 +1,9 @@
 // A graph made ready: kernels in order, and where each tensor lies while they run.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -100,10 +102,14 @@ class Executable {
   std::vector<Buffer> allocate_outputs(Device& device) const;
   Buffer allocate_arena(Device& device) const;
 
+  // How long the last run took to queue (on a CPU: to compute); infinite before the first.
+  double last_seconds() const { return last_seconds_.load(std::memory_order_relaxed); }
+
   std::vector<Step> steps_;
   std::vector<Output> outputs_;
   std::vector<uint64_t> output_bytes_;  // of those that are computed
   uint64_t arena_bytes_ = 0;
+  mutable std::atomic<double> last_seconds_{std::numeric_limits<double>::infinity()};
 };
 
 }  // namespace adit::compile

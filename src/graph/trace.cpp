@@ -198,6 +198,17 @@ Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
 
 }  // namespace
 
+void add_own_constants(std::span<const Tensor> roots, Tensors& from, Tensors& to) {
+  std::unordered_set<const Node*> known;
+  for (const Tensor& x : from) known.insert(&node_of(x));
+  for (const Tensor& x : reachable(roots, false, [&](const Tensor& t) { return known.contains(&node_of(t)); })) {
+    const Node& node = node_of(x);
+    if ((node.op != Op::constant && node.op != Op::iota) || known.contains(&node)) continue;
+    from.push_back(x);
+    to.push_back(make_node(node.op, node.type, node.shape, {}, node.attributes));
+  }
+}
+
 Closed close(const std::vector<Trace>& traces, Invariant invariant) {
   Tensors roots;
   for (const Trace& t : traces) roots.insert(roots.end(), t.results.begin(), t.results.end());
@@ -218,7 +229,9 @@ Closed close(const std::vector<Trace>& traces, Invariant invariant) {
     for (const Tensor& x : closed.captured) parameters.push_back(placeholder(x.dtype(), x.shape()));
     for (size_t i = 0; i < used.size(); ++i)
       to.push_back(rebuilt(used[i], bases[i].first, parameters[bases[i].second]));
-    f->results = substitute(t.results, used, to);
+    Tensors from = used;
+    add_own_constants(t.results, from, to);
+    f->results = substitute(t.results, from, to);
     f->parameters = t.parameters;
     f->parameters.insert(f->parameters.end(), parameters.begin(), parameters.end());
     closed.functions.push_back(std::move(f));

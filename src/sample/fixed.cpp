@@ -72,9 +72,10 @@ Draws sample_fixed(const Model& of, const SampleOptions& options) {
   draws.inits = options.init.empty() ? fmt::format("{}", options.init_radius) : "values";
   add_fixed(model, starts, options.draws, device, draws.variables);
   if (model.size > 0)
-    add_generated(model, points, 0, options.chains, options.seed, device, draws.variables);
+    add_generated(model, points, options.first_chain, options.chains, options.seed, device, draws.variables);
   else
-    add_generated_of_nothing(model, options.chains, options.draws, options.seed, device, draws.variables);
+    add_generated_of_nothing(model, options.first_chain, options.chains, options.draws, options.seed, device,
+                             draws.variables);
   draws.observed = observed_of(model);
   draws.coordinates = coordinates_of(model);
   draws.seconds.total = draws.seconds.sampling =

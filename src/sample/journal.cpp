@@ -51,6 +51,7 @@ std::string digest_of(const SampleOptions& options) {
 
 Json settings_of(const SampleOptions& options, const Run& run, const Device& device) {
   return {{"chains", options.chains},
+          {"first_chain", options.first_chain},
           {"warmup", options.warmup},
           {"draws", options.draws},
           {"thin", options.thin},

@@ -46,6 +46,9 @@ std::vector<Draws> sample_many(const Model& model, const std::map<std::string, T
   if (options.chains > 0 && count > (int64_t{1} << 24) / options.chains)
     fail(fmt::format("stacked: expected at most 2^24 chains in all, got {} data sets of {}", count,
                      options.chains));
+  if (options.first_chain != 0)
+    fail(fmt::format("first_chain: expected 0, since chains are counted over the data sets, got {}",
+                     options.first_chain));
   // A model for each, which checks its data against shapes and supports.
   std::vector<Model> models;
   std::vector<sampling::DataSet> sets(static_cast<size_t>(count));

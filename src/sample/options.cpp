@@ -44,6 +44,9 @@ void check_options(const stats::ModelState& model, const SampleOptions& options)
   at_least("chains", options.chains, 1);
   if (options.chains > (int64_t{1} << 24))
     fail("chains", fmt::format("expected at most 2^24, got {}", options.chains));
+  at_least("first_chain", options.first_chain, 0);
+  if (options.first_chain > (int64_t{1} << 31) - options.chains)
+    fail("first_chain", fmt::format("expected at most 2^31 less the chains, got {}", options.first_chain));
   at_least("warmup", options.warmup, 0);
   at_least("draws", options.draws, 1);
   at_least("thin", options.thin, 1);

@@ -196,7 +196,7 @@ std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds, uint64_t fi
   list.push_back(Argument(static_cast<uint32_t>(chains_ - first)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed >> 32)));
-  list.push_back(whole(first));
+  list.push_back(whole(options_.first_chain + first));
   list.push_back(whole(options_.chains));
   list.push_back(whole(options_.warmup));
   list.push_back(whole(limit));

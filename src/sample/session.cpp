@@ -291,6 +291,7 @@ std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
 Draws Session::collect(const stats::ModelState& model, int64_t set) {
   Draws draws;
   describe(model, set, draws);
+  const int64_t first_chain = options_.first_chain + set * options_.chains;
   // What the data alone add to the log density.
   const double constant = stats::at_point(model, {run_->density().constant}, {})[0].item<double>();
   if (!std::isfinite(constant)) throw_bad_constant(model);
@@ -298,7 +299,7 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
     draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
     const std::vector<double> points = collect_draws(model, numbers_of(warmup_, set), constant, device_,
                                                      draws.warmup_variables, draws.warmup_stats);
-    add_generated(model, points, set * options_.chains, options_.chains, options_.seed ^ 1, device_,
+    add_generated(model, points, first_chain, options_.chains, options_.seed ^ 1, device_,
                   draws.warmup_variables);
   }
   draws.observed = observed_of(model);
@@ -306,11 +307,9 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
       collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
   if (choice_.type == DType::f32) draws.energy_error = error_of_draws(model, points, draws);
   if (!note_.empty()) draws.notes.push_back(note_);
-  add_predictive(model, points, set * options_.chains, options_, device_, draws);
-  add_generated(model, points, set * options_.chains, options_.chains, options_.seed, device_,
-                draws.variables);
-  if (draws.divergences() > 0)
-    note_outside(model, points, set * options_.chains, options_, choice_.type, draws);
+  add_predictive(model, points, first_chain, options_, device_, draws);
+  add_generated(model, points, first_chain, options_.chains, options_.seed, device_, draws.variables);
+  if (draws.divergences() > 0) note_outside(model, points, first_chain, options_, choice_.type, draws);
   draws.seconds.total = since(begin_);
   return draws;
 }

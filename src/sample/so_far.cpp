@@ -80,7 +80,8 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
   check_model(header, path, model, density);
   Draws draws;
   describe(header, model, draws);
-  const int64_t warm = warmup_rows(parse_json(header.options));
+  const Json settings = parse_json<Json>(header.options);
+  const int64_t warm = warmup_rows(settings), first_chain = settings.at("first_chain");
   const double constant = stats::at_point(model, {density.constant}, {})[0].item<double>();
   draws.draws = draws_after(contents, warm);
   if (draws.draws == 0) return draws;
@@ -88,7 +89,7 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
     const std::vector<double> points = collect_draws(
         model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)), constant,
         device, variables, stats);
-    add_generated(model, points, 0, draws.chains, seed, device, variables);
+    add_generated(model, points, first_chain, draws.chains, seed, device, variables);
   };
   collect(warm, draws.draws, draws.seed, draws.variables, draws.stats);
   if (warm > 0) {

@@ -99,7 +99,8 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
   for (int64_t c = 0; c < (shared ? 1 : options.chains); ++c) {
     const Values& values = init_of(options, c);
     points.push_back(values.empty() ? std::vector<double>()
-                                    : start_of(model, options, values, static_cast<uint32_t>(c),
+                                    : start_of(model, options, values,
+                                               static_cast<uint32_t>(options.first_chain + c),
                                                run.density().type == DType::f64));
   }
   run.start_at(points);
@@ -107,7 +108,7 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
 
 std::vector<double> start_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain) {
   return start_of(model, options, options.init.empty() ? Values() : init_of(options, chain),
-                  static_cast<uint32_t>(chain), true);
+                  static_cast<uint32_t>(options.first_chain + chain), true);
 }
 
 }  // namespace adit::sampling

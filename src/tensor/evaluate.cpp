@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <condition_variable>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "compile/compile.hpp"
 #include "compile/stored.hpp"
+#include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "support/process_end.hpp"
 #include "tensor/executables.hpp"
@@ -81,22 +85,47 @@ std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
   return values;
 }
 
-std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr<Device>& device,
-                                                           std::span<const Tensor> roots,
-                                                           const compile::Structure& structure) {
-  if (const auto* known = executables().find(structure.key)) return *known;
-  // The key on disk leaves out which opening of the device it is.
-  const bool stores = structure.nodes.size() >= compile::least_stored_nodes;
-  const size_t inputs = structure.inputs.size(), numbers = structure.numbers.size();
-  const std::string name = stores ? compile::stored_name(*device, compile::describe(roots, 0).key) : "";
-  auto made = stores ? compile::load_stored(*device, name, inputs, numbers) : nullptr;
+std::shared_ptr<const compile::Executable> known_executable(const compile::Key& key) {
+  const auto* known = executables().find(key);
+  return known ? *known : nullptr;
+}
+
+Recipe::Recipe(std::shared_ptr<Device> device, std::span<const Tensor> roots,
+               const compile::Structure& structure)
+    : device_(std::move(device)), key_(structure.key) {
+  if (structure.nodes.size() >= compile::least_stored_nodes)
+    // The key on disk leaves out which opening of the device it is.
+    stored_ = compile::stored_name(*device_, compile::describe(roots, 0).key);
+  std::unordered_map<const Node*, Tensor> copies;
+  for (const Tensor& x : structure.nodes) {
+    const Node& node = graph::node_of(x);
+    std::vector<Tensor> operands;
+    const bool leaf = node.computed || node.op == Op::input;
+    if (!leaf)
+      for (const Tensor& operand : node.operands) operands.push_back(copies.at(&graph::node_of(operand)));
+    Tensor& copy = copies[&node] =
+        leaf ? graph::placeholder(node.type, node.shape)
+             : graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes);
+    if (leaf) graph::node_of(copy).device = graph::home_of(node);
+  }
+  for (const Tensor& x : roots) roots_.push_back(copies.at(&graph::node_of(x)));
+  for (const Tensor& x : structure.inputs) inputs_.push_back(copies.at(&graph::node_of(x)));
+  for (const Tensor& x : structure.numbers) numbers_.push_back(copies.at(&graph::node_of(x)));
+}
+
+std::shared_ptr<const compile::Executable> Recipe::make() const {
+  const process_end::Visit visit;
+  visit.expect();
+  auto made = stored_.empty()
+                  ? nullptr
+                  : compile::load_stored(*device_, stored_, inputs_.size(), numbers_.size());
   if (!made) {
     std::vector<kernel::Program> programs;
-    made = compile::compile(*device, roots, structure.inputs, structure.numbers, {},
-                            stores ? &programs : nullptr);
-    if (stores) compile::save_stored(name, *made, programs, inputs, numbers);
+    made = compile::compile(*device_, roots_, inputs_, numbers_, {}, stored_.empty() ? nullptr : &programs);
+    if (!stored_.empty()) compile::save_stored(stored_, *made, programs, inputs_.size(), numbers_.size());
   }
-  executables().insert(structure.key, made);
+  const std::lock_guard lock(graph::graph_lock());
+  executables().insert(key_, made);
   return made;
 }
 
@@ -112,6 +141,7 @@ namespace {
 // Nodes that some thread is computing, under the graph lock.
 struct Underway {
   std::unordered_set<const Node*> nodes;
+  std::set<compile::Key> keys;  // of structures that some thread compiles
   std::condition_variable_any news;
   uint64_t finished = 0;  // how often news came
 };
@@ -120,40 +150,53 @@ Underway& underway() {
   return value;
 }
 
+// Whether a device is open for these: opening one takes its time.
+bool has_device(std::span<const Tensor> roots) {
+  for (const Tensor& root : roots)
+    if (graph::home_of(graph::node_of(root))) return true;
+  const std::lock_guard lock(defaults().mutex);
+  return defaults().device && !defaults().device->lost();
+}
+
 // All that a run needs of the graph. While it lives its roots are underway.
 class Task {
  public:
-  // Nothing when a node of the graph is underway elsewhere: nobody computes twice what one is computing.
-  static std::unique_ptr<Task> of(std::vector<Tensor> roots) {
-    const std::shared_ptr<Device> device = device_of(roots);
-    const compile::Structure structure = compile::describe(roots, device_word(*device));
-    const auto& busy = underway().nodes;
-    if (!busy.empty() && std::ranges::any_of(structure.nodes, [&](const Tensor& x) {
-          return !graph::node_of(x).computed && busy.contains(&graph::node_of(x));
-        }))
-      return nullptr;
-    std::vector<Buffer> inputs;
+  // Nothing when a node of the graph is underway elsewhere, or its structure is being compiled: nobody does twice what
+  // one is doing. Nothing as well where its last run took longer than `most_seconds`, or there was none.
+  static std::unique_ptr<Task> of(std::vector<Tensor> roots,
+                                  double most_seconds = std::numeric_limits<double>::infinity()) {
+    const bool quickly = most_seconds < std::numeric_limits<double>::infinity();
+    if (quickly && !has_device(roots)) return nullptr;
+    auto task = std::unique_ptr<Task>(new Task);
+    task->device_ = device_of(roots);
+    const compile::Structure structure = compile::describe(roots, device_word(*task->device_));
+    if (is_busy(structure)) return nullptr;
+    task->executable_ = known_executable(structure.key);
+    if (quickly && (!task->executable_ || task->executable_->last_seconds() > most_seconds)) return nullptr;
     for (const Tensor& x : structure.inputs) {
       if (!graph::node_of(x).computed)
         graph::fail("eval", "tensor",
                     "expected a value, got a placeholder of a function that is being traced");
-      inputs.push_back(graph::node_of(x).storage->buffer);
+      task->inputs_.push_back(graph::node_of(x).storage->buffer);
     }
-    auto executable = find_executable(device, roots, structure);
-    return std::unique_ptr<Task>(new Task(std::move(roots), device, std::move(executable), std::move(inputs),
-                                          number_values(structure.numbers)));
+    task->numbers_ = number_values(structure.numbers);
+    if (!task->executable_) task->recipe_.emplace(task->device_, roots, structure);
+    task->begin(std::move(roots), structure.key);
+    return task;
   }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   ~Task() {
     const std::lock_guard lock(graph::graph_lock());
     for (const Tensor& root : roots_) underway().nodes.erase(&graph::node_of(root));
+    if (compiles_) underway().keys.erase(key_);
     ++underway().finished;
     underway().news.notify_all();
   }
 
   // Without the lock: others describe, compile and compute meanwhile.
-  void run() const {
+  void run() {
+    if (recipe_) executable_ = recipe_->make();
     const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
     const std::lock_guard lock(graph::graph_lock());
     for (size_t i = 0; i < roots_.size(); ++i)
@@ -161,19 +204,29 @@ class Task {
   }
 
  private:
-  Task(std::vector<Tensor> roots, std::shared_ptr<Device> device,
-       std::shared_ptr<const compile::Executable> executable, std::vector<Buffer> inputs,
-       std::vector<graph::Literal> numbers)
-      : roots_(std::move(roots)),
-        device_(std::move(device)),
-        executable_(std::move(executable)),
-        inputs_(std::move(inputs)),
-        numbers_(std::move(numbers)) {
+  Task() = default;
+
+  static bool is_busy(const compile::Structure& structure) {
+    if (underway().keys.contains(structure.key)) return true;
+    const auto& busy = underway().nodes;
+    return !busy.empty() && std::ranges::any_of(structure.nodes, [&](const Tensor& x) {
+      return !graph::node_of(x).computed && busy.contains(&graph::node_of(x));
+    });
+  }
+
+  void begin(std::vector<Tensor> roots, const compile::Key& key) {
+    roots_ = std::move(roots);
+    key_ = key;
     for (const Tensor& root : roots_) underway().nodes.insert(&graph::node_of(root));
+    compiles_ = recipe_.has_value();
+    if (compiles_) underway().keys.insert(key_);
   }
 
   std::vector<Tensor> roots_;
+  compile::Key key_{};
+  bool compiles_ = false;
   std::shared_ptr<Device> device_;
+  std::optional<Recipe> recipe_;
   std::shared_ptr<const compile::Executable> executable_;
   std::vector<Buffer> inputs_;
   std::vector<graph::Literal> numbers_;
@@ -192,7 +245,7 @@ std::vector<Tensor> not_computed(std::span<const Tensor> tensors) {
 
 void eval(std::span<const Tensor> tensors) {
   for (;;) {
-    std::unique_ptr<const Task> task;
+    std::unique_ptr<Task> task;
     uint64_t seen = 0;
     {
       const process_end::Visit visit;  // before the lock: no thread is stopped with it in hand
@@ -207,6 +260,21 @@ void eval(std::span<const Tensor> tensors) {
     std::unique_lock lock(graph::graph_lock());
     underway().news.wait(lock, [&] { return underway().finished != seen; });
   }
+}
+
+bool eval_quickly(std::span<const Tensor> tensors, double most_seconds) {
+  std::unique_ptr<Task> task;
+  {
+    const process_end::Visit visit;
+    visit.expect();
+    const std::unique_lock lock(graph::graph_lock(), std::try_to_lock);  // who compiles holds it for long
+    if (!lock.owns_lock()) return false;
+    std::vector<Tensor> roots = not_computed(tensors);
+    if (roots.empty()) return true;
+    task = Task::of(std::move(roots), most_seconds);
+  }
+  if (task) task->run();
+  return task != nullptr;
 }
 
 }  // namespace adit

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "compile/executable.hpp"
 #include "compile/structure.hpp"
@@ -10,14 +12,31 @@
 
 namespace adit {
 
-// Executables by structure, shared by all threads.
-std::shared_ptr<const compile::Executable> find_executable(const std::shared_ptr<Device>& device,
-                                                           std::span<const Tensor> roots,
-                                                           const compile::Structure& structure);
+// The executable of this structure, if it was made. Under the graph lock.
+std::shared_ptr<const compile::Executable> known_executable(const compile::Key& key);
+
+// All that compiling needs of a graph: a copy of its nodes, whose leaves are placeholders. It is taken under the graph
+// lock and compiled without it, so that other threads go on meanwhile.
+class Recipe {
+ public:
+  Recipe(std::shared_ptr<Device> device, std::span<const Tensor> roots, const compile::Structure& structure);
+  // From disk or anew; it is known from then on.
+  std::shared_ptr<const compile::Executable> make() const;
+
+ private:
+  std::shared_ptr<Device> device_;
+  compile::Key key_;
+  std::string stored_;  // its name on disk; empty: too small to be worth it
+  std::vector<Tensor> roots_, inputs_, numbers_;
+};
+
 uint64_t device_word(const Device& device);
 // The device of a graph: the one its leaves live on, or the default.
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots);
 std::vector<graph::Literal> number_values(std::span<const Tensor> numbers);
+// eval() where it takes microseconds: what it needs is compiled, ran within `most_seconds` the last time, and no other
+// thread is in its way. Otherwise nothing happens.
+bool eval_quickly(std::span<const Tensor> tensors, double most_seconds);
 // Gives a node its memory; outside of tracing it lets go of its operands.
 void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const Buffer& buffer);
 

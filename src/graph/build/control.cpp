@@ -3,7 +3,7 @@
 
 #include <adit/control.hpp>
 
-#include "graph/derive.hpp"
+#include "graph/control.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 
@@ -94,6 +94,31 @@ Tensors while_vjp(const Function& condition, const Function& body, const Functio
                       carry);
 }
 
+Tensors cond_of(const Tensor& predicate, const Trace& on_true, const Trace& on_false,
+                const Tensors& operands) {
+  const Tensor chosen = as_predicate("cond", "predicate", predicate);
+  check_same("cond", "on_false", "result", on_true.results, on_false.results);
+  // A branch that is not taken costs nothing, so nothing moves out of it.
+  Closed closed = close({on_true, on_false}, Invariant::inside);
+  Tensors all = {chosen};
+  append(all, operands);
+  append(all, closed.captured);
+  return make_control(Op::cond, std::move(all), {.functions = std::move(closed.functions)}, on_true.results);
+}
+
+Tensors while_of(Trace condition, const Trace& body, const Tensors& initial) {
+  if (condition.results.size() != 1)
+    fail("while_loop", "condition", fmt::format("expected one result, got {}", condition.results.size()));
+  condition.results[0] = as_predicate("while_loop", "condition", condition.results[0]);
+  check_same("while_loop", "body", "state", initial, body.results);
+  Closed closed = close({condition, body}, Invariant::outside);
+  Tensors all = initial;
+  append(all, closed.captured);
+  return make_control(Op::while_loop, std::move(all),
+                      {.functions = std::move(closed.functions), .carries = static_cast<int>(initial.size())},
+                      initial);
+}
+
 }  // namespace graph
 
 using namespace graph;
@@ -102,16 +127,8 @@ Tensors cond(const Tensor& predicate, const std::function<Tensors(const Tensors&
              const std::function<Tensors(const Tensors&)>& on_false, const Tensors& operands) {
   const Tensor chosen = as_predicate("cond", "predicate", predicate);
   check_list("cond", "operand", operands);
-  const std::vector<Trace> traces = {trace("cond", "on_true", on_true, slots_of(operands)),
-                                     trace("cond", "on_false", on_false, slots_of(operands))};
-  check_same("cond", "on_false", "result", traces[0].results, traces[1].results);
-  // A branch that is not taken costs nothing, so nothing moves out of it.
-  Closed closed = close(traces, Invariant::inside);
-  Tensors all = {chosen};
-  append(all, operands);
-  append(all, closed.captured);
-  return make_control(Op::cond, std::move(all), {.functions = std::move(closed.functions)},
-                      traces[0].results);
+  return cond_of(chosen, trace("cond", "on_true", on_true, slots_of(operands)),
+                 trace("cond", "on_false", on_false, slots_of(operands)), operands);
 }
 
 Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition,
@@ -119,16 +136,8 @@ Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition,
   expect_function("while_loop", "condition", condition);
   check_list("while_loop", "initial", initial);
   const Function list_of_one = [&](const Tensors& state) -> Tensors { return {condition(state)}; };
-  const std::vector<Trace> traces = {
-      trace("while_loop", "condition", predicate_of("while_loop", list_of_one), slots_of(initial)),
-      trace("while_loop", "body", body, slots_of(initial))};
-  check_same("while_loop", "body", "state", initial, traces[1].results);
-  Closed closed = close(traces, Invariant::outside);
-  Tensors all = initial;
-  append(all, closed.captured);
-  return make_control(Op::while_loop, std::move(all),
-                      {.functions = std::move(closed.functions), .carries = static_cast<int>(initial.size())},
-                      initial);
+  return while_of(trace("while_loop", "condition", list_of_one, slots_of(initial)),
+                  trace("while_loop", "body", body, slots_of(initial)), initial);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "graph/build/arguments.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/view.hpp"
+#include "graph/trace.hpp"
 
 namespace adit {
 
@@ -224,9 +225,9 @@ Combination trace(const std::function<Tensor(Tensor, Tensor)>& combine, DType ty
   }
   if (!dependent.contains(&graph::node_of(roots[0]))) capture(roots[0]);
   for (const Tensor& x : combination.captured) parameters.push_back(placeholder(x.dtype(), {}));
-  const std::span<const Tensor> outer(parameters.data() + 2, combination.captured.size());
-  combination.function =
-      std::make_shared<Subgraph>(Subgraph{parameters, substitute(roots, combination.captured, outer)});
+  Tensors from = combination.captured, to(parameters.begin() + 2, parameters.end());
+  add_own_constants(roots, from, to);
+  combination.function = std::make_shared<Subgraph>(Subgraph{parameters, substitute(roots, from, to)});
   return combination;
 }
 
