@@ -1,5 +1,6 @@
 #include "compile/executable.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "ops/blas.hpp"
@@ -92,6 +93,12 @@ std::vector<Buffer> Executable::allocate_outputs(Device& device) const {
 
 Buffer Executable::allocate_arena(Device& device) const {
   return arena_bytes_ ? device.allocate(arena_bytes_) : Buffer();
+}
+
+double Executable::expected_seconds() const {
+  const bool by_host = std::ranges::any_of(
+      steps_, [](const Step& step) { return std::holds_alternative<HostStep>(step.work); });
+  return by_host ? std::numeric_limits<double>::infinity() : last_seconds_.load(std::memory_order_relaxed);
 }
 
 std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inputs,

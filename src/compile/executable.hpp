@@ -102,8 +102,10 @@ class Executable {
   std::vector<Buffer> allocate_outputs(Device& device) const;
   Buffer allocate_arena(Device& device) const;
 
-  // How long the last run took to queue (on a CPU: to compute); infinite before the first.
-  double last_seconds() const { return last_seconds_.load(std::memory_order_relaxed); }
+  // How long a run takes to queue (on a CPU: to compute) by what the last one took; infinite before the
+  // first, and where the host conducts it: loops end when data say so, and factorisations want more stack
+  // than some threads have.
+  double expected_seconds() const;
 
   std::vector<Step> steps_;
   std::vector<Output> outputs_;

@@ -12,14 +12,23 @@ namespace adit::compile {
 
 using Key = std::array<uint64_t, 2>;
 
+// A graph as it was when it was described: other threads may compute nodes of it meanwhile, which changes
+// nothing here.
 struct Structure {
-  std::vector<Tensor> nodes;    // topological
-  std::vector<Tensor> inputs;   // tensors in memory and placeholders, oldest first
-  std::vector<Tensor> numbers;  // scalars that the caller gave
+  struct Place {
+    Tensor node;
+    bool computed = false;       // a tensor in memory, whatever it was made of
+    uint32_t first_operand = 0;  // in `operands`
+    uint32_t operand_count = 0;
+  };
+  std::vector<Place> places;       // topological
+  std::vector<uint32_t> operands;  // numbers of places
+  std::vector<Tensor> inputs;      // tensors in memory and placeholders, oldest first
+  std::vector<Tensor> numbers;     // scalars that the caller gave
   Key key{};
 };
 
-// Under the graph lock. `device_words` tells devices apart.
+// `device_word` tells devices apart. Needs no lock.
 Structure describe(std::span<const Tensor> roots, uint64_t device_word);
 
 }  // namespace adit::compile

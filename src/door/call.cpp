@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 
 #include <adit/ops.hpp>
@@ -39,7 +40,7 @@ const adit_attribute* Call::expected(const char* attribute) const {
 }
 
 void Call::wrong(const adit_attribute& it, std::string_view what) const {
-  constexpr const char* kinds[] = {"an integer", "a real number", "integers", "real numbers",
+  constexpr const char* kinds[] = {"an integer", "a real number", "integers",  "real numbers",
                                    "text",       "a dtype",       "a function"};
   const auto kind = static_cast<size_t>(it.kind);
   fail(name_, it.name,
@@ -61,6 +62,13 @@ int Call::axis(const char* attribute, int otherwise) const {
   const int64_t number = integer(attribute, otherwise);
   if (number < -max_rank || number > max_rank)
     fail(name_, attribute, fmt::format("expected an axis, got {}", number));
+  return static_cast<int>(number);
+}
+
+int Call::small(const char* attribute, int otherwise) const {
+  const int64_t number = integer(attribute, otherwise);
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+    fail(name_, attribute, fmt::format("expected a number of 32 bits, got {}", number));
   return static_cast<int>(number);
 }
 
@@ -121,12 +129,11 @@ namespace {
 const std::vector<Operation>& operations() {
   static const std::vector<Operation>& all = *new std::vector<Operation>([] {
     std::vector<Operation> list;
-    for (const auto& part : {elementwise_operations(), shape_operations(), reduction_operations(),
-                             linear_operations(), window_operations(), random_operations(),
-                             function_operations()})
+    for (const auto& part :
+         {elementwise_operations(), shape_operations(), reduction_operations(), linear_operations(),
+          window_operations(), random_operations(), function_operations()})
       list.insert(list.end(), part.begin(), part.end());
-    std::ranges::sort(
-        list, {}, [](const Operation& it) -> std::string_view { return it.description.name; });
+    std::ranges::sort(list, {}, [](const Operation& it) -> std::string_view { return it.description.name; });
     return list;
   }());
   return all;
@@ -146,9 +153,10 @@ void check_count(const Operation& operation, size_t count) {
   if (got >= operation.least && (operation.most < 0 || got <= operation.most)) return;
   fail(operation.description.name, "tensors",
        fmt::format("expected {} ({}), got {}",
-                   operation.most < 0                    ? fmt::format("at least {}", operation.least)
-                   : operation.most == operation.least ? fmt::format("{}", operation.least)
-                                                         : fmt::format("{} to {}", operation.least, operation.most),
+                   operation.most < 0 ? fmt::format("at least {}", operation.least)
+                   : operation.most == operation.least
+                       ? fmt::format("{}", operation.least)
+                       : fmt::format("{} to {}", operation.least, operation.most),
                    operation.description.tensors, count));
 }
 
@@ -188,7 +196,7 @@ adit_status adit_call(const char* operation, size_t count, const adit_tensor* co
                       adit_tensor** results, size_t* result_count, adit_error** error) {
   return door::guarded(error, [&] {
     const char* name = &door::expect("call", "operation", operation);
-    const Tensors list = door::made(name, door::tensors_of(name, tensors, count),
+    const Tensors list = door::made(name, door::tensors_of(name, "tensors", tensors, count),
                                     door::expect_list(name, "attributes", attributes, attribute_count));
     if (result_count) *result_count = list.size();
     if (list.size() > capacity)

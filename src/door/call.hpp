@@ -26,6 +26,7 @@ class Call {
   int64_t integer(const char* attribute) const;
   int64_t integer(const char* attribute, int64_t otherwise) const;
   int axis(const char* attribute, int otherwise) const;
+  int small(const char* attribute, int otherwise) const;  // of 32 bits
   bool flag(const char* attribute, bool otherwise) const;
   double real(const char* attribute, double otherwise) const;
   Dims dims(const char* attribute) const;

@@ -12,8 +12,9 @@ struct adit_device_list {
 namespace {
 
 adit_device_info info_of(const DeviceInfo& info) {
-  return {info.id.c_str(),     info.name.c_str(),   name_of(info.kind).data(), info.driver.c_str(),
-          info.reason.c_str(), info.memory_bytes, info.chosen};
+  return {info.id.c_str(),     info.name.c_str(),   name_of(info.kind).data(),
+          info.driver.c_str(), info.reason.c_str(), info.memory_bytes,
+          info.chosen};
 }
 
 }  // namespace
@@ -38,7 +39,10 @@ adit_status adit_device_open(const char* id, adit_device** device, adit_error** 
     auto& place = door::expect("device_open", "device", device);
     auto made = std::make_unique<adit_device>();
     made->device = Device::open(&door::expect("device_open", "id", id));
-    made->info = info_of(made->device->info());
+    made->about = made->device->info();
+    for (DeviceInfo& listed : Device::list())  // which knows why one is chosen
+      if (listed.id == made->about.id) made->about = std::move(listed);
+    made->info = info_of(made->about);
     place = made.release();
   });
 }

@@ -144,8 +144,9 @@ adit_status adit_draws_numbers(const adit_draws* draws, const char* name, const 
       throw Error(ErrorKind::not_found,
                   fmt::format("[{}] name: expected one of {}, got '{}'", f, known, name));
     }
+    auto& place = expect(f, "numbers", numbers);
     expect(f, "count", count) = it->second.size();
-    expect(f, "numbers", numbers) = it->second.data();
+    place = it->second.data();
   });
 }
 

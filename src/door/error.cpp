@@ -22,11 +22,14 @@ DType dtype_of(std::string_view function, std::string_view argument, int64_t typ
   return static_cast<DType>(type);
 }
 
-Tensors tensors_of(std::string_view function, const adit_tensor* const* list, size_t count) {
+Tensors tensors_of(std::string_view function, std::string_view argument, const adit_tensor* const* list,
+                   size_t count) {
   Tensors tensors;
   tensors.reserve(count);
-  for (const adit_tensor* const handle : expect_list(function, "tensors", list, count)) {
-    if (!handle) fail(function, fmt::format("tensor {}", tensors.size()), "expected a tensor, got NULL");
+  for (const adit_tensor* const handle : expect_list(function, argument, list, count)) {
+    if (!handle)
+      fail(function, fmt::format("{} {}", argument.substr(0, argument.size() - 1), tensors.size()),
+           "expected a tensor, got NULL");
     tensors.push_back(handle->tensor);
   }
   return tensors;

@@ -1,6 +1,8 @@
 #include "door/function.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include <adit/ops.hpp>
 #include <adit/transform.hpp>
@@ -51,8 +53,7 @@ graph::Trace traced(std::string_view op, std::string_view name, const adit_funct
   expect_arguments(op, name, f, arguments);
   graph::Trace trace;
   trace.first = f.first;
-  for (const Tensor& x : f.parameters)
-    trace.parameters.push_back(graph::placeholder(x.dtype(), x.shape()));
+  for (const Tensor& x : f.parameters) trace.parameters.push_back(graph::placeholder(x.dtype(), x.shape()));
   trace.results = graph::substitute(f.results, f.parameters, trace.parameters);
   return trace;
 }
@@ -93,12 +94,14 @@ std::function<Tensor(Tensor, Tensor)> combination(const Call& c, const Tensor& x
 
 Tensors cond_call(const Call& c) {
   const Tensors operands = c.from(1);
-  return graph::cond_of(c[0], traced("cond", "on_true", c.function("on_true"), operands),
-                        traced("cond", "on_false", c.function("on_false"), operands), operands);
+  const graph::Trace on_true = traced("cond", "on_true", c.function("on_true"), operands);
+  const graph::Trace on_false = traced("cond", "on_false", c.function("on_false"), operands);
+  return graph::cond_of(c[0], on_true, on_false, operands);
 }
 Tensors while_call(const Call& c) {
-  return graph::while_of(traced("while_loop", "condition", c.function("condition"), c.tensors()),
-                         traced("while_loop", "body", c.function("body"), c.tensors()), c.tensors());
+  graph::Trace condition = traced("while_loop", "condition", c.function("condition"), c.tensors());
+  const graph::Trace body = traced("while_loop", "body", c.function("body"), c.tensors());
+  return graph::while_of(std::move(condition), body, c.tensors());
 }
 Tensors scan_call(const Call& c) {
   const int64_t carries = c.integer("carries");
@@ -132,11 +135,10 @@ std::vector<Operation> function_operations() {
        2,
        2,
        [](const Call& c) -> Tensors {
-         return {reduce(c[0], c[1], c.dims("axes", {}), combination(c, c[0], c[1]),
-                        c.flag("keep_axes", false))};
+         return {
+             reduce(c[0], c[1], c.dims("axes", {}), combination(c, c[0], c[1]), c.flag("keep_axes", false))};
        }},
-      {{"window_reduce", "x, initial",
-        "window, strides=1, low=0, high=0, same=0, dilations=1, combine"},
+      {{"window_reduce", "x, initial", "window, strides=1, low=0, high=0, same=0, dilations=1, combine"},
        2,
        2,
        [](const Call& c) -> Tensors {
@@ -157,9 +159,9 @@ adit_status adit_function_begin(size_t count, const adit_slot* parameters, adit_
     for (const adit_slot& slot : door::expect_list(name, "parameters", parameters, count)) {
       const Shape shape = door::dims_of(name, "shape", slot.shape, slot.rank);
       for (const int64_t extent : shape)
-        if (extent < 0) door::fail(name, "shape", fmt::format("expected extents of at least 0, got {}", extent));
-      made->parameters.push_back(
-          graph::placeholder(door::dtype_of(name, "type", slot.type), shape));
+        if (extent < 0)
+          door::fail(name, "shape", fmt::format("expected extents of at least 0, got {}", extent));
+      made->parameters.push_back(graph::placeholder(door::dtype_of(name, "type", slot.type), shape));
     }
     place = made.release();
   });
@@ -176,7 +178,8 @@ adit_status adit_function_parameter(const adit_function* function, size_t i, adi
     const adit_function& f = expect(name, "function", function);
     if (i >= f.parameters.size())
       door::fail(name, "i", fmt::format("expected less than {}, got {}", f.parameters.size(), i));
-    expect(name, "placeholder", placeholder) = door::handle_of(f.parameters[i]);
+    auto& place = expect(name, "placeholder", placeholder);
+    place = door::handle_of(f.parameters[i]);
   });
 }
 
@@ -185,7 +188,7 @@ adit_status adit_function_finish(adit_function* function, size_t count, const ad
   return guarded(error, [&] {
     constexpr auto name = "function_finish";
     adit_function& f = expect(name, "function", function);
-    Tensors list = door::tensors_of(name, results, count);
+    Tensors list = door::tensors_of(name, "results", results, count);
     if (list.empty()) door::fail(name, "results", "expected at least one, got none");
     const std::lock_guard lock(f.mutex);
     if (f.finished) door::fail(name, "function", "expected one that is being built, got a finished one");
@@ -215,7 +218,7 @@ adit_status adit_function_call(const adit_function* function, size_t count,
   return guarded(error, [&] {
     constexpr auto name = "function_call";
     const adit_function& f = expect(name, "function", function);
-    const Tensors list = door::tensors_of(name, arguments, count);
+    const Tensors list = door::tensors_of(name, "arguments", arguments, count);
     door::expect_arguments(name, "function", f, list);
     give_all(name, door::applied(f, list), capacity, results);
   });
@@ -248,18 +251,38 @@ std::unique_ptr<adit_function> paired(const char* name, const adit_function& f, 
   for (const Tensor& x : like) slots.push_back(graph::slot_of(x));
   const auto split = static_cast<int64_t>(f.parameters.size());
   return door::transformed(name, slots, [&](const Tensors& all) {
-    auto [values, products] = transformation(Tensors(all.begin(), all.begin() + split),
-                                             Tensors(all.begin() + split, all.end()));
+    auto [values, products] =
+        transformation(Tensors(all.begin(), all.begin() + split), Tensors(all.begin() + split, all.end()));
     values.insert(values.end(), products.begin(), products.end());
     return values;
   });
 }
 
-// Integers have no derivative: what is empty becomes zeros.
-Tensors filled(Tensors list, const Tensors& like) {
-  for (size_t i = 0; i < list.size(); ++i)
-    if (!list[i]) list[i] = zeros_like(like[i]);
+// Integers have no derivative: they take part as they are, and products with them are zeros.
+bool moves(const Tensor& x) { return !is_integer(x.dtype()); }
+
+// Without the directions of integers.
+Tensors directions_of(Tensors list) {
+  for (Tensor& x : list)
+    if (!moves(x)) x = {};
   return list;
+}
+
+std::pair<Tensors, Tensors> products_back(const adit_function& f, const Tensors& x, const Tensors& more) {
+  Tensors moving;
+  std::copy_if(x.begin(), x.end(), std::back_inserter(moving), moves);
+  const auto of_moving = [&](const Tensors& list) {
+    Tensors all = x;
+    auto next = list.begin();
+    for (Tensor& it : all)
+      if (moves(it)) it = *next++;
+    return door::applied(f, all);
+  };
+  auto [values, found] = vjp(Function(of_moving), moving, directions_of(more));
+  Tensors products;
+  auto next = found.begin();
+  for (const Tensor& it : x) products.push_back(moves(it) ? *next++ : zeros_like(it));
+  return {std::move(values), std::move(products)};
 }
 
 }  // namespace
@@ -269,10 +292,7 @@ adit_status adit_function_vjp(const adit_function* function, adit_function** mad
     const adit_function& f = expect("function_vjp", "function", function);
     auto& place = expect("function_vjp", "made", made);
     place = paired("function_vjp", f, door::results_of("function_vjp", "function", f),
-                   [&](const Tensors& x, const Tensors& more) {
-                     auto [values, products] = vjp(door::as_function(f), x, more);
-                     return std::pair(values, filled(products, x));
-                   })
+                   [&](const Tensors& x, const Tensors& more) { return products_back(f, x, more); })
                 .release();
   });
 }
@@ -283,8 +303,7 @@ adit_status adit_function_jvp(const adit_function* function, adit_function** mad
     auto& place = expect("function_jvp", "made", made);
     door::results_of("function_jvp", "function", f);
     place = paired("function_jvp", f, f.parameters, [&](const Tensors& x, const Tensors& more) {
-              auto [values, products] = jvp(door::as_function(f), x, more);
-              return std::pair(values, filled(products, values));
+              return jvp(door::as_function(f), x, directions_of(more));
             }).release();
   });
 }
@@ -298,7 +317,8 @@ adit_status adit_function_vmap(const adit_function* function, size_t count, cons
     door::results_of(name, "function", f);
     const auto list = door::expect_list(name, "axes", axes, count);
     if (count != f.parameters.size())
-      door::fail(name, "axes", fmt::format("expected {}, one a parameter, got {}", f.parameters.size(), count));
+      door::fail(name, "axes",
+                 fmt::format("expected {}, one a parameter, got {}", f.parameters.size(), count));
     std::vector<graph::Slot> slots = graph::slots_of(f.parameters);
     for (size_t i = 0; i < count; ++i) {
       if (list[i] < -1 || list[i] > slots[i].shape.size())
@@ -325,7 +345,7 @@ adit_status adit_jit_call(const adit_jit* jit, size_t count, const adit_tensor* 
   return guarded(error, [&] {
     constexpr auto name = "jit_call";
     const CompiledFunction& compiled = expect(name, "jit", jit).compiled;
-    give_all(name, compiled(door::tensors_of(name, arguments, count)), capacity, results);
+    give_all(name, compiled(door::tensors_of(name, "arguments", arguments, count)), capacity, results);
   });
 }
 
@@ -336,7 +356,7 @@ adit_status adit_jit_call_quickly(const adit_jit* jit, size_t count, const adit_
     constexpr auto name = "jit_call_quickly";
     const CompiledFunction& compiled = expect(name, "jit", jit).compiled;
     int& told = expect(name, "done", done);
-    const auto list = compiled.quickly(door::tensors_of(name, arguments, count),
+    const auto list = compiled.quickly(door::tensors_of(name, "arguments", arguments, count),
                                        1e-6 * static_cast<double>(most_microseconds));
     told = list.has_value();
     if (list) give_all(name, *list, capacity, results);

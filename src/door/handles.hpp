@@ -22,6 +22,7 @@ struct adit_error {
 };
 struct adit_device {
   std::shared_ptr<adit::Device> device;
+  adit::DeviceInfo about;  // whose texts `info` shows
   adit_device_info info{};
 };
 struct adit_tensor {
@@ -43,6 +44,8 @@ namespace adit::door {
 [[noreturn]] void fail(std::string_view function, std::string_view argument, const std::string& rest);
 
 // Throws where a pointer that must not be null is.
+// A place is asked for before what goes there is made: an assignment makes its right side first, and would
+// lose it.
 template <class T>
 T& expect(std::string_view function, std::string_view argument, T* pointer) {
   if (!pointer) fail(function, argument, "expected a pointer, got NULL");
@@ -55,7 +58,9 @@ std::span<T> expect_list(std::string_view function, std::string_view argument, T
 }
 Dims dims_of(std::string_view function, std::string_view argument, const int64_t* numbers, size_t count);
 DType dtype_of(std::string_view function, std::string_view argument, int64_t type);
-Tensors tensors_of(std::string_view function, const adit_tensor* const* list, size_t count);
+// `argument` is the list's name, an s at its end.
+Tensors tensors_of(std::string_view function, std::string_view argument, const adit_tensor* const* list,
+                   size_t count);
 
 inline adit_tensor* handle_of(Tensor tensor) { return new adit_tensor{std::move(tensor)}; }
 // All of them, or none: a handle that was made already is freed where a later one cannot be.

@@ -27,10 +27,7 @@ std::optional<double> tolerance_of(const Call& c) {
 
 using Transform = Tensor (*)(const Tensor&, int, std::optional<int64_t>);
 Operation transform(const char* name, Transform f) {
-  return {{name, "x", "axis=-1, length"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors {
+  return {{name, "x", "axis=-1, length"}, 1, 1, [f](const Call& c) -> Tensors {
             std::optional<int64_t> length;
             if (c.has("length")) length = c.integer("length");
             return {f(c[0], c.axis("axis", -1), length)};
@@ -38,18 +35,20 @@ Operation transform(const char* name, Transform f) {
 }
 using Transforms = Tensor (*)(const Tensor&, const Axes&, const Dims&);
 Operation transforms(const char* name, Transforms f, const Axes& axes) {
-  return {{name, "x", "axes, lengths=[]"},
-          1,
-          1,
-          [f, axes](const Call& c) -> Tensors { return {f(c[0], c.dims("axes", axes), c.dims("lengths", {}))}; }};
+  return {{name, "x", "axes, lengths=[]"}, 1, 1, [f, axes](const Call& c) -> Tensors {
+            return {f(c[0], c.dims("axes", axes), c.dims("lengths", {}))};
+          }};
 }
 
 MatrixNorm norm_named(const Call& c) {
-  constexpr std::pair<const char*, MatrixNorm> names[] = {
-      {"frobenius", MatrixNorm::frobenius}, {"nuclear", MatrixNorm::nuclear},
-      {"spectral", MatrixNorm::spectral},   {"least", MatrixNorm::least},
-      {"one", MatrixNorm::one},             {"infinity", MatrixNorm::infinity},
-      {"least_one", MatrixNorm::least_one}, {"least_infinity", MatrixNorm::least_infinity}};
+  constexpr std::pair<const char*, MatrixNorm> names[] = {{"frobenius", MatrixNorm::frobenius},
+                                                          {"nuclear", MatrixNorm::nuclear},
+                                                          {"spectral", MatrixNorm::spectral},
+                                                          {"least", MatrixNorm::least},
+                                                          {"one", MatrixNorm::one},
+                                                          {"infinity", MatrixNorm::infinity},
+                                                          {"least_one", MatrixNorm::least_one},
+                                                          {"least_infinity", MatrixNorm::least_infinity}};
   const std::string word = c.text("kind", "frobenius");
   std::string all;
   for (const auto& [name, norm] : names) {
@@ -69,10 +68,7 @@ Tensors attention_of(const Call& c) {
 
 using Normed = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Axes&, double);
 Operation normed(const char* name, Normed f) {
-  return {{name, "x, scale, shift", "axes=[-1], epsilon=1e-5"},
-          1,
-          3,
-          [f](const Call& c) -> Tensors {
+  return {{name, "x, scale, shift", "axes=[-1], epsilon=1e-5"}, 1, 3, [f](const Call& c) -> Tensors {
             return {f(c[0], c.optional(1), c.optional(2), c.dims("axes", {-1}), c.real("epsilon", 1e-5))};
           }};
 }

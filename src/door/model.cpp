@@ -71,8 +71,7 @@ const std::map<std::string, NamedDistribution, std::less<>>& distributions() {
       {"dirichlet", of(dirichlet)},
       {"multi_normal", of(multi_normal)},
       {"multi_normal_cholesky", of(multi_normal_cholesky)},
-      {"lkj_corr_cholesky",
-       {1, [](const Call& c) { return lkj_corr_cholesky(c.integer("size"), c[0]); }}},
+      {"lkj_corr_cholesky", {1, [](const Call& c) { return lkj_corr_cholesky(c.integer("size"), c[0]); }}},
       {"gaussian_random_walk",
        {1, [](const Call& c) { return gaussian_random_walk(c[0], c.integer("steps")); }}},
   };
@@ -129,7 +128,8 @@ const auto& named(const char* what, const Map& all, const std::string& name, siz
 const Plate& plate_named(const char* function, const adit_model& model, const std::string& name) {
   const auto& plates = stats::state_of(model.model).plates;
   const auto it = plates.find(name);
-  if (it == plates.end()) fail(function, "extents", fmt::format("expected a plate of the model, got '{}'", name));
+  if (it == plates.end())
+    fail(function, "extents", fmt::format("expected a plate of the model, got '{}'", name));
   return it->second;
 }
 
@@ -176,7 +176,7 @@ adit_status adit_distribution_new(const char* name, size_t count, const adit_ten
     auto& place = expect("distribution_new", "distribution", distribution);
     const std::string word = &expect("distribution_new", "name", name);
     const auto& entry = door::named("distribution_new", door::distributions(), word, count);
-    const door::Call call(word, door::tensors_of(word, parameters, count),
+    const door::Call call(word, door::tensors_of(word, "parameters", parameters, count),
                           door::expect_list(word, "attributes", attributes, attribute_count));
     auto made = std::make_unique<adit_distribution>(adit_distribution{entry.make(call)});
     call.expect_all_used("size, steps");
@@ -203,9 +203,9 @@ adit_status adit_distribution_censored(const adit_distribution* inner, const adi
   return guarded(error, [&] {
     constexpr auto name = "censored";
     auto& place = expect(name, "distribution", distribution);
-    place = new adit_distribution{censored(expect(name, "inner", inner).distribution,
-                                           expect(name, "low", low).tensor,
-                                           expect(name, "high", high).tensor)};
+    place =
+        new adit_distribution{censored(expect(name, "inner", inner).distribution,
+                                       expect(name, "low", low).tensor, expect(name, "high", high).tensor)};
   });
 }
 
@@ -213,7 +213,8 @@ adit_status adit_distribution_log_density(const adit_distribution* distribution,
                                           adit_tensor** result, adit_error** error) {
   return guarded(error, [&] {
     constexpr auto name = "distribution_log_density";
-    expect(name, "result", result) = door::handle_of(
+    auto& place = expect(name, "result", result);
+    place = door::handle_of(
         expect(name, "distribution", distribution).distribution.log_density(expect(name, "x", x).tensor));
   });
 }
@@ -225,7 +226,8 @@ adit_status adit_distribution_draw(const adit_distribution* distribution, const 
     const Distribution& from = expect(name, "distribution", distribution).distribution;
     if (!from.draw)
       throw Error(ErrorKind::unsupported, fmt::format("[{}] {} cannot be drawn from", name, from.name));
-    expect(name, "result", result) = door::handle_of(
+    auto& place = expect(name, "result", result);
+    place = door::handle_of(
         from.draw(expect(name, "key", key).tensor, door::dims_of(name, "shape", shape, rank)));
   });
 }
@@ -237,7 +239,8 @@ adit_status adit_constraint_new(const char* name, size_t count, const adit_tenso
     auto& place = expect("constraint_new", "constraint", constraint);
     const std::string word = &expect("constraint_new", "name", name);
     const auto& entry = door::named("constraint_new", door::constraints(), word, count);
-    place = new adit_constraint{entry.make(door::Call(word, door::tensors_of(word, parameters, count), {}))};
+    place = new adit_constraint{
+        entry.make(door::Call(word, door::tensors_of(word, "parameters", parameters, count), {}))};
   });
 }
 void adit_constraint_free(adit_constraint* constraint) { delete constraint; }
@@ -264,9 +267,9 @@ adit_status adit_model_sample(adit_model* model, const char* name, const adit_di
     adit_model& m = expect(f, "model", model);
     auto& place = expect(f, "value", value);
     const std::lock_guard lock(m.mutex);
-    place = door::handle_of(m.model.sample(
-        &expect(f, "name", name), expect(f, "prior", prior).distribution,
-        door::extents_of(f, extents, rank, m), non_centred ? Form::non_centred : Form::centred));
+    place = door::handle_of(m.model.sample(&expect(f, "name", name), expect(f, "prior", prior).distribution,
+                                           door::extents_of(f, extents, rank, m),
+                                           non_centred ? Form::non_centred : Form::centred));
   });
 }
 

@@ -13,20 +13,14 @@ namespace {
 
 using Reduced = Tensor (*)(const Tensor&, const Axes&, bool);
 Operation reduced(const char* name, Reduced f) {
-  return {{name, "x", "axes=[], keep_axes=0"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors {
+  return {{name, "x", "axes=[], keep_axes=0"}, 1, 1, [f](const Call& c) -> Tensors {
             return {f(c[0], c.dims("axes", {}), c.flag("keep_axes", false))};
           }};
 }
 
 using Extreme = Tensor (*)(const Tensor&, std::optional<int>, bool, TieBreak);
 Operation extreme(const char* name, Extreme f) {
-  return {{name, "x", "axis, keep_axis=0, tie_break=low"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors {
+  return {{name, "x", "axis, keep_axis=0, tie_break=low"}, 1, 1, [f](const Call& c) -> Tensors {
             std::optional<int> axis;
             if (c.has("axis")) axis = c.axis("axis", 0);
             const std::string tie = c.text("tie_break", "low");
@@ -38,19 +32,16 @@ Operation extreme(const char* name, Extreme f) {
 
 using Running = Tensor (*)(const Tensor&, int, bool);
 Operation running(const char* name, Running f) {
-  return {
-      {name, "x", "axis=0, reverse=0"},
-      1,
-      1,
-      [f](const Call& c) -> Tensors { return {f(c[0], c.axis("axis", 0), c.flag("reverse", false))}; }};
+  return {{name, "x", "axis=0, reverse=0"}, 1, 1, [f](const Call& c) -> Tensors {
+            return {f(c[0], c.axis("axis", 0), c.flag("reverse", false))};
+          }};
 }
 
 using OfAxes = Tensor (*)(const Tensor&, const Axes&);
 Operation along(const char* name, OfAxes f) {
-  return {{name, "x", "axes=[-1]"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors { return {f(c[0], c.dims("axes", {-1}))}; }};
+  return {{name, "x", "axes=[-1]"}, 1, 1, [f](const Call& c) -> Tensors {
+            return {f(c[0], c.dims("axes", {-1}))};
+          }};
 }
 
 Direction direction_of(const Call& c) {
@@ -61,10 +52,9 @@ Direction direction_of(const Call& c) {
 }
 using Ordered = Tensor (*)(const Tensor&, int, Direction);
 Operation ordered(const char* name, Ordered f) {
-  return {{name, "x", "axis=-1, direction=ascending"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors { return {f(c[0], c.axis("axis", -1), direction_of(c))}; }};
+  return {{name, "x", "axis=-1, direction=ascending"}, 1, 1, [f](const Call& c) -> Tensors {
+            return {f(c[0], c.axis("axis", -1), direction_of(c))};
+          }};
 }
 
 Side side_of(const Call& c) {
@@ -90,7 +80,7 @@ std::vector<Operation> reduction_operations() {
        1,
        1,
        [](const Call& c) -> Tensors {
-         return {variance(c[0], c.dims("axes", {}), c.flag("keep_axes", false), c.axis("ddof", 0))};
+         return {variance(c[0], c.dims("axes", {}), c.flag("keep_axes", false), c.small("ddof", 0))};
        }},
       along("softmax", softmax),
       along("log_softmax", log_softmax),
@@ -153,7 +143,7 @@ std::vector<Operation> reduction_operations() {
        [](const Call& c) -> Tensors {
          CovarianceOptions options;
          options.variables_in_rows = c.flag("variables_in_rows", true);
-         options.ddof = c.axis("ddof", 1);
+         options.ddof = c.small("ddof", 1);
          return {covariance(c[0], options)};
        }},
       {{"corrcoef", "x", "variables_in_rows=1"},

@@ -42,13 +42,6 @@ E named(const Call& c, const char* option, std::initializer_list<std::pair<const
   fail("run_start", option, fmt::format("expected one of {}, got {}", all, word));
 }
 
-int small(const Call& c, const char* option, int otherwise) {
-  const int64_t number = c.integer(option, otherwise);
-  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
-    fail("run_start", option, fmt::format("expected a number of 32 bits, got {}", number));
-  return static_cast<int>(number);
-}
-
 SampleOptions options_of(const Call& c) {
   SampleOptions o;
   o.chains = c.integer("chains", o.chains);
@@ -68,18 +61,19 @@ SampleOptions options_of(const Call& c) {
                                   {"team", Placement::team},
                                   {"device", Placement::device}},
                                  o.placement);
-  o.metric = named<Metric>(
-      c, "metric", {{"diagonal", Metric::diagonal}, {"dense", Metric::dense}, {"unit", Metric::unit}}, o.metric);
+  o.metric = named<Metric>(c, "metric",
+                           {{"diagonal", Metric::diagonal}, {"dense", Metric::dense}, {"unit", Metric::unit}},
+                           o.metric);
   o.adapt = named<Adapt>(c, "adapt", {{"chain", Adapt::chain}, {"pooled", Adapt::pooled}}, o.adapt);
   o.adapt_delta = c.real("adapt_delta", o.adapt_delta);
   o.step_size = c.real("step_size", o.step_size);
   o.gamma = c.real("gamma", o.gamma);
   o.kappa = c.real("kappa", o.kappa);
   o.t0 = c.real("t0", o.t0);
-  o.max_depth = small(c, "max_depth", o.max_depth);
-  o.init_buffer = small(c, "init_buffer", o.init_buffer);
-  o.term_buffer = small(c, "term_buffer", o.term_buffer);
-  o.window = small(c, "window", o.window);
+  o.max_depth = c.small("max_depth", o.max_depth);
+  o.init_buffer = c.small("init_buffer", o.init_buffer);
+  o.term_buffer = c.small("term_buffer", o.term_buffer);
+  o.window = c.small("window", o.window);
   o.init_radius = c.real("init_radius", o.init_radius);
   o.save_warmup = c.flag("save_warmup", o.save_warmup);
   o.log_likelihood = c.flag("log_likelihood", o.log_likelihood);

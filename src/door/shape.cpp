@@ -23,8 +23,7 @@ std::vector<Padding> padding_of(const Call& c) {
 
 Tensors put_slice_of(const Call& c) {
   if (c.has("starts")) {
-    if (c.tensors().size() != 2)
-      fail("put_slice", "starts", "expected tensors or an attribute, got both");
+    if (c.tensors().size() != 2) fail("put_slice", "starts", "expected tensors or an attribute, got both");
     return {put_slice(c[0], c[1], c.dims("starts"))};
   }
   return {put_slice(c[0], c[1], c.from(2))};
@@ -39,24 +38,20 @@ Operation taken(const char* name, Taken f, int otherwise) {
 }
 using Indexed = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Axes&);
 Operation indexed(const char* name, Indexed f) {
-  return {{name, "x, indices, updates", "axes=[]"},
-          3,
-          3,
-          [f](const Call& c) -> Tensors { return {f(c[0], c[1], c[2], c.dims("axes", {}))}; }};
+  return {{name, "x, indices, updates", "axes=[]"}, 3, 3, [f](const Call& c) -> Tensors {
+            return {f(c[0], c[1], c[2], c.dims("axes", {}))};
+          }};
 }
 using OfAxes = Tensor (*)(const Tensor&, const Axes&);
 Operation of_axes(const char* name, OfAxes f) {
-  return {{name, "x", "axes=[]"},
-          1,
-          1,
-          [f](const Call& c) -> Tensors { return {f(c[0], c.dims("axes", {}))}; }};
+  return {
+      {name, "x", "axes=[]"}, 1, 1, [f](const Call& c) -> Tensors { return {f(c[0], c.dims("axes", {}))}; }};
 }
 using Joined = Tensor (*)(std::span<const Tensor>, int);
 Operation joined(const char* name, Joined f) {
-  return {{name, "parts...", "axis=0"},
-          1,
-          -1,
-          [f](const Call& c) -> Tensors { return {f(c.tensors(), c.axis("axis", 0))}; }};
+  return {{name, "parts...", "axis=0"}, 1, -1, [f](const Call& c) -> Tensors {
+            return {f(c.tensors(), c.axis("axis", 0))};
+          }};
 }
 
 }  // namespace

@@ -47,16 +47,17 @@ adit_status adit_tensor_from_pointer(adit_device* device, adit_dtype type, size_
 
 adit_status adit_tensor_copy(const adit_tensor* tensor, adit_tensor** copy, adit_error** error) {
   return guarded(error, [&] {
-    expect("tensor_copy", "copy", copy) = door::handle_of(expect("tensor_copy", "tensor", tensor).tensor);
+    auto& place = expect("tensor_copy", "copy", copy);
+    place = door::handle_of(expect("tensor_copy", "tensor", tensor).tensor);
   });
 }
 
 adit_status adit_tensor_to_device(const adit_tensor* tensor, adit_device* device, adit_tensor** moved,
                                   adit_error** error) {
   return guarded(error, [&] {
-    expect("tensor_to_device", "moved", moved) =
-        door::handle_of(to_device(expect("tensor_to_device", "tensor", tensor).tensor,
-                                  expect("tensor_to_device", "device", device).device));
+    auto& place = expect("tensor_to_device", "moved", moved);
+    place = door::handle_of(to_device(expect("tensor_to_device", "tensor", tensor).tensor,
+                                      expect("tensor_to_device", "device", device).device));
   });
 }
 
@@ -75,14 +76,15 @@ int64_t adit_tensor_size(const adit_tensor* tensor) { return tensor ? tensor->te
 int adit_tensor_is_evaluated(const adit_tensor* tensor) { return tensor && tensor->tensor.is_evaluated(); }
 
 adit_status adit_eval(size_t count, const adit_tensor* const* tensors, adit_error** error) {
-  return guarded(error, [&] { eval(door::tensors_of("eval", tensors, count)); });
+  return guarded(error, [&] { eval(door::tensors_of("eval", "tensors", tensors, count)); });
 }
 
 adit_status adit_eval_quickly(size_t count, const adit_tensor* const* tensors, size_t most_microseconds,
                               int* done, adit_error** error) {
   return guarded(error, [&] {
-    expect("eval_quickly", "done", done) = eval_quickly(door::tensors_of("eval_quickly", tensors, count),
-                                                        1e-6 * static_cast<double>(most_microseconds));
+    int& told = expect("eval_quickly", "done", done);
+    told = eval_quickly(door::tensors_of("eval_quickly", "tensors", tensors, count),
+                        1e-6 * static_cast<double>(most_microseconds));
   });
 }
 
@@ -98,8 +100,9 @@ adit_status adit_tensor_read(const adit_tensor* tensor, int64_t first, int64_t c
     const uint64_t element = size_of(x.dtype()), bytes = static_cast<uint64_t>(count) * element;
     if (size != bytes) door::fail(name, "size", fmt::format("expected {} bytes, got {}", bytes, size));
     const Buffer from = x.buffer();
-    if (bytes) x.device()->read(from, &expect(name, "to", static_cast<char*>(to)), bytes,
-                                static_cast<uint64_t>(first) * element);
+    if (bytes)
+      x.device()->read(from, &expect(name, "to", static_cast<char*>(to)), bytes,
+                       static_cast<uint64_t>(first) * element);
   });
 }
 
@@ -120,23 +123,24 @@ adit_status adit_tensor_pointer(const adit_tensor* tensor, const void** pointer,
 
 adit_status adit_tensor_text(const adit_tensor* tensor, char** text, adit_error** error) {
   return guarded(error, [&] {
-    expect("tensor_text", "text", text) =
-        door::text_of(expect("tensor_text", "tensor", tensor).tensor.to_string());
+    auto& place = expect("tensor_text", "text", text);
+    place = door::text_of(expect("tensor_text", "tensor", tensor).tensor.to_string());
   });
 }
 
 adit_status adit_explain(size_t count, const adit_tensor* const* tensors, int times, char** text,
                          adit_error** error) {
   return guarded(error, [&] {
-    expect("explain", "text", text) = door::text_of(
-        explain(door::tensors_of("explain", tensors, count), ExplainOptions{true, times != 0}));
+    auto& place = expect("explain", "text", text);
+    place = door::text_of(
+        explain(door::tensors_of("explain", "tensors", tensors, count), ExplainOptions{true, times != 0}));
   });
 }
 
 adit_status adit_tensor_to_dlpack(const adit_tensor* tensor, void** managed, adit_error** error) {
   return guarded(error, [&] {
-    expect("tensor_to_dlpack", "managed", managed) =
-        to_dlpack(expect("tensor_to_dlpack", "tensor", tensor).tensor);
+    auto& place = expect("tensor_to_dlpack", "managed", managed);
+    place = to_dlpack(expect("tensor_to_dlpack", "tensor", tensor).tensor);
   });
 }
 

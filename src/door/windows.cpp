@@ -13,17 +13,13 @@ constexpr const char* window_words = "window, strides=1, low=0, high=0, same=0, 
 
 using Windowed = Tensor (*)(const Tensor&, const Dims&, const WindowOptions&);
 Operation windowed(const char* name, Windowed f) {
-  return {{name, "x", window_words},
-          1,
-          1,
-          [f](const Call& c) -> Tensors { return {f(c[0], c.dims("window"), window_options(c))}; }};
+  return {{name, "x", window_words}, 1, 1, [f](const Call& c) -> Tensors {
+            return {f(c[0], c.dims("window"), window_options(c))};
+          }};
 }
 using Scattered = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const Dims&, const WindowOptions&);
 Operation scattered(const char* name, Scattered f) {
-  return {{name, "x, source, initial", window_words},
-          3,
-          3,
-          [f](const Call& c) -> Tensors {
+  return {{name, "x, source, initial", window_words}, 3, 3, [f](const Call& c) -> Tensors {
             return {f(c[0], c[1], c[2], c.dims("window"), window_options(c))};
           }};
 }

@@ -9,8 +9,10 @@ inline const ControlAttributes& about(const Tensor& node) {
   return *node_of(node).as<std::shared_ptr<const ControlAttributes>>();
 }
 
-// Control flow of functions that were traced; parameters look like the operands, which the caller has checked.
-Tensors cond_of(const Tensor& predicate, const Trace& on_true, const Trace& on_false, const Tensors& operands);
+// Control flow of functions that were traced; parameters look like the operands, which the caller has
+// checked.
+Tensors cond_of(const Tensor& predicate, const Trace& on_true, const Trace& on_false,
+                const Tensors& operands);
 Tensors while_of(Trace condition, const Trace& body, const Tensors& initial);
 
 template <class T>

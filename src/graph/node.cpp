@@ -1,7 +1,9 @@
 #include "graph/node.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,6 +45,22 @@ std::recursive_mutex& graph_lock() {
   static std::recursive_mutex mutex;
   return mutex;
 }
+
+namespace {
+
+// Nodes lie 16 bytes apart at least. More flags than threads, so that two seldom meet at one.
+std::atomic_flag& flag_of(const Node& node) {
+  static std::array<std::atomic_flag, 256> flags;
+  const auto address = reinterpret_cast<uintptr_t>(&node);
+  return flags[(address >> 4 ^ address >> 12) % flags.size()];
+}
+
+}  // namespace
+
+NodeLock::NodeLock(const Node& node) : flag_(flag_of(node)) {
+  while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+}
+NodeLock::~NodeLock() { flag_.clear(std::memory_order_release); }
 
 namespace {
 

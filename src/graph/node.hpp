@@ -3,7 +3,9 @@
 // - Nodes never change what they mean. When a node has been computed it gains storage, and (outside of
 //   tracing) lets go of its operands, so that a long history does not stay in memory.
 // - Numbers of nodes grow: operands are older than their users, so sorting by number is topological.
-// - Who walks operands of nodes that other threads may evaluate holds the graph lock.
+// - Who walks operands of nodes that other threads may evaluate holds the graph lock, or the node's own for a
+// copy of
+//   them (compile::describe, so that threads with graphs of their own do not wait for each other).
 #pragma once
 
 #include <atomic>
@@ -34,10 +36,8 @@ struct Node {
   std::vector<Tensor> operands;
   Attributes attributes;
   std::shared_ptr<Device> device;          // its operands'; null: nothing decides it yet. Never changes
-  std::shared_ptr<const Storage> storage;  // under the graph lock; set once
+  std::shared_ptr<const Storage> storage;  // under the graph lock and the node's; set once
   std::atomic<bool> computed{false};       // storage is set
-  uint64_t visit = 0;                      // of the walk that last came by, under the graph lock
-  uint32_t place = 0;                      // in that walk's order
 
   Node() = default;
   Node(const Node&) = delete;
@@ -83,6 +83,19 @@ Tensor constant_complex(DType type, double real, double imag);
 const Literal* constant_value(const Tensor& x);
 
 std::recursive_mutex& graph_lock();
+
+// While one lives no other thread gives this node its memory: a short look at its operands needs no more than
+// that. One of some spin locks that all nodes share, so nothing may be waited for meanwhile.
+class NodeLock {
+ public:
+  explicit NodeLock(const Node& node);
+  ~NodeLock();
+  NodeLock(const NodeLock&) = delete;
+  NodeLock& operator=(const NodeLock&) = delete;
+
+ private:
+  std::atomic_flag& flag_;
+};
 
 // While one lives on this thread a function is being traced: evaluated nodes keep their operands, jit
 // inlines.

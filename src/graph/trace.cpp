@@ -201,7 +201,8 @@ Tensor rebuilt(const Tensor& x, const Tensor& base, const Tensor& parameter) {
 void add_own_constants(std::span<const Tensor> roots, Tensors& from, Tensors& to) {
   std::unordered_set<const Node*> known;
   for (const Tensor& x : from) known.insert(&node_of(x));
-  for (const Tensor& x : reachable(roots, false, [&](const Tensor& t) { return known.contains(&node_of(t)); })) {
+  for (const Tensor& x :
+       reachable(roots, false, [&](const Tensor& t) { return known.contains(&node_of(t)); })) {
     const Node& node = node_of(x);
     if ((node.op != Op::constant && node.op != Op::iota) || known.contains(&node)) continue;
     from.push_back(x);

@@ -42,9 +42,9 @@ struct Closed {
 enum class Invariant : uint8_t { inside, outside };
 Closed close(const std::vector<Trace>& traces, Invariant invariant);
 
-// Adds the constants that `roots` need to `from`, and copies of them to `to`. A function holds no constant of the
-// caller's: once that was evaluated it would be a tensor in memory, which a function cannot read. Looks no further than
-// `from` as it was.
+// Adds the constants that `roots` need to `from`, and copies of them to `to`. A function holds no constant of
+// the caller's: once that was evaluated it would be a tensor in memory, which a function cannot read. Looks
+// no further than `from` as it was.
 void add_own_constants(std::span<const Tensor> roots, Tensors& from, Tensors& to);
 
 // The results of a function for these arguments, as nodes of the caller's graph.

@@ -179,10 +179,11 @@ void add_generated(const ModelState& model, const std::vector<double>& points, i
   add_generated_at(model, points, numbers, seed, device, variables);
 }
 
-void add_generated_of_nothing(const ModelState& model, int64_t first_chain, int64_t chains, int64_t draws, uint64_t seed,
-                              const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
-  add_generated_at(model, {}, numbers_of(first_chain, chains, static_cast<size_t>(chains * draws)), seed, device,
-                   variables);
+void add_generated_of_nothing(const ModelState& model, int64_t first_chain, int64_t chains, int64_t draws,
+                              uint64_t seed, const std::shared_ptr<Device>& device,
+                              std::vector<DrawsVariable>& variables) {
+  add_generated_at(model, {}, numbers_of(first_chain, chains, static_cast<size_t>(chains * draws)), seed,
+                   device, variables);
 }
 
 }  // namespace adit::sampling

@@ -21,8 +21,9 @@ void add_generated(const stats::ModelState& model, const std::vector<double>& po
                    std::vector<DrawsVariable>& variables);
 
 // The same where points are none because the model has no parameters: `draws` of each chain.
-void add_generated_of_nothing(const stats::ModelState& model, int64_t first_chain, int64_t chains, int64_t draws, uint64_t seed,
-                              const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables);
+void add_generated_of_nothing(const stats::ModelState& model, int64_t first_chain, int64_t chains,
+                              int64_t draws, uint64_t seed, const std::shared_ptr<Device>& device,
+                              std::vector<DrawsVariable>& variables);
 
 // --- Shared with draws of the prior ------------------------------------------------------------------------
 std::map<std::string, std::vector<std::string>> coordinates_of(const stats::ModelState& model);

@@ -98,10 +98,10 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
   std::vector<std::vector<double>> points;
   for (int64_t c = 0; c < (shared ? 1 : options.chains); ++c) {
     const Values& values = init_of(options, c);
-    points.push_back(values.empty() ? std::vector<double>()
-                                    : start_of(model, options, values,
-                                               static_cast<uint32_t>(options.first_chain + c),
-                                               run.density().type == DType::f64));
+    points.push_back(values.empty()
+                         ? std::vector<double>()
+                         : start_of(model, options, values, static_cast<uint32_t>(options.first_chain + c),
+                                    run.density().type == DType::f64));
   }
   run.start_at(points);
 }

@@ -66,7 +66,7 @@ std::optional<Tensors> CompiledFunction::quickly(const Tensors& arguments, doubl
     if (!lock.owns_lock()) return std::nullopt;
     const auto known = state_->traces.find(device_word(*device));
     if (known == state_->traces.end() || !known->second ||
-        known->second->executable->last_seconds() > most_seconds)
+        known->second->executable->expected_seconds() > most_seconds)
       return std::nullopt;
     trace = known->second;
   }

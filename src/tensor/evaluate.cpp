@@ -35,6 +35,11 @@ Defaults& defaults() {
 
 }  // namespace
 
+std::mutex& executables_mutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
 Executables& executables() {
   static Executables& known = *new Executables(4096);
   return known;
@@ -86,6 +91,7 @@ std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
 }
 
 std::shared_ptr<const compile::Executable> known_executable(const compile::Key& key) {
+  const std::lock_guard lock(executables_mutex());
   const auto* known = executables().find(key);
   return known ? *known : nullptr;
 }
@@ -93,20 +99,22 @@ std::shared_ptr<const compile::Executable> known_executable(const compile::Key& 
 Recipe::Recipe(std::shared_ptr<Device> device, std::span<const Tensor> roots,
                const compile::Structure& structure)
     : device_(std::move(device)), key_(structure.key) {
-  if (structure.nodes.size() >= compile::least_stored_nodes)
+  if (structure.places.size() >= compile::least_stored_nodes)
     // The key on disk leaves out which opening of the device it is.
     stored_ = compile::stored_name(*device_, compile::describe(roots, 0).key);
   std::unordered_map<const Node*, Tensor> copies;
-  for (const Tensor& x : structure.nodes) {
-    const Node& node = graph::node_of(x);
+  std::vector<Tensor> list;
+  for (const compile::Structure::Place& place : structure.places) {
+    const Node& node = graph::node_of(place.node);
+    const bool leaf = place.computed || node.op == Op::input;
     std::vector<Tensor> operands;
-    const bool leaf = node.computed || node.op == Op::input;
-    if (!leaf)
-      for (const Tensor& operand : node.operands) operands.push_back(copies.at(&graph::node_of(operand)));
-    Tensor& copy = copies[&node] =
+    for (uint32_t i = 0; !leaf && i < place.operand_count; ++i)
+      operands.push_back(list[structure.operands[place.first_operand + i]]);
+    list.push_back(
         leaf ? graph::placeholder(node.type, node.shape)
-             : graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes);
-    if (leaf) graph::node_of(copy).device = graph::home_of(node);
+             : graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes));
+    if (leaf) graph::node_of(list.back()).device = graph::home_of(node);
+    copies[&node] = list.back();
   }
   for (const Tensor& x : roots) roots_.push_back(copies.at(&graph::node_of(x)));
   for (const Tensor& x : structure.inputs) inputs_.push_back(copies.at(&graph::node_of(x)));
@@ -116,33 +124,39 @@ Recipe::Recipe(std::shared_ptr<Device> device, std::span<const Tensor> roots,
 std::shared_ptr<const compile::Executable> Recipe::make() const {
   const process_end::Visit visit;
   visit.expect();
-  auto made = stored_.empty()
-                  ? nullptr
-                  : compile::load_stored(*device_, stored_, inputs_.size(), numbers_.size());
+  auto made =
+      stored_.empty() ? nullptr : compile::load_stored(*device_, stored_, inputs_.size(), numbers_.size());
   if (!made) {
     std::vector<kernel::Program> programs;
     made = compile::compile(*device_, roots_, inputs_, numbers_, {}, stored_.empty() ? nullptr : &programs);
     if (!stored_.empty()) compile::save_stored(stored_, *made, programs, inputs_.size(), numbers_.size());
   }
-  const std::lock_guard lock(graph::graph_lock());
+  const std::lock_guard lock(executables_mutex());
   executables().insert(key_, made);
   return made;
 }
 
-void set_storage(const Tensor& x, const std::shared_ptr<Device>& device, const Buffer& buffer) {
+std::vector<Tensor> set_storage(const Tensor& x, const std::shared_ptr<Device>& device,
+                                const Buffer& buffer) {
   Node& node = graph::node_of(x);
-  node.storage = std::make_shared<const graph::Storage>(graph::Storage{device, buffer});
+  auto storage = std::make_shared<const graph::Storage>(graph::Storage{device, buffer});
+  std::vector<Tensor> operands;
+  const graph::NodeLock lock(node);
+  if (node.computed) return operands;
+  node.storage = std::move(storage);
   node.computed = true;  // from now on other threads look at the storage
-  if (!graph::Tracing::active()) node.operands.clear();
+  if (!graph::Tracing::active()) operands.swap(node.operands);
+  return operands;
 }
 
 namespace {
 
-// Nodes that some thread is computing, under the graph lock.
+// Nodes that some thread is computing.
 struct Underway {
+  std::mutex mutex;
   std::unordered_set<const Node*> nodes;
   std::set<compile::Key> keys;  // of structures that some thread compiles
-  std::condition_variable_any news;
+  std::condition_variable news;
   uint64_t finished = 0;  // how often news came
 };
 Underway& underway() {
@@ -161,8 +175,9 @@ bool has_device(std::span<const Tensor> roots) {
 // All that a run needs of the graph. While it lives its roots are underway.
 class Task {
  public:
-  // Nothing when a node of the graph is underway elsewhere, or its structure is being compiled: nobody does twice what
-  // one is doing. Nothing as well where its last run took longer than `most_seconds`, or there was none.
+  // Nothing when a node of the graph is underway elsewhere, or its structure is being compiled: nobody does
+  // twice what one is doing. Nothing as well where its last run took longer than `most_seconds`, or there was
+  // none.
   static std::unique_ptr<Task> of(std::vector<Tensor> roots,
                                   double most_seconds = std::numeric_limits<double>::infinity()) {
     const bool quickly = most_seconds < std::numeric_limits<double>::infinity();
@@ -170,9 +185,9 @@ class Task {
     auto task = std::unique_ptr<Task>(new Task);
     task->device_ = device_of(roots);
     const compile::Structure structure = compile::describe(roots, device_word(*task->device_));
-    if (is_busy(structure)) return nullptr;
     task->executable_ = known_executable(structure.key);
-    if (quickly && (!task->executable_ || task->executable_->last_seconds() > most_seconds)) return nullptr;
+    if (quickly && (!task->executable_ || task->executable_->expected_seconds() > most_seconds))
+      return nullptr;
     for (const Tensor& x : structure.inputs) {
       if (!graph::node_of(x).computed)
         graph::fail("eval", "tensor",
@@ -180,46 +195,49 @@ class Task {
       task->inputs_.push_back(graph::node_of(x).storage->buffer);
     }
     task->numbers_ = number_values(structure.numbers);
-    if (!task->executable_) task->recipe_.emplace(task->device_, roots, structure);
-    task->begin(std::move(roots), structure.key);
+    if (!task->begin(roots, structure)) return nullptr;
+    if (task->compiles_) task->recipe_.emplace(task->device_, roots, structure);
     return task;
   }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   ~Task() {
-    const std::lock_guard lock(graph::graph_lock());
+    if (roots_.empty()) return;  // it never began
+    const std::lock_guard lock(underway().mutex);
     for (const Tensor& root : roots_) underway().nodes.erase(&graph::node_of(root));
     if (compiles_) underway().keys.erase(key_);
     ++underway().finished;
     underway().news.notify_all();
   }
 
-  // Without the lock: others describe, compile and compute meanwhile.
+  // Others describe, compile and compute meanwhile.
   void run() {
     if (recipe_) executable_ = recipe_->make();
     const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
+    std::vector<std::vector<Tensor>> let_go;  // a long chain may hang on them: outside of the lock
     const std::lock_guard lock(graph::graph_lock());
-    for (size_t i = 0; i < roots_.size(); ++i)
-      if (!graph::node_of(roots_[i]).computed) set_storage(roots_[i], device_, results[i]);
+    for (size_t i = 0; i < roots_.size(); ++i) let_go.push_back(set_storage(roots_[i], device_, results[i]));
   }
 
  private:
   Task() = default;
 
-  static bool is_busy(const compile::Structure& structure) {
-    if (underway().keys.contains(structure.key)) return true;
-    const auto& busy = underway().nodes;
-    return !busy.empty() && std::ranges::any_of(structure.nodes, [&](const Tensor& x) {
-      return !graph::node_of(x).computed && busy.contains(&graph::node_of(x));
-    });
-  }
-
-  void begin(std::vector<Tensor> roots, const compile::Key& key) {
-    roots_ = std::move(roots);
-    key_ = key;
-    for (const Tensor& root : roots_) underway().nodes.insert(&graph::node_of(root));
-    compiles_ = recipe_.has_value();
-    if (compiles_) underway().keys.insert(key_);
+  // Whether what was described still is to be done, and nobody does it.
+  bool begin(const std::vector<Tensor>& roots, const compile::Structure& structure) {
+    Underway& all = underway();
+    const std::lock_guard lock(all.mutex);
+    if (all.keys.contains(structure.key)) return false;
+    for (const auto& place : structure.places) {
+      if (place.computed) continue;
+      const Node& node = graph::node_of(place.node);
+      if (node.computed || all.nodes.contains(&node)) return false;
+    }
+    roots_ = roots;
+    key_ = structure.key;
+    compiles_ = !executable_;
+    for (const Tensor& root : roots_) all.nodes.insert(&graph::node_of(root));
+    if (compiles_) all.keys.insert(key_);
+    return true;
   }
 
   std::vector<Tensor> roots_;
@@ -248,16 +266,18 @@ void eval(std::span<const Tensor> tensors) {
     std::unique_ptr<Task> task;
     uint64_t seen = 0;
     {
-      const process_end::Visit visit;  // before the lock: no thread is stopped with it in hand
+      const process_end::Visit visit;
       visit.expect();
-      const std::lock_guard lock(graph::graph_lock());
+      {
+        const std::lock_guard lock(underway().mutex);
+        seen = underway().finished;
+      }
       std::vector<Tensor> roots = not_computed(tensors);
       if (roots.empty()) return;
-      seen = underway().finished;
       task = Task::of(std::move(roots));
     }
     if (task) return task->run();
-    std::unique_lock lock(graph::graph_lock());
+    std::unique_lock lock(underway().mutex);
     underway().news.wait(lock, [&] { return underway().finished != seen; });
   }
 }
@@ -267,8 +287,6 @@ bool eval_quickly(std::span<const Tensor> tensors, double most_seconds) {
   {
     const process_end::Visit visit;
     visit.expect();
-    const std::unique_lock lock(graph::graph_lock(), std::try_to_lock);  // who compiles holds it for long
-    if (!lock.owns_lock()) return false;
     std::vector<Tensor> roots = not_computed(tensors);
     if (roots.empty()) return true;
     task = Task::of(std::move(roots), most_seconds);

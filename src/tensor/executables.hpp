@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "compile/executable.hpp"
 #include "compile/structure.hpp"
@@ -11,7 +12,8 @@ namespace adit {
 
 using Executables = Recent<compile::Key, std::shared_ptr<const compile::Executable>>;
 
-// Those of this process, at most 4096; under the graph lock.
+// Those of this process, at most 4096; under their mutex.
 Executables& executables();
+std::mutex& executables_mutex();
 
 }  // namespace adit

@@ -13,7 +13,6 @@ std::shared_ptr<const JitTrace> jit_trace(const Tensors& parameters, const Tenso
                                           const std::shared_ptr<Device>& device, compile::Notes* notes) {
   const process_end::Visit visit;
   visit.expect();
-  std::unique_lock lock(graph::graph_lock());
   const compile::Structure structure = compile::describe(results, device_word(*device));
   auto trace = std::make_shared<JitTrace>();
   std::unordered_map<const graph::Node*, int> places;
@@ -31,16 +30,13 @@ std::shared_ptr<const JitTrace> jit_trace(const Tensors& parameters, const Tenso
   }
   trace->numbers = number_values(structure.numbers);
   if (notes) {
+    const std::lock_guard lock(graph::graph_lock());
     Compiled compiled = compile_with_notes(device, results, structure);
     *notes = std::move(compiled.notes);
     trace->executable = std::move(compiled.executable);
   } else {
     trace->executable = known_executable(structure.key);
-    if (!trace->executable) {
-      const Recipe recipe(device, results, structure);
-      lock.unlock();
-      trace->executable = recipe.make();
-    }
+    if (!trace->executable) trace->executable = Recipe(device, results, structure).make();
   }
   for (const Tensor& result : results) {
     trace->types.push_back(result.dtype());

@@ -25,7 +25,8 @@ struct JitTrace {
 
 // Of results over placeholders. With `notes` it is compiled anew, and they tell how.
 std::shared_ptr<const JitTrace> jit_trace(const Tensors& parameters, const Tensors& results,
-                                          const std::shared_ptr<Device>& device, compile::Notes* notes = nullptr);
+                                          const std::shared_ptr<Device>& device,
+                                          compile::Notes* notes = nullptr);
 // What the executable reads: the arguments' memory, and what the function captured.
 std::vector<Buffer> inputs_of(const JitTrace& trace, const Tensors& arguments);
 Tensors run(const JitTrace& trace, const Tensors& arguments, const std::shared_ptr<Device>& device);

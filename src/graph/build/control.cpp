@@ -1,9 +1,10 @@
 // Builders of control flow: the functions are traced, what they capture becomes operands.
+#include "graph/control.hpp"
+
 #include <fmt/format.h>
 
 #include <adit/control.hpp>
 
-#include "graph/control.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 
