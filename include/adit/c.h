@@ -34,7 +34,7 @@ extern "C" {
 /* Grows where functions are added; the library's own number is what adit_c_version() gives. */
 #define ADIT_C_VERSION 1
 int adit_c_version(void);
-const char* adit_version(void); /* of the library: "0.9.0" */
+const char* adit_version(void); /* of the library: "0.1.0" */
 
 /* --- Errors ----------------------------------------------------------------------------------------------------- */
 typedef enum adit_status {
@@ -260,7 +260,7 @@ adit_status adit_model_from_stan(const char* name, const char* program, const ch
 void adit_model_free(adit_model* model);
 
 /* Named as in adit/distribution.hpp and adit/constraint.hpp; parameters are tensors in the order of its functions'.
- * Attributes: lkj_corr_cholesky size, gaussian_random_walk steps, integer low. */
+ * Attributes: lkj_corr_cholesky size, gaussian_random_walk steps. */
 adit_status adit_distribution_new(const char* name, size_t count, const adit_tensor* const* parameters,
                                   size_t attribute_count, const adit_attribute* attributes,
                                   adit_distribution** distribution, adit_error** error);

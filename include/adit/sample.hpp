@@ -36,8 +36,8 @@ struct WarmStart {
 
 struct SampleOptions {
   int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
-  // The first chain's number: chain c draws the random numbers of chain first_chain + c of a run of more, so that
-  // several machines share one run. The same layout gives the same bits.
+  // The first chain's number: chain c draws the random numbers of chain first_chain + c of a run of more, so
+  // that several machines share one run. The same layout gives the same bits.
   int64_t first_chain = 0;
   uint64_t seed = 1;
   std::string device{};  // "": the best
