@@ -1,5 +1,7 @@
 // Integers of 8 and 16 bits, and the bits of 16-bit floats, on every device against the interpreter: code
 // generators keep them in wider registers, and what lies beside their own bits there must never show.
+#include <fmt/format.h>
+
 #include <adit/kernel/builder.hpp>
 
 #include "devices.hpp"
@@ -73,6 +75,28 @@ TEST_P(SmallIntegers, ConvertIntoEachOther) {
     }
     check_program(on(), k.finish(), 512, inputs);
   }
+}
+
+// Compared as wider ones, with constants: a driver's optimiser may get there what it gets right alone.
+TEST_P(SmallIntegers, WidenedBesideConstants) {
+  for (const Type from : {Type::i8, Type::i16, Type::i32, Type::u8, Type::u16, Type::u32})
+    for (const Type to : {Type::i32, Type::i64, Type::u32, Type::u64}) {
+      if (size_of(to) == 8 && !on().limits().int64) continue;
+      Builder k(fmt::format("widened_{}_{}", name_of(from), name_of(to)), Team::one());
+      const Array x = k.buffer("x", from, Access::read), z = k.buffer("z", to, Access::write);
+      const Value i = k.team(), a = convert(x[i], to);
+      uint32_t count = 0;
+      const auto note = [&](const Value& result) { z[i * 15u + count++] = result; };
+      for (const int number : {0, 3, 100}) {
+        const Value c = a.like(number);
+        note(select(a < c, a.like(1), a.like(0)));
+        note(select(c < a, a.like(1), a.like(0)));
+        note(select(a == c, a.like(1), a.like(0)));
+        note(max(a, c));
+        note(min(a, c));
+      }
+      check_program(on(), k.finish(), 512, {numbers(from, 512, 0x1010101), room(to, 512 * 15)});
+    }
 }
 
 TEST_P(SmallIntegers, FromFloatsAndWideIntegers) {

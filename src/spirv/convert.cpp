@@ -80,6 +80,14 @@ Word from_bool(Code& code, Word value, Type to) {
   return narrow(code, code.select(wide, value, one, code.constant(wide, 0)), to);
 }
 
+// 32 bits to 64, the sign in all of the upper ones.
+Word widen_by_shifts(Code& code, Word value, Type to) {
+  const Word half = code.constant(Type::u32, 32);
+  value = code.op(Op::OpUConvert, code.type(to), {value});
+  value = code.op(Op::OpShiftLeftLogical, code.type(to), {value, half});
+  return code.op(Op::OpShiftRightArithmetic, code.type(to), {value, half});
+}
+
 }  // namespace
 
 Word convert(Code& code, Word value, Type from, Type to, bool in_range) {
@@ -89,7 +97,9 @@ Word convert(Code& code, Word value, Type from, Type to, bool in_range) {
   if (is_float(from) && is_float(to)) return float_to_float(code, value, from, to);
   if (is_float(from)) return float_to_integer(code, value, from, to, in_range);
   if (is_float(to)) return integer_to_float(code, value, from, to);
-  if ((size_of(from) == 8) != (size_of(to) == 8))
+  if (size_of(to) == 8 && is_signed_integer(from) && size_of(from) < 8 && !code.target.signed_widening)
+    value = widen_by_shifts(code, value, to);
+  else if ((size_of(from) == 8) != (size_of(to) == 8))
     value = code.op(is_signed_integer(from) ? Op::OpSConvert : Op::OpUConvert, code.type(to), {value});
   return code.wrap(to, value);
 }

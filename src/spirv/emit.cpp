@@ -33,6 +33,7 @@ std::string target_key(const Target& t) {
                              t.storage8,
                              t.storage16,
                              t.native_integers,
+                             t.signed_widening,
                              t.comparisons_flush,
                              t.fused_fma,
                              t.denorm_preserve32,

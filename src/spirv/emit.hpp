@@ -18,6 +18,9 @@ struct Target {
   // then. Mesa's software device is such a one on a CPU whose name promises vector instructions that it does
   // not have.
   bool native_integers = true;
+  // False where a signed integer that was widened to 64 bits is compared with constants wrongly: it is
+  // widened by shifts then. Mesa's software device is such a one (22.3: neither -1 < 0 nor 3 < 100 is true).
+  bool signed_widening = true;
   // True where comparisons take subnormal f32 operands for zero although the driver claims to keep them; with
   // a constant zero they are then made of the bits. NVIDIA's driver is such a one.
   bool comparisons_flush = false;

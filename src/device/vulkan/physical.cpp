@@ -133,6 +133,7 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
   limits.int64 = device.features.shaderInt64;
   limits.storage8 = device.features12.storageBuffer8BitAccess;
   limits.storage16 = device.features11.storageBuffer16BitAccess;
+  device.target.signed_widening = device.driver_id != VK_DRIVER_ID_MESA_LLVMPIPE;
   // NVIDIA's driver claims it, but keeps subnormals in sums and products only; fma, comparisons, roundings
   // and conversions take them for zero (580.159, measured on an H200).
   device.target.comparisons_flush = device.driver_id == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
