@@ -8,7 +8,7 @@
 
 #include "io/draws.hpp"
 #include "posterior/files/check_sum.hpp"
-#include "posterior/files/draws_bytes.hpp"
+#include "posterior/draws_bytes.hpp"
 
 namespace adit::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "door/draws.hpp"
-#include "posterior/files/check.hpp"
-#include "posterior/files/draws_bytes.hpp"
+#include "posterior/check.hpp"
+#include "posterior/draws_bytes.hpp"
 
 namespace adit::door {
 

@@ -191,6 +191,11 @@ if Code.ensure_loaded?(Nx) do
       end
     end
 
+    test "numbers beside large unsigned integers" do
+      x = t([0, 5, 18_446_744_073_709_551_615], type: :u64)
+      assert_same(fn x -> {Nx.greater(x, 5), Nx.less_equal(x, 5), Nx.add(x, 1)} end, [x])
+    end
+
     # --- Control flow
 
     test "cond" do
@@ -494,6 +499,19 @@ if Code.ensure_loaded?(Nx) do
       |> Enum.map(fn i -> Task.async(fn -> {i, Nx.Serving.batched_run(name, Nx.Batch.stack([t([i])]))} end) end)
       |> Task.await_many()
       |> Enum.each(fn {i, out} -> assert host(out) == [2 * i] end)
+    end
+
+    test "Nx.Serving with partitions" do
+      serving =
+        Nx.Serving.jit(&Nx.negate/1, compiler: Adit) |> Nx.Serving.defn_options(compiler: Adit, max_concurrency: 2)
+
+      name = :"serving_#{System.unique_integer([:positive])}"
+      start_supervised!({Nx.Serving, serving: serving, name: name, partitions: true, batch_size: 2, batch_timeout: 10})
+
+      1..12
+      |> Enum.map(fn i -> Task.async(fn -> {i, Nx.Serving.batched_run(name, Nx.Batch.stack([t([i])]))} end) end)
+      |> Task.await_many()
+      |> Enum.each(fn {i, out} -> assert host(out) == [-i] end)
     end
 
     test "options" do

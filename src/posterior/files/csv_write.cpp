@@ -6,7 +6,7 @@
 
 #include <adit/draws_origin.hpp>
 
-#include "posterior/files/check.hpp"
+#include "posterior/check.hpp"
 #include "posterior/files/csv.hpp"
 
 namespace adit {

@@ -1,4 +1,4 @@
-#include "posterior/files/check.hpp"
+#include "posterior/check.hpp"
 #include "posterior/files/check_sum.hpp"
 #include "posterior/files/netcdf.hpp"
 

@@ -46,7 +46,8 @@ defmodule Adit.Compiler.Lowering do
 
   defp walk(%{data: %{op: :constant, args: [number]}} = node, _scope, made) do
     # Made anew where it is used: it costs nothing, and a function that has it inside captures nothing.
-    {wrap(node, Ops.apply(:constant, node, [number, []])), made}
+    value = wrap(node, Ops.apply(:constant, node, [number, []]))
+    {%{value | data: %{value.data | host: {:number, number}}}, made}
   end
 
   defp walk(%{data: %{op: :tensor, id: id, args: [tensor]}}, scope, made) do

@@ -1,4 +1,4 @@
-#include "posterior/files/check.hpp"
+#include "posterior/check.hpp"
 
 #include <fmt/format.h>
 

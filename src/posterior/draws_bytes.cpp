@@ -1,4 +1,4 @@
-#include "posterior/files/draws_bytes.hpp"
+#include "posterior/draws_bytes.hpp"
 
 #include <type_traits>
 
