@@ -1,5 +1,5 @@
-// What bench/elixir/*.exs measures, by the C++ API: the yardstick for calls that come from Elixir. One JSON object a
-// line, {"work", "us"}: the median of a call that is waited for.
+// What bench/elixir/*.exs measures, by the C++ API: the yardstick for calls that come from Elixir. One JSON
+// object a line, {"work", "us"}: the median of a call that is waited for.
 //   elixir_step_bench [DEVICE]
 #include <algorithm>
 #include <chrono>
@@ -56,9 +56,7 @@ void compiled() {
   const Tensor a = normal({16});
   const Jit one([](const Tensors& x) { return Tensors{exp(x[0])}; });
   time("jit 1 argument", [&] { (void)one({a}); });
-  const Jit six([](const Tensors& x) {
-    return Tensors{exp(x[0]), x[1] + x[2], x[3] + x[4] + x[5]};
-  });
+  const Jit six([](const Tensors& x) { return Tensors{exp(x[0]), x[1] + x[2], x[3] + x[4] + x[5]}; });
   time("jit 6 arguments", [&] { (void)six({a, a, a, a, a, a}); });
 }
 
@@ -75,15 +73,15 @@ void step(int64_t batch) {
   const Jit compiled([](const Tensors& all) {
     const Tensors parameters(all.begin(), all.begin() + 4);
     const Tensor x = all[4], y = all[5];
-    const auto [value, grads] = value_and_grad_of([&](const Tensors& p) { return Tensors{loss(p, x, y)}; },
-                                                  parameters, {0, 1, 2, 3});
+    const auto [value, grads] =
+        value_and_grad_of([&](const Tensors& p) { return Tensors{loss(p, x, y)}; }, parameters, {0, 1, 2, 3});
     Tensors results;
     for (size_t i = 0; i < 4; ++i) results.push_back(parameters[i] - grads[i] * 0.01f);
     results.push_back(value);
     return results;
   });
   Tensors state = {normal({784, 128}, 0.05f), normal({128}, 0.01f), normal({128, 10}, 0.1f),
-                   normal({10}, 0.01f), normal({batch, 784}), normal({batch, 10})};
+                   normal({10}, 0.01f),       normal({batch, 784}), normal({batch, 10})};
   time("mlp step, batch " + std::to_string(batch), [&] {
     Tensors results = compiled(state);
     std::copy(results.begin(), results.begin() + 4, state.begin());

@@ -7,8 +7,8 @@
 #include <random>
 
 #include "io/draws.hpp"
-#include "posterior/files/check_sum.hpp"
 #include "posterior/draws_bytes.hpp"
+#include "posterior/files/check_sum.hpp"
 
 namespace adit::test {
 namespace {

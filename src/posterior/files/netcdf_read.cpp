@@ -7,8 +7,8 @@
 #include <adit/system.hpp>
 #include <adit/text.hpp>
 
-#include "posterior/files/check_sum.hpp"
 #include "posterior/draws_bytes.hpp"
+#include "posterior/files/check_sum.hpp"
 #include "posterior/files/netcdf.hpp"
 #include "posterior/files/netcdf_handle.hpp"
 #include "support/apart.hpp"
