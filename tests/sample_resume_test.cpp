@@ -108,6 +108,34 @@ TEST_F(SampleTest, a_stopped_run_goes_on_to_the_same_draws) {
       }
 }
 
+// What lay in the device's memory before is no part of the data.
+TEST_F(SampleTest, memory_that_was_used_before_does_not_matter) {
+  for (const Placement placement : {Placement::automatic, Placement::device})
+    for (const int64_t n : {1, 3, 8}) {
+      const auto model = [&] {
+        Model made("observed");
+        const Tensor mu = made.sample("mu", normal(0, 1));
+        made.observe("y", normal(mu, 1), full({n}, 0.5, DType::f64));
+        return made;
+      };
+      SampleOptions options = few();
+      options.device = "cpu";
+      options.placement = placement;
+      options.checkpoint = checkpoint() + std::to_string(n) + (placement == Placement::device ? "d" : "a");
+      const Draws first = sample(model(), options);
+      options.resume = true;
+      for (const uint32_t pattern : {0u, 0xAAAAAAAAu, 0x12345678u}) {
+        {
+          const auto device = Device::open("cpu");
+          std::vector<Buffer> used;
+          for (uint64_t bytes = 16; bytes <= 512; bytes += 16)
+            for (int i = 0; i < 8; ++i) device->fill(used.emplace_back(device->allocate(bytes)), pattern);
+        }
+        EXPECT_EQ(sample(model(), options).variables[0].values, first.variables[0].values);
+      }
+    }
+}
+
 TEST_F(SampleTest, a_resumed_run_may_ask_for_more_draws) {
   SampleOptions options = few();
   options.checkpoint = checkpoint();

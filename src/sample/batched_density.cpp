@@ -139,7 +139,8 @@ void BatchedDensity::evaluate() {
 
 std::vector<Buffer> BatchedDensity::leaves() const {
   std::vector<Buffer> buffers;
-  for (const Tensor& leaf : leaves_) buffers.push_back(graph::node_of(leaf).storage->buffer);
+  for (const Tensor& leaf : leaves_)  // without what fills up its memory
+    buffers.push_back(graph::node_of(leaf).storage->buffer.slice(0, leaf.bytes()));
   return buffers;
 }
 

@@ -314,6 +314,10 @@ defmodule Adit.Backend do
     def unquote(op)(out, a, b), do: binary(unquote(op), out, a, b)
   end
 
+  # No type holds both u64 and a signed one: comparing them is more than one call.
+  defp binary(op, %{type: {:u, 8}} = out, %T{type: {:u, 64}} = a, %T{type: {:s, _}} = b), do: run(op, out, [a, b])
+  defp binary(op, %{type: {:u, 8}} = out, %T{type: {:s, _}} = a, %T{type: {:u, 64}} = b), do: run(op, out, [a, b])
+
   defp binary(
          op,
          %{type: type} = out,

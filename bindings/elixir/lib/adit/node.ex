@@ -44,6 +44,9 @@ defmodule Adit.Node do
   """
   def status(node \\ __MODULE__), do: call(node, :status)
 
+  # What a timer of Erlang bears.
+  @longest 4_294_967_295
+
   @doc """
   Runs a function on the node, and gives what it gives; `{:error, :node_timeout}` where that took longer than `timeout`
   milliseconds, the wait in the queue included; `{:error, :node_dead}` where there is no node or it has no device;
@@ -58,6 +61,10 @@ defmodule Adit.Node do
 
   @doc false
   def with_node(node, name, fun, timeout) when is_function(fun, 0) do
+    unless timeout == :infinity or (is_integer(timeout) and timeout >= 0 and timeout <= @longest) do
+      raise ArgumentError, "timeout: expected milliseconds, a whole number from 0 on, or :infinity, got #{inspect(timeout)}"
+    end
+
     case call(node, {:run, to_string(name), fun, timeout}) do
       {:ok, result} -> result
       {:raised, kind, reason, stack} -> :erlang.raise(kind, reason, stack)

@@ -12,8 +12,21 @@ defmodule Adit.Compiler.Key do
 
   def of(fun) do
     case Function.info(fun, :env) do
-      {:env, []} -> fun
+      {:env, []} -> versioned(fun)
       {:env, env} -> if search(env, @most) == :found, do: named(fun), else: fun
+    end
+  end
+
+  # `&Module.name/1` stays equal when its module is loaded anew, as in IEx or a Livebook; a function of a module's own
+  # code does not.
+  defp versioned(fun) do
+    case Function.info(fun, :type) do
+      {:type, :external} ->
+        {:module, module} = Function.info(fun, :module)
+        {fun, module.module_info(:md5)}
+
+      _ ->
+        fun
     end
   end
 

@@ -20,6 +20,8 @@ defmodule Adit.Ops.Elementwise do
   @compare [:equal, :not_equal, :greater, :less, :greater_equal, :less_equal] ++
              [:logical_and, :logical_or, :logical_xor]
 
+  @order [:equal, :not_equal, :greater, :less, :greater_equal, :less_equal]
+
   @unary @math ++ @same ++ @bits
   @binary @arithmetic ++ @floating ++ @compare
 
@@ -135,6 +137,15 @@ defmodule Adit.Ops.Elementwise do
     finish(name, refs, attributes, out.type)
   end
 
+  # Of u64 and a signed type: no type holds both, so negative numbers are told apart.
+  def apply(op, out, [%T{type: {:u, 64}} = a, %T{type: {:s, _}} = b]) when op in @order do
+    if unsigned?(a, b), do: plainly(op, out, a, b), else: beside_unsigned(op, a, b)
+  end
+
+  def apply(op, out, [%T{type: {:s, _}} = a, %T{type: {:u, 64}} = b]) when op in @order do
+    if unsigned?(b, a), do: plainly(op, out, a, b), else: beside_unsigned(mirrored(op), b, a)
+  end
+
   def apply(op, out, [a, b]) when op in @binary do
     check(op, a, b)
     {name, refs, attributes} = plan(op, out, a, b)
@@ -158,6 +169,24 @@ defmodule Adit.Ops.Elementwise do
     above = Narrow.select(Graph.call(:greater, [x, low], []), x, low)
     Narrow.select(Graph.call(:less, [above, high], []), above, high)
   end
+
+  defp plainly(op, out, a, b) do
+    {name, refs, attributes} = plan(op, out, a, b)
+    finish(name, refs, attributes, out.type)
+  end
+
+  defp beside_unsigned(op, a, b) do
+    [ra, rb] = refs(a, b)
+    negative = Graph.call(:less, [rb, Graph.number(0, b.type)], [])
+    above = Graph.number(if(op in [:not_equal, :greater, :greater_equal], do: 1, else: 0), {:u, 8})
+    Narrow.select(negative, above, Graph.call(op, [ra, rb], cast: :u64))
+  end
+
+  defp mirrored(:less), do: :greater
+  defp mirrored(:greater), do: :less
+  defp mirrored(:less_equal), do: :greater_equal
+  defp mirrored(:greater_equal), do: :less_equal
+  defp mirrored(op), do: op
 
   defp finish(name, refs, attributes, type) when is_narrow(type) do
     Narrow.settle(Graph.call(name, refs, attributes), type)

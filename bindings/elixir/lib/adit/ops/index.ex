@@ -1,7 +1,7 @@
 defmodule Adit.Ops.Index do
   @moduledoc false
   # Slices and places. Starts are clamped so that a slice fits. Places outside are clamped too, but for those that are
-  # known on the host (small tensors made there), which raise as Nx says.
+  # known on the host (tensors of Nx.BinaryBackend, small ones made there), which raise as Nx says.
 
   alias Adit.Ops.{Convert, Graph, Narrow, Types}
   alias Nx.Tensor, as: T
@@ -103,6 +103,10 @@ defmodule Adit.Ops.Index do
     end
 
     :ok
+  end
+
+  def check(%T{data: %{__struct__: Nx.BinaryBackend}} = indices, shape, axes) do
+    check(%{indices | data: %Adit.Backend{ref: nil, host: Nx.to_binary(indices)}}, shape, axes)
   end
 
   def check(_indices, _shape, _axes), do: :ok
