@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "support/spin_lock.hpp"
+
 namespace adit {
 
 // One piece of memory from the system or the driver.
@@ -104,8 +106,8 @@ class Pool {
 
   std::unique_ptr<BlockSource> source_;
   PoolOptions options_;
-  std::mutex growth_;         // one thread at a time asks the source
-  mutable std::mutex mutex_;  // everything below
+  std::mutex growth_;       // one thread at a time asks the source
+  mutable SpinLock mutex_;  // everything below
   std::array<Chunk*, bins> bin_{};
   std::array<uint64_t, bins / 64> occupied_{};
   std::vector<std::unique_ptr<Held>> held_;

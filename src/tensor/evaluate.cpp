@@ -35,9 +35,9 @@ Defaults& defaults() {
 
 }  // namespace
 
-std::mutex& executables_mutex() {
-  static std::mutex& mutex = *new std::mutex;
-  return mutex;
+SpinLock& executables_mutex() {
+  static SpinLock lock;
+  return lock;
 }
 
 Executables& executables() {
@@ -62,12 +62,29 @@ void set_default_device(std::shared_ptr<Device> device) {
   defaults().device = std::move(device);
 }
 
+namespace {
+
 // A device that was closed and opened again has other kernels: each opening has a word of its own.
-uint64_t device_word(const Device& device) {
+uint64_t word_of(const Device& device) {
   static std::mutex mutex;
   static auto& words = *new std::map<std::weak_ptr<const Device>, uint64_t, std::owner_less<>>;
   const std::lock_guard lock(mutex);
   return words.try_emplace(device.weak_from_this(), words.size() + 1).first->second;
+}
+
+}  // namespace
+
+uint64_t device_word(const Device& device) {
+  // The last one that this thread asked of. While that is alive no other device has its address.
+  struct Last {
+    const Device* device = nullptr;
+    std::weak_ptr<const Device> alive;
+    uint64_t word = 0;
+  };
+  thread_local Last last;
+  if (last.device == &device && !last.alive.expired()) return last.word;
+  last = {&device, device.weak_from_this(), word_of(device)};
+  return last.word;
 }
 
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {

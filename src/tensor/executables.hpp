@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "compile/executable.hpp"
 #include "compile/structure.hpp"
 #include "support/recent.hpp"
+#include "support/spin_lock.hpp"
 
 namespace adit {
 
@@ -14,6 +14,6 @@ using Executables = Recent<compile::Key, std::shared_ptr<const compile::Executab
 
 // Those of this process, at most 4096; under their mutex.
 Executables& executables();
-std::mutex& executables_mutex();
+SpinLock& executables_mutex();
 
 }  // namespace adit
