@@ -85,7 +85,8 @@ defmodule Adit.Backend do
   end
 
   defp device_option([]), do: nil
-  defp device_option(options) when is_list(options), do: options[:device]
+  defp device_option(device: id), do: id
+  defp device_option(options) when is_list(options), do: Keyword.validate!(options, [:device])[:device]
   defp device_option(_options), do: nil
 
   # A copy, for a part of a large binary would keep the whole one.
