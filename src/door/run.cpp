@@ -39,7 +39,7 @@ E named(const Call& c, const char* option, std::initializer_list<std::pair<const
     if (word == name) return value;
     all += fmt::format("{}{}", all.empty() ? "" : ", ", name);
   }
-  fail("run_start", option, fmt::format("expected one of {}, got {}", all, word));
+  fail(c.name(), option, fmt::format("expected one of {}, got {}", all, word));
 }
 
 SampleOptions options_of(const Call& c) {
@@ -87,7 +87,7 @@ enum class Way : uint8_t { posterior, prior, fixed };
 
 Way way_of(const Call& c) {
   const bool prior = c.flag("prior", false), fixed = c.flag("fixed", false);
-  if (prior && fixed) fail("run_start", "prior", "expected prior or fixed, got both");
+  if (prior && fixed) fail(c.name(), "prior", "expected prior or fixed, got both");
   return prior ? Way::prior : fixed ? Way::fixed : Way::posterior;
 }
 
@@ -133,6 +133,20 @@ constexpr const char* option_words =
     "adapt_delta, step_size, gamma, kappa, t0, max_depth, init_buffer, term_buffer, window, init_radius, "
     "save_warmup, log_likelihood, posterior_predictive, checkpoint, resume, prior, fixed";
 
+// What a run is to do, all of it checked.
+struct Asked {
+  Model model;
+  SampleOptions options;
+  Way way;
+};
+
+Asked asked(const char* name, const adit_model* model, const adit_attribute* options, size_t count) {
+  const Call call(name, {}, expect_list(name, "options", options, count));
+  Asked all{copy_of(expect(name, "model", model)), options_of(call), way_of(call)};
+  call.expect_all_used(option_words);
+  return all;
+}
+
 }  // namespace
 
 }  // namespace adit::door
@@ -142,14 +156,10 @@ adit_status adit_run_start(const adit_model* model, size_t option_count, const a
   return guarded(error, [&] {
     constexpr auto name = "run_start";
     auto& place = expect(name, "run", run);
-    const Model copy = door::copy_of(expect(name, "model", model));
-    const door::Call call(name, {}, door::expect_list(name, "options", options, option_count));
-    const SampleOptions chosen = door::options_of(call);
-    const door::Way way = door::way_of(call);
-    call.expect_all_used(door::option_words);
     auto made = std::make_unique<adit_run>();
-    made->thread =
-        std::thread([run = made.get(), copy, chosen, way] { door::work(*run, copy, chosen, way); });
+    made->thread = std::thread([run = made.get(), all = door::asked(name, model, options, option_count)] {
+      door::work(*run, all.model, all.options, all.way);
+    });
     place = made.release();
   });
 }
@@ -159,12 +169,8 @@ adit_status adit_model_layout(const adit_model* model, size_t option_count, cons
   return guarded(error, [&] {
     constexpr auto name = "model_layout";
     auto& place = expect(name, "layout", layout);
-    const Model copy = door::copy_of(expect(name, "model", model));
-    const door::Call call(name, {}, door::expect_list(name, "options", options, option_count));
-    const SampleOptions chosen = door::options_of(call);
-    door::way_of(call);
-    call.expect_all_used(door::option_words);
-    place = door::text_of(sample_plan(copy, chosen).layout);
+    const door::Asked all = door::asked(name, model, options, option_count);
+    place = door::text_of(sample_plan(all.model, all.options).layout);
   });
 }
 
