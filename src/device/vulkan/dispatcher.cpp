@@ -286,6 +286,7 @@ void Dispatcher::note_submission() {
 void Dispatcher::last_calls() {
   const process_end::Visit visit;
   if (!lost()) core_->calls.device_wait_idle(core_->handle());
+  if (!lost()) recorder_.print_times();
   if (on_idle) on_idle();
 }
 

@@ -114,6 +114,11 @@ DeviceCalls load_device_calls(const InstanceCalls& instance, VkDevice device) {
   get(calls.cmd_pipeline_barrier, "vkCmdPipelineBarrier");
   get(calls.cmd_copy_buffer, "vkCmdCopyBuffer");
   get(calls.cmd_fill_buffer, "vkCmdFillBuffer");
+  get(calls.create_query_pool, "vkCreateQueryPool");
+  get(calls.destroy_query_pool, "vkDestroyQueryPool");
+  get(calls.get_query_pool_results, "vkGetQueryPoolResults");
+  get(calls.cmd_reset_query_pool, "vkCmdResetQueryPool");
+  get(calls.cmd_write_timestamp, "vkCmdWriteTimestamp");
   get(calls.create_semaphore, "vkCreateSemaphore");
   get(calls.destroy_semaphore, "vkDestroySemaphore");
   get(calls.get_semaphore_counter_value, "vkGetSemaphoreCounterValue");

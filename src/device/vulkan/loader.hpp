@@ -75,6 +75,12 @@ struct DeviceCalls {
   PFN_vkCmdPipelineBarrier cmd_pipeline_barrier;
   PFN_vkCmdCopyBuffer cmd_copy_buffer;
   PFN_vkCmdFillBuffer cmd_fill_buffer;
+  // Stamps of time
+  PFN_vkCreateQueryPool create_query_pool;
+  PFN_vkDestroyQueryPool destroy_query_pool;
+  PFN_vkGetQueryPoolResults get_query_pool_results;
+  PFN_vkCmdResetQueryPool cmd_reset_query_pool;
+  PFN_vkCmdWriteTimestamp cmd_write_timestamp;
   // Semaphores
   PFN_vkCreateSemaphore create_semaphore;
   PFN_vkDestroySemaphore destroy_semaphore;

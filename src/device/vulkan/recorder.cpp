@@ -32,6 +32,7 @@ Recorder::Recorder(std::shared_ptr<Core> core, Timeline& timeline, const std::at
       calls_(core_->calls),
       timeline_(timeline),
       stop_(stop),
+      times_(KernelTimes::if_wanted(core_)),
       ring_(core_, ring_bytes, RegionUse::commands) {
   begin();
 }
@@ -41,6 +42,7 @@ Recorder::~Recorder() {
   if (!visit) return;
   calls_.device_wait_idle(core_->handle());
   auto destroy = [&](const Batch& batch) {
+    if (times_) times_->destroy(batch.stamps);
     calls_.destroy_command_pool(core_->handle(), batch.pool, nullptr);
   };
   for (const auto& batch : flying_) destroy(*batch);
@@ -63,6 +65,7 @@ std::unique_ptr<Recorder::Batch> Recorder::make_batch() const {
   if (result != VK_SUCCESS) calls_.destroy_command_pool(core_->handle(), batch->pool, nullptr);
   check(result, "vkAllocateCommandBuffers");
   batch->kernels.reserve(commands_a_batch);
+  if (times_) batch->stamps = times_->make();
   return batch;
 }
 
@@ -84,6 +87,7 @@ void Recorder::begin() {
   check(calls_.begin_command_buffer(current_->commands, &info), "vkBeginCommandBuffer");
   current_->kernels.clear();
   current_->last = 0;
+  if (times_) times_->begin(current_->commands, current_->stamps);
   full_barrier();
   host_reads_ = core_->unified();
   // Likely the next one too.
@@ -123,7 +127,8 @@ void Recorder::before(Work work, std::span<const Touch> touches) {
   transfers_pending_ |= transfer;
 }
 
-void Recorder::finish_command() {
+void Recorder::finish_command(const std::string& name) {
+  if (times_) times_->after(current_->commands, current_->stamps, name);
   ++recorded_;
   ++in_batch_;
   if (in_batch_ == commands_a_batch || (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
@@ -148,7 +153,7 @@ void Recorder::run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_
   calls_.cmd_dispatch(current_->commands, groups_x, groups_y, 1);
   current_->kernels.push_back(&pipeline);
   count(counters.kernels_run);
-  finish_command();
+  finish_command(pipeline.name);
 }
 
 void Recorder::copy(const CopyRegion& region, std::span<const Touch> touches) {
@@ -157,14 +162,14 @@ void Recorder::copy(const CopyRegion& region, std::span<const Touch> touches) {
   host_reads_ |= region.for_host;
   const VkBufferCopy where{region.from_offset, region.to_offset, region.bytes};
   calls_.cmd_copy_buffer(current_->commands, region.from, region.to, 1, &where);
-  finish_command();
+  finish_command("copy");
 }
 
 void Recorder::fill(const FillRegion& region, std::span<const Touch> touches) {
   open();
   before(Work::transfer, touches);
   calls_.cmd_fill_buffer(current_->commands, region.buffer, region.offset, region.bytes, region.pattern);
-  finish_command();
+  finish_command("fill");
 }
 
 void Recorder::write(VkBuffer to, uint64_t offset, std::span<const std::byte> data,
@@ -221,10 +226,17 @@ void Recorder::submit() {
   begin();
 }
 
+void Recorder::print_times() {
+  if (!times_) return;
+  retire();
+  times_->print();
+}
+
 bool Recorder::retire() {
   bool any = false;
   while (!flying_.empty() && timeline_.reached(flying_.front()->last)) {
     ring_tail_ = flying_.front()->ring_end;
+    if (times_) times_->collect(flying_.front()->stamps);
     free_.push_back(std::move(flying_.front()));
     flying_.pop_front();
     any = true;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "device/vulkan/hazards.hpp"
+#include "device/vulkan/kernel_times.hpp"
 #include "device/vulkan/timeline.hpp"
 
 namespace adit::vulkan {
@@ -62,7 +63,8 @@ class Recorder {
 
   Ticket recorded() const { return recorded_; }
   Ticket submitted() const { return submitted_; }
-  void submit();  // what is recorded, if anything
+  void submit();       // what is recorded, if anything
+  void print_times();  // all is done; where somebody asked for them
   // The kernels that were recorded or submitted and not seen to end, for the message about a lost device.
   std::string kernels_in_flight() const;
 
@@ -76,6 +78,7 @@ class Recorder {
     Ticket last = 0;
     uint64_t ring_end = 0;
     std::vector<const Pipeline*> kernels;
+    KernelTimes::Stamps stamps;
   };
 
   std::unique_ptr<Batch> make_batch() const;
@@ -84,7 +87,7 @@ class Recorder {
   void begin();  // the same, when one is free
   enum class Work { compute, transfer };
   void before(Work work, std::span<const Touch> touches);
-  void finish_command();
+  void finish_command(const std::string& name);
   void full_barrier();
   void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
                VkAccessFlags access);
@@ -96,6 +99,7 @@ class Recorder {
   const DeviceCalls& calls_;
   Timeline& timeline_;
   const std::atomic<bool>& stop_;
+  std::unique_ptr<KernelTimes> times_;  // where somebody asked for them
   OwnRegion ring_;
   uint64_t ring_head_ = 0, ring_tail_ = 0;  // counted without wrapping
   std::vector<std::unique_ptr<Batch>> free_;
