@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "ops/blas.hpp"
+#include "support/estimate.hpp"
 
 namespace adit::compile {
 
@@ -112,7 +113,7 @@ std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inpu
   for (const Output& output : outputs_)
     results.push_back(output.is_input ? inputs[output.place.index] : own[output.place.index]);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  last_seconds_.store(taken.count(), std::memory_order_relaxed);
+  note(last_seconds_, taken.count());
   return results;
 }
 

@@ -106,11 +106,13 @@ Pool::Chunk* Pool::allocate(uint64_t bytes) {
   if (bytes > options_.largest_request)
     fail(bytes, fmt::format("the largest allocation of this device is {} bytes", options_.largest_request));
   const uint64_t need = std::min(rounded(bytes), options_.largest_request);
+  if (Chunk* chunk = take_from_shelf(need)) return chunk;
   {
     std::lock_guard lock(mutex_);
     if (Chunk* chunk = take(need, false)) return chunk;
   }
   std::lock_guard growing(growth_);
+  clear_shelves();
   {
     std::lock_guard lock(mutex_);  // another thread may have grown the pool meanwhile
     if (Chunk* chunk = take(need, false)) return chunk;
@@ -169,8 +171,47 @@ void Pool::join_after(Chunk* chunk) {
   delete gone;
 }
 
+// The bin of a size that pool gives out holds nothing smaller than it.
+Pool::Chunk* Pool::take_from_shelf(uint64_t need) {
+  const int bin = bin_of(need);
+  if (bin >= shelf_bins) return nullptr;
+  Shelf& shelf = shelves_.mine();
+  const std::lock_guard lock(shelf.lock);
+  if (shelf.count[bin] == 0) return nullptr;
+  Chunk* chunk = shelf.chunks[bin][--shelf.count[bin]];
+  ++shelf.taken;
+  shelf.bytes -= chunk->bytes;
+  return chunk;
+}
+
+bool Pool::put_on_shelf(Chunk* chunk) {
+  const int bin = bin_of(chunk->bytes);
+  if (bin >= shelf_bins) return false;
+  Shelf& shelf = shelves_.mine();
+  const std::lock_guard lock(shelf.lock);
+  if (shelf.count[bin] == shelf_depth) return false;
+  shelf.chunks[bin][shelf.count[bin]++] = chunk;
+  shelf.bytes += chunk->bytes;
+  return true;
+}
+
+void Pool::clear_shelves() {
+  shelves_.each([&](Shelf& shelf) {
+    const std::lock_guard shelf_lock(shelf.lock);
+    const std::lock_guard lock(mutex_);
+    for (int bin = 0; bin < shelf_bins; ++bin)
+      while (shelf.count[bin] > 0) join(shelf.chunks[bin][--shelf.count[bin]]);
+    shelf.bytes = 0;
+  });
+}
+
 void Pool::release(Chunk* chunk) {
+  if (put_on_shelf(chunk)) return;
   std::lock_guard lock(mutex_);
+  join(chunk);
+}
+
+void Pool::join(Chunk* chunk) {
   statistics_.bytes_in_use -= chunk->bytes;
   if (chunk->after_ && chunk->after_->free_) {
     unlink(chunk->after_);
@@ -186,6 +227,7 @@ void Pool::release(Chunk* chunk) {
 
 std::vector<std::unique_ptr<Pool::Held>> Pool::detach_free() {
   std::vector<std::unique_ptr<Held>> gone;
+  clear_shelves();
   std::lock_guard lock(mutex_);
   for (auto& held : held_) {
     if (!held->first->free_ || held->first->after_ != nullptr) continue;
@@ -211,8 +253,17 @@ uint64_t Pool::trim() {
 }
 
 PoolStatistics Pool::statistics() const {
-  std::lock_guard lock(mutex_);
-  return statistics_;
+  PoolStatistics now;
+  {
+    std::lock_guard lock(mutex_);
+    now = statistics_;
+  }
+  shelves_.each([&](Shelf& shelf) {
+    const std::lock_guard lock(shelf.lock);
+    now.allocations += shelf.taken;
+    now.bytes_in_use -= std::min(shelf.bytes, now.bytes_in_use);  // threads may be at it
+  });
+  return now;
 }
 
 void Pool::fail(uint64_t asked, const std::string& why) const {

@@ -5,6 +5,9 @@
 // work
 //   asynchronously keeps such reuse safe with queue order, and looks at the chunk's `stamp` before the host
 //   touches its bytes.
+// - Small chunks rest on shelves first, one a thread, so that threads do not meet: what rests is free, but
+// not
+//   joined until the pool wants more from its source.
 // - The steady state asks the source for nothing. Memory goes back to the source in trim(), or when it runs
 // short.
 #pragma once
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "support/spin_lock.hpp"
+#include "support/thread_slot.hpp"
 
 namespace adit {
 
@@ -93,17 +97,31 @@ class Pool {
   };
   static constexpr int bins = 192;
 
+  // A thread's few chunks of each small size.
+  static constexpr int shelf_bins = 25, shelf_depth = 4;  // up to 16 KiB
+  struct Shelf {
+    SpinLock lock;
+    std::array<std::array<Chunk*, shelf_depth>, shelf_bins> chunks;
+    std::array<uint8_t, shelf_bins> count{};
+    uint64_t taken = 0, bytes = 0;  // how often, and what rests now
+  };
+  Chunk* take_from_shelf(uint64_t need);
+  bool put_on_shelf(Chunk* chunk);
+  void clear_shelves();  // all that rests joins the rest of the pool
+
   static int bin_of(uint64_t bytes);
   void link(Chunk* chunk);
   void unlink(Chunk* chunk);
   Chunk* find(uint64_t need, bool any) const;
   Chunk* take(uint64_t need, bool any);
   Chunk* grow(uint64_t need, uint64_t asked);
+  void join(Chunk* chunk);
   Chunk* adopt(const Block& block, bool own, uint64_t need);
   void join_after(Chunk* chunk);
   std::vector<std::unique_ptr<Held>> detach_free();
   [[noreturn]] void fail(uint64_t asked, const std::string& why) const;
 
+  mutable PerThread<Shelf> shelves_;
   std::unique_ptr<BlockSource> source_;
   PoolOptions options_;
   std::mutex growth_;       // one thread at a time asks the source
@@ -111,7 +129,7 @@ class Pool {
   std::array<Chunk*, bins> bin_{};
   std::array<uint64_t, bins / 64> occupied_{};
   std::vector<std::unique_ptr<Held>> held_;
-  PoolStatistics statistics_;
+  PoolStatistics statistics_;  // in which what rests on shelves is in use
 };
 
 inline const Block& Pool::Chunk::block() const { return held_->block; }

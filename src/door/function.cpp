@@ -155,7 +155,7 @@ adit_status adit_function_begin(size_t count, const adit_slot* parameters, adit_
     constexpr auto name = "function_begin";
     auto& place = expect(name, "function", function);
     auto made = std::make_unique<adit_function>();
-    made->first = door::number_of(graph::placeholder(DType::u8, {}));
+    made->first = graph::number_of_now();
     for (const adit_slot& slot : door::expect_list(name, "parameters", parameters, count)) {
       const Shape shape = door::dims_of(name, "shape", slot.shape, slot.rank);
       for (const int64_t extent : shape)

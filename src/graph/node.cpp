@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "graph/trace.hpp"
+#include "support/near.hpp"
 
 namespace adit {
 
@@ -41,43 +41,73 @@ Node::~Node() {
   pending = nullptr;
 }
 
-std::recursive_mutex& graph_lock() {
-  static std::recursive_mutex mutex;
-  return mutex;
-}
-
 namespace {
 
-// Nodes lie 16 bytes apart at least. More flags than threads, so that two seldom meet at one.
-std::atomic_flag& flag_of(const Node& node) {
-  static std::array<std::atomic_flag, 256> flags;
+// Nodes lie 16 bytes apart at least. More locks than threads, so that two seldom meet at one, and no two in
+// one line of memory.
+SpinLock& lock_of(const Node& node) {
+  struct alignas(64) Alone {
+    SpinLock lock;
+  };
+  static std::array<Alone, 256> locks;
   const auto address = reinterpret_cast<uintptr_t>(&node);
-  return flags[(address >> 4 ^ address >> 12) % flags.size()];
+  return locks[(address >> 4 ^ address >> 12) % locks.size()].lock;
 }
 
 }  // namespace
 
-NodeLock::NodeLock(const Node& node) : flag_(flag_of(node)) {
-  while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+NodeLock::NodeLock(const Node& node) : lock_(lock_of(node)) { lock_.lock(); }
+NodeLock::~NodeLock() { lock_.unlock(); }
+
+namespace {
+
+// Threads take numbers by the block, so that they do not meet at each node.
+constexpr uint64_t numbers_a_block = 256;
+struct alignas(128) Numbering {
+  std::atomic<uint64_t> given{1};
+  alignas(128) std::atomic<uint64_t> era{0};  // blocks of another one are over
+};
+Numbering numbering;
+
+// Larger than `most`, the largest of the operands.
+uint64_t next_number(uint64_t most) {
+  struct Block {
+    uint64_t next = 0, end = 0, era = 0;
+  };
+  thread_local Block mine;
+  const uint64_t era = numbering.era;  // before the block: it may be younger than its era, not older
+  if (mine.next == mine.end || mine.next <= most || mine.era != era) {
+    mine.next = numbering.given.fetch_add(numbers_a_block);
+    mine.end = mine.next + numbers_a_block;
+    mine.era = era;
+  }
+  return mine.next++;
 }
-NodeLock::~NodeLock() { flag_.clear(std::memory_order_release); }
+
+}  // namespace
+
+uint64_t number_of_now() {
+  const uint64_t now = numbering.given.fetch_add(1);
+  ++numbering.era;
+  return now;
+}
 
 namespace {
 
 thread_local int tracing_depth = 0;
 
 std::shared_ptr<Device> common_device(Op op, const std::vector<Tensor>& operands) {
-  std::shared_ptr<Device> device;
+  const std::shared_ptr<Device>* device = nullptr;
   for (const Tensor& x : operands) {
     const auto& other = home_of(graph::node_of(x));
-    if (!other || other == device) continue;
+    if (!other || (device && other == *device)) continue;
     if (device)
-      fail(
-          name_of(op), "device",
-          fmt::format("expected operands of one device, got {} and {}", device->info().id, other->info().id));
-    device = other;
+      fail(name_of(op), "device",
+           fmt::format("expected operands of one device, got {} and {}", (*device)->info().id,
+                       other->info().id));
+    device = &other;
   }
-  return device;
+  return device ? near(*device) : nullptr;
 }
 
 }  // namespace
@@ -87,12 +117,13 @@ Tracing::~Tracing() { --tracing_depth; }
 bool Tracing::active() { return tracing_depth > 0; }
 
 Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> operands, Attributes attributes) {
-  static std::atomic<uint64_t> numbers{0};
+  uint64_t most = 0;
+  for (const Tensor& x : operands) most = std::max(most, graph::node_of(x).number);
   auto node = std::make_shared<Node>();
   node->op = op;
   node->type = type;
   node->shape = shape;
-  node->number = ++numbers;
+  node->number = next_number(most);
   node->device = common_device(op, operands);
   node->operands = std::move(operands);
   node->attributes = std::move(attributes);

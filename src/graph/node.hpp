@@ -2,7 +2,7 @@
 //
 // - Nodes never change what they mean. When a node has been computed it gains storage, and (outside of
 //   tracing) lets go of its operands, so that a long history does not stay in memory.
-// - Numbers of nodes grow: operands are older than their users, so sorting by number is topological.
+// - Numbers of nodes grow: operands have smaller ones than their users, so sorting by number is topological.
 // - Who walks operands of nodes that other threads may evaluate holds the graph lock, or the node's own for a
 // copy of
 //   them (compile::describe, so that threads with graphs of their own do not wait for each other).
@@ -17,6 +17,8 @@
 #include <adit/tensor.hpp>
 
 #include "graph/attributes.hpp"
+#include "graph/graph_lock.hpp"
+#include "support/spin_lock.hpp"
 
 namespace adit::graph {
 
@@ -38,6 +40,7 @@ struct Node {
   std::shared_ptr<Device> device;          // its operands'; null: nothing decides it yet. Never changes
   std::shared_ptr<const Storage> storage;  // under the graph lock and the node's; set once
   std::atomic<bool> computed{false};       // storage is set
+  std::atomic<bool> underway{false};       // some thread is computing it as a result of its own
 
   Node() = default;
   Node(const Node&) = delete;
@@ -73,6 +76,8 @@ Tensor make_node(Op op, DType type, const Shape& shape, std::vector<Tensor> oper
 // By the row: checks the count, the types and the shapes, then makes the node. Operands are not promoted or
 // broadcast here; the builders in ops.hpp do that.
 Tensor make(Op op, std::vector<Tensor> operands, Attributes attributes = {});
+// A number that nodes made from now on have larger ones than, on every thread, and those made before smaller.
+uint64_t number_of_now();
 // A placeholder for tracing.
 Tensor placeholder(DType type, const Shape& shape);
 bool is_placeholder(const Tensor& x);
@@ -81,8 +86,6 @@ Tensor constant_integer(DType type, int64_t value);
 Tensor constant_complex(DType type, double real, double imag);
 // The structural constant x is, if it is one (through broadcasts).
 const Literal* constant_value(const Tensor& x);
-
-std::recursive_mutex& graph_lock();
 
 // While one lives no other thread gives this node its memory: a short look at its operands needs no more than
 // that. One of some spin locks that all nodes share, so nothing may be waited for meanwhile.
@@ -94,7 +97,7 @@ class NodeLock {
   NodeLock& operator=(const NodeLock&) = delete;
 
  private:
-  std::atomic_flag& flag_;
+  SpinLock& lock_;
 };
 
 // While one lives on this thread a function is being traced: evaluated nodes keep their operands, jit

@@ -40,7 +40,7 @@ Tensors call(std::string_view op, std::string_view name, const Function& f, cons
 
 Trace trace(std::string_view op, std::string_view name, const Function& f, const std::vector<Slot>& slots) {
   Trace traced;
-  traced.first = node_of(placeholder(DType::u8, {})).number;
+  traced.first = number_of_now();
   for (const Slot& slot : slots) traced.parameters.push_back(placeholder(slot.type, slot.shape));
   traced.results = call(op, name, f, traced.parameters);
   return traced;

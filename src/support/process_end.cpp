@@ -12,6 +12,8 @@
 
 #include <adit/error.hpp>
 
+#include "support/thread_slot.hpp"
+
 namespace adit::process_end {
 namespace {
 
@@ -26,7 +28,8 @@ enum class Gate { open, held, shut };
 struct State {
   std::atomic<Gate> gate{Gate::open};
   std::atomic<int64_t> held_until{0};  // on the steady clock
-  std::atomic<int> inside{0};          // threads
+  PerThread<std::atomic<int>> inside;  // threads, each counted in its place
+  std::atomic<uint32_t> left{0};       // one of them, while the gate is not open
   std::mutex mutex;
   std::vector<Kept> kept;
   const pid_t process = ::getpid();
@@ -57,11 +60,25 @@ void sleep_at_the_gate() {
   }
 }
 
+// Either the end sees that this thread has left, or this thread sees that the gate is not open.
+void leave(State& all) {
+  --all.inside.mine();
+  if (all.gate == Gate::open) return;
+  ++all.left;
+  all.left.notify_all();
+}
+
 // Those inside leave by themselves: what they wait for still runs, and they do not come back.
 void wait_for_visitors() {
   State& all = state();
   const int own = depth > 0 ? 1 : 0;  // where someone ends the process from inside
-  for (int inside = all.inside; inside > own; inside = all.inside) all.inside.wait(inside);
+  for (;;) {
+    const uint32_t seen = all.left;
+    int inside = 0;
+    all.inside.each([&](const std::atomic<int>& here) { inside += here; });
+    if (inside <= own) return;
+    all.left.wait(seen);
+  }
 }
 
 std::vector<Kept>& keep_for_good() {
@@ -124,12 +141,11 @@ void stay_loaded() {
 Visit::Visit() noexcept : welcome_(true), counted_(depth++ == 0) {
   State& all = state();
   while (counted_) {
-    ++all.inside;
+    ++all.inside.mine();
     const Gate gate = all.gate;
     welcome_ = gate == Gate::open || (gate == Gate::held && ends_the_process);
     if (welcome_ || has_an_owner) return;
-    --all.inside;
-    all.inside.notify_all();
+    leave(all);
     if (ends_the_process) counted_ = false;
     if (!ends_the_process) sleep_at_the_gate();
   }
@@ -139,8 +155,7 @@ Visit::~Visit() {
   --depth;
   if (!counted_) return;
   State& all = state();
-  --all.inside;
-  if (all.gate != Gate::open) all.inside.notify_all();
+  leave(all);
 }
 
 void Visit::expect() const {

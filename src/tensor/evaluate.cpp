@@ -1,12 +1,14 @@
 #include "tensor/evaluate.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -14,6 +16,7 @@
 #include "compile/stored.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "support/near.hpp"
 #include "support/process_end.hpp"
 #include "tensor/executables.hpp"
 
@@ -88,17 +91,17 @@ uint64_t device_word(const Device& device) {
 }
 
 std::shared_ptr<Device> device_of(std::span<const Tensor> roots) {
-  std::shared_ptr<Device> device;
+  const std::shared_ptr<Device>* device = nullptr;
   for (const Tensor& root : roots) {
     const auto& mine = graph::home_of(graph::node_of(root));
-    if (!mine || mine == device) continue;
+    if (!mine || (device && mine == *device)) continue;
     if (device)
-      graph::fail(
-          "eval", "tensors",
-          fmt::format("expected tensors of one device, got {} and {}", device->info().id, mine->info().id));
-    device = mine;
+      graph::fail("eval", "tensors",
+                  fmt::format("expected tensors of one device, got {} and {}", (*device)->info().id,
+                              mine->info().id));
+    device = &mine;
   }
-  return device ? device : default_device();
+  return near(device ? *device : default_device());
 }
 
 std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
@@ -107,10 +110,44 @@ std::vector<graph::Literal> number_values(std::span<const Tensor> numbers) {
   return values;
 }
 
+namespace {
+
+// What a thread ran lately, as copies whose counts are its own. They are those of an era: something was let
+// go of or made again since, and each is looked up anew.
+struct Lately {
+  SpinLock lock;
+  uint64_t era = 0;
+  Executables known{64};
+};
+PerThread<Lately>& lately() {
+  static auto& all = *new PerThread<Lately>;
+  return all;
+}
+
+}  // namespace
+
 std::shared_ptr<const compile::Executable> known_executable(const compile::Key& key) {
-  const std::lock_guard lock(executables_mutex());
-  const auto* known = executables().find(key);
-  return known ? *known : nullptr;
+  Lately& mine = lately().mine();
+  {
+    const std::lock_guard lock(mine.lock);
+    if (mine.era == executables().losses())
+      if (const auto* known = mine.known.find(key)) return *known;
+  }
+  std::shared_ptr<const compile::Executable> found;
+  uint64_t era = 0;
+  {
+    const std::lock_guard lock(executables_mutex());
+    era = executables().losses();
+    const auto* known = executables().find(key);
+    if (!known) return nullptr;
+    found = *known;
+  }
+  const std::lock_guard lock(mine.lock);
+  if (mine.era != era) mine.known.clear();
+  mine.era = era;
+  auto copy = std::shared_ptr<const compile::Executable>(found.get(), [found](const auto*) {});
+  mine.known.insert(key, copy);
+  return copy;
 }
 
 Recipe::Recipe(std::shared_ptr<Device> device, std::span<const Tensor> roots,
@@ -168,13 +205,13 @@ std::vector<Tensor> set_storage(const Tensor& x, const std::shared_ptr<Device>& 
 
 namespace {
 
-// Nodes that some thread is computing.
+// What threads that wait for others look at. Whose nodes nobody waits for has nothing to do with it.
 struct Underway {
   std::mutex mutex;
-  std::unordered_set<const Node*> nodes;
   std::set<compile::Key> keys;  // of structures that some thread compiles
   std::condition_variable news;
-  uint64_t finished = 0;  // how often news came
+  uint64_t finished = 0;        // how often news came
+  std::atomic<int> waiting{0};  // threads that want news
 };
 Underway& underway() {
   static Underway& value = *new Underway;
@@ -218,13 +255,16 @@ class Task {
   }
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
+  // Either a thread that waits sees that the nodes are free, or this one sees that it waits.
   ~Task() {
     if (roots_.empty()) return;  // it never began
-    const std::lock_guard lock(underway().mutex);
-    for (const Tensor& root : roots_) underway().nodes.erase(&graph::node_of(root));
-    if (compiles_) underway().keys.erase(key_);
-    ++underway().finished;
-    underway().news.notify_all();
+    for (const Tensor& root : roots_) graph::node_of(root).underway = false;
+    Underway& all = underway();
+    if (!compiles_ && all.waiting == 0) return;
+    const std::lock_guard lock(all.mutex);
+    if (compiles_) all.keys.erase(key_);
+    ++all.finished;
+    all.news.notify_all();
   }
 
   // Others describe, compile and compute meanwhile.
@@ -232,8 +272,8 @@ class Task {
     if (recipe_) executable_ = recipe_->make();
     const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
     std::vector<std::vector<Tensor>> let_go;  // a long chain may hang on them: outside of the lock
-    const std::lock_guard lock(graph::graph_lock());
-    for (size_t i = 0; i < roots_.size(); ++i) let_go.push_back(set_storage(roots_[i], device_, results[i]));
+    const std::shared_lock lock(graph::graph_lock());
+    for (size_t i = 0; i < results.size(); ++i) let_go.push_back(set_storage(roots_[i], device_, results[i]));
   }
 
  private:
@@ -241,20 +281,28 @@ class Task {
 
   // Whether what was described still is to be done, and nobody does it.
   bool begin(const std::vector<Tensor>& roots, const compile::Structure& structure) {
-    Underway& all = underway();
-    const std::lock_guard lock(all.mutex);
-    if (all.keys.contains(structure.key)) return false;
+    for (const Tensor& root : roots) {
+      if (graph::node_of(root).underway.exchange(true)) return false;
+      roots_.push_back(root);
+    }
+    size_t underway = 0;  // of the graph's nodes: no more than these roots
     for (const auto& place : structure.places) {
       if (place.computed) continue;
       const Node& node = graph::node_of(place.node);
-      if (node.computed || all.nodes.contains(&node)) return false;
+      if (node.computed) return false;
+      underway += node.underway ? 1 : 0;
     }
-    roots_ = roots;
-    key_ = structure.key;
-    compiles_ = !executable_;
-    for (const Tensor& root : roots_) all.nodes.insert(&graph::node_of(root));
-    if (compiles_) all.keys.insert(key_);
-    return true;
+    return underway == roots.size() && (executable_ || begin_to_compile(structure.key));
+  }
+
+  bool begin_to_compile(const compile::Key& key) {
+    Underway& all = underway();
+    const std::lock_guard lock(all.mutex);
+    executable_ = known_executable(key);  // another thread may have made it meanwhile
+    if (executable_) return true;
+    compiles_ = all.keys.insert(key).second;
+    key_ = key;
+    return compiles_;
   }
 
   std::vector<Tensor> roots_;
@@ -267,33 +315,57 @@ class Task {
   std::vector<graph::Literal> numbers_;
 };
 
+// Each once.
 std::vector<Tensor> not_computed(std::span<const Tensor> tensors) {
   std::vector<Tensor> roots;
   for (const Tensor& x : tensors) {
     if (!x) graph::fail("eval", "tensor", "expected a tensor, got none");
     if (!graph::node_of(x).computed) roots.push_back(x);
   }
+  if (roots.size() < 2) return roots;
+  std::unordered_set<const Node*> seen;
+  std::erase_if(roots, [&](const Tensor& x) { return !seen.insert(&graph::node_of(x)).second; });
   return roots;
 }
 
 }  // namespace
 
+namespace {
+
+// False: another thread is at something that these need.
+bool try_eval(std::span<const Tensor> tensors) {
+  std::unique_ptr<Task> task;
+  {
+    const process_end::Visit visit;
+    visit.expect();
+    std::vector<Tensor> roots = not_computed(tensors);
+    if (roots.empty()) return true;
+    task = Task::of(std::move(roots));
+  }
+  if (task) task->run();
+  return task != nullptr;
+}
+
+// While one lives, this thread hears when others finish.
+struct Waiting {
+  Waiting() { ++underway().waiting; }
+  ~Waiting() { --underway().waiting; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+
+}  // namespace
+
 void eval(std::span<const Tensor> tensors) {
+  if (try_eval(tensors)) return;
+  const Waiting waiting;
   for (;;) {
-    std::unique_ptr<Task> task;
     uint64_t seen = 0;
     {
-      const process_end::Visit visit;
-      visit.expect();
-      {
-        const std::lock_guard lock(underway().mutex);
-        seen = underway().finished;
-      }
-      std::vector<Tensor> roots = not_computed(tensors);
-      if (roots.empty()) return;
-      task = Task::of(std::move(roots));
+      const std::lock_guard lock(underway().mutex);
+      seen = underway().finished;
     }
-    if (task) return task->run();
+    if (try_eval(tensors)) return;
     std::unique_lock lock(underway().mutex);
     underway().news.wait(lock, [&] { return underway().finished != seen; });
   }

@@ -16,9 +16,12 @@
 #include "device/pool.hpp"
 #include "native/compile.hpp"
 #include "support/cache.hpp"
+#include "support/estimate.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/near.hpp"
 #include "support/process_end.hpp"
+#include "support/thread_slot.hpp"
 #include "support/threads.hpp"
 
 namespace adit::cpu {
@@ -135,14 +138,22 @@ class CpuDevice final : public Device {
 
   Statistics statistics() const override {
     const PoolStatistics p = pool_->statistics();
-    return {kernels_run_,    kernels_run_,  0,        kernels_compiled_,
-            kernels_loaded_, p.allocations, p.blocks, p.bytes_in_use,
-            p.bytes_held,    p.bytes_peak};
+    const uint64_t run = kernels_run_.sum();
+    return {run,
+            run,
+            0,
+            kernels_compiled_,
+            kernels_loaded_,
+            p.allocations,
+            p.blocks,
+            p.bytes_in_use,
+            p.bytes_held,
+            p.bytes_peak};
   }
 
  protected:
   std::shared_ptr<Memory> do_allocate(uint64_t bytes) override {
-    return std::make_shared<CpuMemory>(this, pool_, pool_->allocate(bytes));
+    return std::make_shared<CpuMemory>(this, near(pool_), pool_->allocate(bytes));
   }
 
   std::shared_ptr<const Kernel> do_compile(const kernel::Program& program) override;
@@ -172,7 +183,8 @@ class CpuDevice final : public Device {
   const unsigned threads_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const CpuKernel>> kernels_;
-  std::atomic<uint64_t> kernels_run_{0}, kernels_compiled_{0}, kernels_loaded_{0};
+  ThreadCount kernels_run_;
+  std::atomic<uint64_t> kernels_compiled_{0}, kernels_loaded_{0};
 };
 
 std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& program) {
@@ -217,7 +229,7 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   constexpr double worth_sharing = 30e3, chunk_time = 20e3;  // nanoseconds
   const auto& kernel = static_cast<const CpuKernel&>(base);
   const native::Function function = kernel.function();
-  ++kernels_run_;
+  kernels_run_.add();
   const uint64_t granule = 64;  // teams of a chunk, so that no vector is cut and cache lines are not shared
   uint64_t begin = 0;
   double team_time = kernel.team_time.load(std::memory_order_relaxed);
@@ -225,7 +237,7 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
     const auto start = Clock::now();
     function(block.data(), begin, to);
     const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-    kernel.team_time.store(elapsed / static_cast<double>(to - begin), std::memory_order_relaxed);
+    note(kernel.team_time, elapsed / static_cast<double>(to - begin));
     return elapsed / static_cast<double>(to - begin);
   };
   if (threads_ == 1) return function(block.data(), 0, teams);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/log.hpp"
+#include "support/near.hpp"
 #include "support/process_end.hpp"
 
 namespace adit::vulkan {
@@ -97,7 +98,7 @@ std::shared_ptr<Memory> VulkanDevice::do_allocate(uint64_t bytes) {
   dispatcher_.check_alive();
   Pool::Chunk* chunk = pool_->allocate(bytes);
   try {
-    return std::make_shared<VulkanMemory>(this, pool_, chunk);
+    return std::make_shared<VulkanMemory>(this, near(pool_), chunk);
   } catch (...) {
     pool_->release(chunk);
     throw;
