@@ -241,6 +241,38 @@ TEST_P(VulkanTest, DroppedMemoryIsUsedAgainAtOnce) {
   EXPECT_EQ(device->statistics().bytes_held, held);
 }
 
+// Who queues faster than the device works waits, so that minutes of work that nobody can take back do not pile up.
+TEST_P(VulkanTest, WhatIsQueuedIsBounded) {
+  Builder k("slow", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read_write);
+  const Value i = k.team();
+  const Variable y = k.variable(x[i].get());
+  k.for_(k.constant(Type::u32, 2000), [&](Value) { y = y.get() * 1664525u + 1013904223u; });
+  x[i] = y.get();
+  const auto slow = device->compile(k.finish());
+  constexpr uint32_t most = 1 << 24;
+  const Buffer place = device->allocate(uint64_t{4} * most);
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  const auto once = [&](uint32_t n) {
+    const auto start = Clock::now();
+    device->run(*slow, n, {place});
+    device->wait();
+    return seconds(start);
+  };
+  uint32_t n = 1000;
+  while (n < most / 2 && std::min(once(n), once(n)) < 2e-3) n *= 2;
+  constexpr int runs = 2000;
+  const auto start = Clock::now();
+  for (int run = 0; run < runs; ++run) device->run(*slow, n, {place});
+  const double queueing = seconds(start);
+  device->wait();
+  const double all = seconds(start);
+  EXPECT_GT(queueing, 0.5 * all) << "of " << all << " s";
+}
+
 TEST_P(VulkanTest, IndependentKernelsGetNoBarrier) {
   const auto step = device->compile(step_program());
   const Buffer x = upload(counting(100));

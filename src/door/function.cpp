@@ -29,8 +29,6 @@ const Tensors& results_of(std::string_view op, std::string_view name, const adit
   return f.results;
 }
 
-uint64_t number_of(const Tensor& x) { return graph::node_of(x).number; }
-
 }  // namespace
 
 void expect_arguments(std::string_view op, std::string_view name, const adit_function& f,

@@ -13,6 +13,8 @@ constexpr uint64_t ring_bytes = uint64_t{8} << 20;
 constexpr uint32_t commands_a_batch = 128;
 constexpr uint32_t commands_when_idle = 32;  // an idle device gets its first work sooner
 constexpr size_t most_flying = 64;
+constexpr double seconds_ahead = 0.5;  // that are in flight, more or less, within these bounds:
+constexpr Ticket least_ahead = 32, most_ahead = most_flying * commands_a_batch;
 
 constexpr VkPipelineStageFlags compute_stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
 constexpr VkPipelineStageFlags work_stages = compute_stage | VK_PIPELINE_STAGE_TRANSFER_BIT;
@@ -131,7 +133,7 @@ void Recorder::finish_command(const std::string& name) {
   if (times_) times_->after(current_->commands, current_->stamps, name);
   ++recorded_;
   ++in_batch_;
-  if (in_batch_ == commands_a_batch || (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
+  if (in_batch_ == std::min<Ticket>(commands_a_batch, allowed_ / 2) || (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
     submit();
 }
 
@@ -220,10 +222,18 @@ void Recorder::submit() {
   current_->last = submitted_ = recorded_;
   timeline_.submitted(submitted_);
   current_->ring_end = ring_head_;
+  current_->since = Clock::now();
   flying_.push_back(std::move(current_));
   in_batch_ = 0;
   hazards_.clear();
+  keep_pace();
   begin();
+}
+
+// Who queues faster than the device works would otherwise queue minutes, which nobody can take back.
+void Recorder::keep_pace() {
+  retire();
+  while (submitted_ - timeline_.completed() > allowed_ && flying_.size() > 1 && !stop_) wait_oldest();
 }
 
 void Recorder::print_times() {
@@ -232,11 +242,23 @@ void Recorder::print_times() {
   times_->print();
 }
 
+// The time since it could start is no less than what it took.
+void Recorder::note_end(const Batch& batch) {
+  const Clock::time_point now = Clock::now();
+  const double seconds = std::chrono::duration<double>(now - std::max(batch.since, last_end_)).count();
+  const auto commands = static_cast<double>(batch.last - last_ended_);
+  last_end_ = now;
+  last_ended_ = batch.last;
+  const double ahead = seconds_ahead * commands / std::max(seconds, 1e-6);
+  allowed_ = ahead < most_ahead ? std::max(least_ahead, static_cast<Ticket>(ahead)) : most_ahead;
+}
+
 bool Recorder::retire() {
   bool any = false;
   while (!flying_.empty() && timeline_.reached(flying_.front()->last)) {
     ring_tail_ = flying_.front()->ring_end;
     if (times_) times_->collect(flying_.front()->stamps);
+    note_end(*flying_.front());
     free_.push_back(std::move(flying_.front()));
     flying_.pop_front();
     any = true;

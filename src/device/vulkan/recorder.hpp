@@ -10,6 +10,7 @@
 // - The next batch is begun as soon as one is submitted, so that the next command finds it open.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -72,10 +73,12 @@ class Recorder {
   std::atomic<bool> fail_next_submit{false};  // for tests
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Batch {
     VkCommandPool pool = VK_NULL_HANDLE;
     VkCommandBuffer commands = VK_NULL_HANDLE;
     Ticket last = 0;
+    Clock::time_point since;  // submitted
     uint64_t ring_end = 0;
     std::vector<const Pipeline*> kernels;
     KernelTimes::Stamps stamps;
@@ -91,8 +94,10 @@ class Recorder {
   void full_barrier();
   void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
                VkAccessFlags access);
-  bool retire();                                    // true when a batch was done
-  void wait_oldest();                               // until it is done
+  bool retire();       // true when a batch was done
+  void wait_oldest();  // until it is done
+  void keep_pace();    // with the device
+  void note_end(const Batch& batch);
   uint64_t place(std::span<const std::byte> data);  // in the ring; returns the offset
 
   std::shared_ptr<Core> core_;
@@ -108,6 +113,9 @@ class Recorder {
   const Pipeline* bound_ = nullptr;
   uint32_t in_batch_ = 0;
   Ticket recorded_ = 0, submitted_ = 0;
+  Ticket allowed_ = 256;  // commands in flight, by how long they take
+  Clock::time_point last_end_;
+  Ticket last_ended_ = 0;
   Hazards hazards_;
   bool transfers_pending_ = false;  // since the last barrier
   bool transfers_unready_ = false;  // the last barrier did not speak of transfers to come
