@@ -313,9 +313,28 @@ void indexing(const Bench& bench) {
 }
 
 void sorting(const Bench& bench) {
-  const auto many = [] { return Tensors{normal({1 << 24})}; };
-  bench.function("sort_f32_16M", many, [](const Tensors& x) { return sort(x[0]); });
-  bench.function("argsort_f32_16M", many, [](const Tensors& x) { return argsort(x[0]); });
+  const auto many = [](int64_t n) { return [n] { return Tensors{normal({n})}; }; };
+  for (const auto& [name, n] :
+       {std::pair{"64k", 1 << 16}, {"1M", 1 << 20}, {"5M", 5000000}, {"16M", 1 << 24}, {"64M", 1 << 26}}) {
+    bench.function(fmt::format("sort_f32_{}", name), many(n), [](const Tensors& x) { return sort(x[0]); });
+    bench.function(fmt::format("argsort_f32_{}", name), many(n),
+                   [](const Tensors& x) { return argsort(x[0]); });
+  }
+  bench.function(
+      "sort_equal_16M", [] { return Tensors{ones({1 << 24}).eval()}; },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_ordered_16M", [] { return Tensors{linspace(0, 1, 1 << 24).eval()}; },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_f16_16M", [] { return Tensors{normal({1 << 24}, DType::f16)}; },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_u8_16M", [] { return Tensors{as_type(normal({1 << 24}) * 40 + 128, DType::u8).eval()}; },
+      [](const Tensors& x) { return sort(x[0]); });
+  bench.function(
+      "sort_f64_16M", [] { return Tensors{normal({1 << 24}, DType::f64)}; },
+      [](const Tensors& x) { return sort(x[0]); });
   bench.function(
       "sort_rows_64x16k",
       [] {

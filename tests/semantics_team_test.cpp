@@ -255,7 +255,10 @@ TEST_P(TeamSemantics, Subgroups) {
   z[i + n * 7] = on().limits().subgroup_shuffle ? k.subgroup_shuffle_xor(i, k.constant(Type::u32, 1)) : i ^ 1;
   k.if_(
       i % 2 == 1, [&] { z[i + n * 8] = k.subgroup_reduce(Reduction::add, i); }, [&] { z[i + n * 8] = 0; });
-  const auto got = run_on(on(), k.finish(), 640, {Input::buffer(std::vector<uint32_t>(640 * 9))});
+  const bool ballots = on().limits().subgroup_ballot;
+  z[i + n * 9] = ballots ? k.subgroup_ballot(i % 3 == 1) : i.like(0);
+  z[i + n * 10] = ballots ? k.subgroup_ballot(i % 3 == 1, 1) : i.like(0);
+  const auto got = run_on(on(), k.finish(), 640, {Input::buffer(std::vector<uint32_t>(640 * 11))});
   const auto at = [&](uint32_t row, uint32_t j) {
     uint32_t v;
     std::memcpy(&v, &got[0][(row * 640 + j) * 4], 4);
@@ -285,6 +288,12 @@ TEST_P(TeamSemantics, Subgroups) {
     ASSERT_EQ(at(6, j), first);
     ASSERT_EQ(at(7, j), size > 1 ? j ^ 1 : j);
     ASSERT_EQ(at(8, j), j % 2 == 1 ? odd : 0);
+    for (uint32_t word = 0; word < 2 && ballots; ++word) {
+      uint32_t bits = 0;
+      for (uint32_t b = 0; b < 32 && word * 32 + b < size; ++b)
+        bits |= uint32_t{(first + word * 32 + b) % 3 == 1} << b;
+      ASSERT_EQ(at(9 + word, j), bits);
+    }
   }
 }
 

@@ -384,6 +384,7 @@ TEST(SpirvTeam, Subgroups) {
       io[i + n++] = k.subgroup_exclusive(r, a);
     }
     io[i] = k.subgroup_first(a);
+    io[i] = convert(k.subgroup_ballot(a < 3), type);
     io[i] = k.subgroup_shuffle(a, k.subgroup_size() - k.subgroup_lane() - 1u);
     io[i] = k.subgroup_shuffle_xor(a, i.like(1));
     k.if_(k.subgroup_any(a < 3) && k.subgroup_all(a < 5), [&] { io[i] = a; });

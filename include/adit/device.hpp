@@ -48,7 +48,7 @@ struct Limits {
   bool storage8 = false, storage16 = false;
   bool fused_fma = false;        // the device's own; where false the code generator makes it exact
   bool keeps_denormals = false;  // f32
-  bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false;
+  bool subgroup_arithmetic = false, subgroup_shuffle = false, subgroup_vote = false, subgroup_ballot = false;
   bool fixed_subgroups = false;  // of subgroup_size lanes in every team of a multiple of it
   bool int64_atomics = false, float_atomics = false;
   bool lanes_by_hand = false;          // kernels that use lanes, barriers and subgroups of a team directly

@@ -33,6 +33,7 @@ Json to_json(const Limits& limits) {
           {"subgroup_arithmetic", limits.subgroup_arithmetic},
           {"subgroup_shuffle", limits.subgroup_shuffle},
           {"subgroup_vote", limits.subgroup_vote},
+          {"subgroup_ballot", limits.subgroup_ballot},
           {"fixed_subgroups", limits.fixed_subgroups},
           {"int64_atomics", limits.int64_atomics},
           {"float_atomics", limits.float_atomics},

@@ -252,6 +252,9 @@ Value Builder::subgroup_exclusive(Reduction op, Value v) {
 }
 Value Builder::subgroup_any(Value c) { return emit(Op::subgroup_any, c.type(), {c.id()}); }
 Value Builder::subgroup_all(Value c) { return emit(Op::subgroup_all, c.type(), {c.id()}); }
+Value Builder::subgroup_ballot(Value c, uint32_t word) {
+  return emit(Op::subgroup_ballot, Type::u32, {c.id()}, word);
+}
 Value Builder::subgroup_first(Value v) { return emit(Op::subgroup_first, v.type(), {v.id()}); }
 Value Builder::subgroup_shuffle(Value v, Value lane) {
   return emit(Op::subgroup_shuffle, v.type(), {v.id(), lane.id()});

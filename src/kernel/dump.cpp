@@ -96,6 +96,7 @@ class Dumper {
       case Op::array:
       case Op::shared: return fmt::format("[{}]", it.constant);
       case Op::extract:
+      case Op::subgroup_ballot:
       case Op::reduced: return fmt::format(" [{}]", it.constant);
       case Op::yield:
       case Op::subgroup_reduce:

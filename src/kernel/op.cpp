@@ -75,6 +75,7 @@ std::string_view name_of(Op op) {
                                                "subgroup_exclusive",
                                                "subgroup_any",
                                                "subgroup_all",
+                                               "subgroup_ballot",
                                                "subgroup_first",
                                                "subgroup_shuffle",
                                                "subgroup_shuffle_xor",

@@ -124,6 +124,11 @@ struct Checker {
     const bool shuffle = it.op == Op::subgroup_shuffle || it.op == Op::subgroup_shuffle_xor;
     count(shuffle ? 2 : 1);
     scalar(0);
+    if (it.op == Op::subgroup_ballot) {
+      require(it.type == Type::u32, "a u32 of bits", it.type);
+      if (it.constant > 3) reject(program, it, "a ballot has four words");
+      return condition(0);
+    }
     if (type(0) != it.type) reject(program, it, "the result has the operand's type");
     if (vote) return condition(0);
     if (shuffle) scalar(1), require(type(1) == Type::u32, "a u32 lane", type(1));

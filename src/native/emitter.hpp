@@ -118,6 +118,7 @@ class Emitter {
 
   // subgroup.cpp
   void subgroup(Id id, const Instruction& it);
+  Ref ballot(Ref votes, uint64_t word);
   Ref scan(Reduction op, Type type, Ref vector, bool inclusive);
 
   Lowered& set(Id id, Ref value, Shape shape);

@@ -75,6 +75,7 @@ class Analysis {
       case Op::subgroup_reduce:
       case Op::subgroup_any:
       case Op::subgroup_all:
+      case Op::subgroup_ballot:
       case Op::subgroup_first: return;
       case Op::if_:
       case Op::for_:

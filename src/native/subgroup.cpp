@@ -16,6 +16,16 @@ LLVMValueRef Emitter::scan(Reduction op, Type type, Ref vector, bool inclusive) 
   return vector;
 }
 
+// The votes of the active lanes as bits.
+LLVMValueRef Emitter::ballot(Ref votes, uint64_t word) {
+  if (32 * word >= lanes_) return i32(0);
+  const TypeRef bits = LLVMIntTypeInContext(context_, lanes_);
+  if (effective()) votes = LLVMBuildAnd(builder_, effective(), votes, "");
+  const Ref number = LLVMBuildBitCast(builder_, votes, bits, "");
+  const Ref shifted = LLVMBuildLShr(builder_, number, integer(bits, 32 * word), "");
+  return LLVMBuildIntCast2(builder_, shifted, LLVMInt32TypeInContext(context_), 0, "");
+}
+
 void Emitter::subgroup(Id id, const Instruction& it) {
   const Type type = it.type;
   const auto operand = [&](int k) { return value_as(it.operand[k], true); };
@@ -38,6 +48,7 @@ void Emitter::subgroup(Id id, const Instruction& it) {
       return;
     case Op::subgroup_any: set(id, any(masked(operand(0), 0)), Shape::uniform); return;
     case Op::subgroup_all: set(id, all(masked(operand(0), 1)), Shape::uniform); return;
+    case Op::subgroup_ballot: set(id, ballot(operand(0), it.constant), Shape::uniform); return;
     case Op::subgroup_first: {
       Ref lane = i32(0);
       if (effective()) {

@@ -73,6 +73,11 @@ Word subgroup(Code& code, const Instruction& it, std::span<const Word> x) {
       use(code, Capability::GroupNonUniformVote, target.subgroup_vote, "subgroup votes");
       return code.op(it.op == KernelOp::subgroup_any ? Op::OpGroupNonUniformAny : Op::OpGroupNonUniformAll,
                      type, {scope, x[0]});
+    case KernelOp::subgroup_ballot: {
+      use(code, Capability::GroupNonUniformBallot, target.subgroup_ballot, "subgroup ballots");
+      const Word words = code.op(Op::OpGroupNonUniformBallot, code.type(Type::u32, 4), {scope, x[0]});
+      return code.op(Op::OpCompositeExtract, type, {words, static_cast<Word>(it.constant)});
+    }
     case KernelOp::subgroup_first:
       use(code, Capability::GroupNonUniformBallot, target.subgroup_ballot, "subgroup broadcasts");
       return code.op(Op::OpGroupNonUniformBroadcastFirst, type, {scope, x[0]});

@@ -188,6 +188,7 @@ class Builder {
   Value subgroup_exclusive(Reduction op, Value value);
   Value subgroup_any(Value condition);
   Value subgroup_all(Value condition);
+  Value subgroup_ballot(Value condition, uint32_t word = 0);  // bit i: of lane 32 * word + i
   Value subgroup_first(Value value);
   Value subgroup_shuffle(Value value, Value lane);
   Value subgroup_shuffle_xor(Value value, Value mask);

@@ -101,6 +101,7 @@ enum class Op : uint8_t {
   subgroup_exclusive,  // constant: a Reduction
   subgroup_any,
   subgroup_all,
+  subgroup_ballot,  // the bits of 32 lanes; constant: which 32
   subgroup_first,
   subgroup_shuffle,
   subgroup_shuffle_xor,

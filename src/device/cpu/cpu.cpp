@@ -131,7 +131,8 @@ class CpuDevice final : public Device {
         native::host().vector_bits / 32 * (native::host().many_registers ? 2 : 1);  // half with f64
     limits_.float16 = limits_.float64 = limits_.int8 = limits_.int16 = limits_.int64 = true;
     limits_.storage8 = limits_.storage16 = limits_.fused_fma = limits_.keeps_denormals = true;
-    limits_.subgroup_arithmetic = limits_.subgroup_shuffle = limits_.subgroup_vote = true;
+    limits_.subgroup_arithmetic = limits_.subgroup_shuffle = limits_.subgroup_vote = limits_.subgroup_ballot =
+        true;
     limits_.int64_atomics = limits_.float_atomics = limits_.unified_memory = true;
     if (adjust) adjust(limits_);
   }
