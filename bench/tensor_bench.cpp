@@ -129,6 +129,24 @@ void reductions(const Bench& bench) {
   bench.function(
       "cummax_f32_64M", [] { return Tensors{normal({1 << 26})}; },
       [](const Tensors& x) { return cumulative_max(x[0]); });
+  bench.function(
+      "cumprod_f64_16M", [] { return Tensors{normal({1 << 24}, DType::f64)}; },
+      [](const Tensors& x) { return cumulative_product(x[0]); });
+  bench.function(
+      "cumsum_1M", [] { return Tensors{normal({1 << 20})}; },
+      [](const Tensors& x) { return cumulative_sum(x[0]); });
+  bench.function(
+      "cumsum_rows_64k_x_1001",
+      [] {
+        return Tensors{normal({65536, 1001})};
+      },
+      [](const Tensors& x) { return cumulative_sum(x[0], 1); });
+  bench.function(
+      "cumsum_rows_1M_x_60",
+      [] {
+        return Tensors{normal({1 << 20, 60})};
+      },
+      [](const Tensors& x) { return cumulative_sum(x[0], 1); });
   bench.function("softmax_8k", square_of, [](const Tensors& x) { return softmax(x[0]); });
   bench.function("transpose_8k", square_of, [](const Tensors& x) { return transpose(x[0]); });
 }

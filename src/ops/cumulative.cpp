@@ -16,7 +16,10 @@ namespace {
 // One level: [outer, length, inner], whose blocks of `block` elements an invocation each goes through.
 struct Level {
   uint64_t length = 0, block = 0;
-  uint64_t blocks() const { return (length + block - 1) / block; }
+  bool in_tiles = false;
+  uint64_t blocks() const {
+    return in_tiles ? TileLevel{.length = length}.tiles() : (length + block - 1) / block;
+  }
 };
 
 class Writer {
@@ -233,7 +236,7 @@ Cumulative cumulative(const CumulativePlan& plan) {
   }
   std::vector<Level> levels;
   for (uint64_t length = plan.length;; length = levels.back().blocks()) {
-    levels.push_back({length, block_length(plan, length)});
+    levels.push_back({length, block_length(plan, length), plan.in_tiles});
     if (levels.back().blocks() == 1) break;
     made.totals.push_back(plan.outer * levels.back().blocks() * plan.inner * (plan.complex ? 2 : 1));
   }

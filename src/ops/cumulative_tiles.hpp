@@ -11,7 +11,8 @@ struct TileLevel {
   bool elements = true;    // else totals
   bool has_totals = true;  // running totals of tiles; else a row is one tile
   uint64_t tile() const;   // elements of a team
-  uint64_t tiles() const { return (length + tile() - 1) / tile(); }
+  uint64_t tiles() const;
+  uint64_t extent() const;
 };
 
 kernel::Type total_type_of(const CumulativePlan& plan);
