@@ -97,12 +97,17 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   return all;
 }
 
+// Steps of k that make a team worth its way, though many share the sum of one tile: the second pass is then
+// nothing beside the first.
+uint64_t long_share(const MatmulShape& shape) { return shape.mapped ? 512 : 1024; }
+
 // Splits k where teams are few, as long as each still has some tiles to add up.
 uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   const Grid grid(shape, t);
   const uint64_t teams = matmul_teams(shape, t);
   const bool thin = t.block_m * t.block_n <= 32 * 32, matrices = t.method == MatmulMethod::matrices;
-  const uint32_t tiles_worth_a_team = thin ? 2 : matrices ? 8 : 4, most = 32;
+  const uint32_t tiles_worth_a_team = thin ? 2 : matrices ? 8 : 4;
+  const auto most = static_cast<uint32_t>(std::max<uint64_t>(32, shape.k / long_share(shape)));
   // Gradients of kernels: few results of very many steps, in groups.
   const uint64_t times = shape.mapped && thin ? 8 : 1;
   if (teams >= times * enough_teams) return 1;
@@ -141,8 +146,11 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     best = t;
     const bool wasteful = t.block_m >= 2 * shape.m || t.block_n >= 2 * shape.n;
     const bool small = t.block_m * t.block_n <= 32 * 32;
-    // Large tiles and many splits are worse than smaller tiles.
-    const uint64_t sharing = t.block_m * t.block_n <= 64 * 64 ? std::min(splits(shape, t), 4u) : 1;
+    // Large tiles and many splits are worse than smaller tiles, but for sums that are very long.
+    const uint64_t split = splits(shape, t);
+    const uint64_t sharing = shape.k >= split * long_share(shape) ? split
+                             : t.block_m * t.block_n <= 64 * 64   ? std::min<uint64_t>(split, 4)
+                                                                  : 1;
     if ((matmul_teams(shape, t) * sharing >= teams || small) && !wasteful) break;
   }
   best.split_k = splits(shape, best);
