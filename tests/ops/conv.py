@@ -126,6 +126,7 @@ def add_conv(cases, rng):
     # Windows that are longer than the results are many, as in gradients of kernels.
     for kind in ("f32", "f64", "i32"):
         add_case(cases, kind, rng, (16, 8, 30, 31), (24, 8, 28, 29), kind == "f32", kernel_dilation=[1, 1])
+        add_case(cases, kind, rng, (20, 8, 30, 31), (66, 8, 28, 29), kind == "f32")
         add_case(cases, kind, rng, (12, 6, 500), (20, 6, 249), kind == "f32", padding=[[1, -1]], kernel_dilation=[2])
         add_case(cases, kind, rng, (3, 320, 12, 12), (16, 20, 10, 10), kind == "f32", feature_groups=16)
     for shape, window in [((0, 2, 5), (3, 2, 2)), ((2, 0, 5), (3, 0, 2)), ((2, 3, 5), (0, 3, 2)), ((1, 1, 1), (1, 1, 1)),
