@@ -378,7 +378,8 @@ void sorting(const Bench& bench) {
 
 // All results of a factorisation, so that none is left out.
 void linear(const Bench& bench) {
-  const auto run = [&](const std::string& name, const Shape& shape) {
+  // `is_wide`: for more sizes, without the works that take long.
+  const auto run = [&](const std::string& name, const Shape& shape, bool is_wide = false) {
     const int64_t n = shape.back();
     const auto matrix = [=] { return Tensors{normal(shape)}; };
     const auto positive = [=] {
@@ -386,6 +387,11 @@ void linear(const Bench& bench) {
       Axes order = Dims::counted(m.rank());
       std::swap(order[m.rank() - 1], order[m.rank() - 2]);
       return Tensors{(matmul(m, transpose(m, order)) + static_cast<float>(n) * eye(n)).eval(), m};
+    };
+    const auto vector = [=] {
+      Shape column = shape;
+      column[column.size() - 1] = 1;
+      return Tensors{positive()[0], normal(column)};
     };
     const auto several = [&](const std::string& op, const std::function<Tensors()>& make,
                              const std::function<Tensors(const Tensors&)>& f) {
@@ -402,6 +408,13 @@ void linear(const Bench& bench) {
     };
     several("cholesky", positive, [](const Tensors& x) { return Tensors{cholesky(x[0])}; });
     several("solve", positive, [](const Tensors& x) { return Tensors{solve(x[0], x[1])}; });
+    several("solve_vector", vector, [](const Tensors& x) { return Tensors{solve(x[0], x[1])}; });
+    several("triangular", positive, [](const Tensors& x) { return Tensors{triangular_solve(x[0], x[1])}; });
+    several("lu", matrix, [](const Tensors& x) {
+      const LuFactors parts = lu_factor(x[0]);
+      return Tensors{parts.packed, parts.permutation};
+    });
+    if (is_wide) return;
     several("qr", matrix, [](const Tensors& x) {
       const Qr parts = qr(x[0]);
       return Tensors{parts.q, parts.r};
@@ -422,6 +435,9 @@ void linear(const Bench& bench) {
   run("4096x16", {4096, 16, 16});
   run("4096x13", {4096, 13, 13});
   run("512x32", {512, 32, 32});
+  for (const int64_t n : {100, 128, 500, 2048, 4096}) run(fmt::format("{}", n), {n, n}, true);
+  run("1000x24", {1000, 24, 24}, true);
+  run("64x100", {64, 100, 100}, true);
 }
 
 void loops(const Bench& bench) {

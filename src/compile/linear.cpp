@@ -6,6 +6,7 @@
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
 #include "graph/trace.hpp"
+#include "ops/cholesky.hpp"
 #include "ops/factor_passes.hpp"
 #include "ops/jacobi.hpp"
 #include "ops/lapack.hpp"
@@ -210,8 +211,60 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
   return list;
 }
 
+ops::CholeskyPlan cholesky_plan(const Matrices& x) {
+  return {storage_type(x.type), static_cast<uint32_t>(x.n), static_cast<uint64_t>(x.batch),
+          is_complex(x.type)};
+}
+
 }  // namespace
 }  // namespace linear
+
+std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device) {
+  using namespace linear;
+  const Node& from = graph::node_of(node.operands[0]);
+  const Matrices x = matrices_of(node.operands[0]);
+  if (x.is_empty()) return {};
+  constexpr int64_t many_rows = 128;  // from which LAPACK pays
+  if (x.n > many_rows && by_lapack(device))
+    return one(host_work("lapack_cholesky", {&from, &node}, [x](const Addresses& a) {
+      ops::lapack::cholesky(x.type, x.batch, x.n, a[0], a[1]);
+    }));
+  const ops::CholeskyPlan plan = cholesky_plan(x);
+  const ops::FactorPlan panels = plan_of(x, device);
+  const bool by_together = ops::has_cholesky_together(plan, device.limits());
+  if (!by_together && x.n > 4 && ops::has_cholesky_panels(panels, device.limits())) {
+    std::vector<Work> list;
+    append_passes(list, "cholesky", ops::cholesky_by_panels(panels, device.limits()), {&from, &node}, shop,
+                  device);
+    return list;
+  }
+  const ops::Cholesky made =
+      by_together ? ops::cholesky_together_for(plan, device.limits()) : ops::cholesky(plan);
+  expect_trips("cholesky", made.loop_trips, device);
+  return one(kernel_on(made.program, made.teams, {&from, &node}, device));
+}
+
+std::vector<Work> triangular_work(const Node& node, Workshop&, Device& device) {
+  using namespace linear;
+  const auto& attributes = node.as<graph::TriangularAttributes>();
+  const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
+  const Matrices x = matrices_of(node.operands[0]);
+  if (x.is_empty() || element_count(node.shape) == 0) return {};
+  ops::TriangularPlan plan;
+  plan.type = storage_type(node.type);
+  plan.complex = is_complex(node.type);
+  plan.n = static_cast<uint32_t>(x.n);
+  plan.batch = static_cast<uint64_t>(x.batch);
+  plan.columns = static_cast<uint32_t>(element_count(node.shape) / (x.batch * x.n));
+  plan.lower = attributes.lower;
+  plan.left_side = attributes.left_side;
+  plan.transpose = attributes.transpose;
+  const ops::Triangular made = ops::triangular_solve(plan);
+  expect_trips("triangular_solve", made.loop_trips, device);
+  std::vector<Work> list = one(copy_work(b, node));
+  list.push_back(kernel_on(made.program, made.teams, {&a, &node}, device));
+  return list;
+}
 
 std::vector<Work> linear_work(const Node& node, Workshop& shop, Device& device) {
   using namespace linear;

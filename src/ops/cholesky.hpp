@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include <adit/device.hpp>
 #include <adit/kernel/program.hpp>
 
 namespace adit::ops {
@@ -27,5 +28,8 @@ struct Cholesky {
 
 // A matrix is one invocation's where it is small, else one team's.
 Cholesky cholesky(const CholeskyPlan& plan);
+// Several matrices a team, rows in registers: for devices that have hands, and matrices of 5 to 32 rows.
+bool has_cholesky_together(const CholeskyPlan& plan, const Limits& limits);
+Cholesky cholesky_together_for(const CholeskyPlan& plan, const Limits& limits);
 
 }  // namespace adit::ops

@@ -57,9 +57,10 @@ Factor lu(const FactorPlan& plan, const Limits& limits);
 Factor triangular_by_panels(const FactorPlan& plan, uint32_t columns, bool lower, bool unit);
 // Row i of `to` is row order[i] of `from`, [n, columns]; a team an element.
 kernel::Program permute_rows(const FactorPlan& plan, uint32_t columns);
-// Tensor 0: x, overwritten by its factor. Of the lower triangle; NaN from the first pivot that is not
-// positive on.
-Factor cholesky_by_panels(const FactorPlan& plan);
+// Tensors 0: x [n, n], read; 1: its factor. Of the lower triangle; NaN from the first pivot that is not
+// positive on. For devices that have hands.
+bool has_cholesky_panels(const FactorPlan& plan, const Limits& limits);
+Factor cholesky_by_panels(const FactorPlan& plan, const Limits& limits);
 // Tensors 0: x [m, n], read; 1: q [m, columns]; 2: r [columns, n]. `columns`: min(m, n), or m.
 Factor qr(const FactorPlan& plan, uint32_t columns, const Limits& limits);
 

@@ -1,0 +1,88 @@
+// Cholesky's factor of a square whose rows lie in the registers of some lanes of a subgroup: columns travel
+// by shuffles, and there is no barrier. Other rows that the lanes hold are solved with it on the way, x l^H =
+// b, for the price of their own arithmetic.
+#pragma once
+
+#include <vector>
+
+#include <adit/kernel/builder.hpp>
+#include <adit/kernel/math.hpp>
+
+#include "ops/factor_writer.hpp"
+
+namespace adit::ops {
+
+// Row i of a square is in set i / lanes of the lane i % lanes of those that work together.
+using RowSets = std::vector<std::vector<Number>>;
+
+class RowCholesky {
+ public:
+  // `lanes`, a power of two, work together, and `lane` is this one among them.
+  RowCholesky(kernel::Builder& k, uint32_t n, uint32_t lanes, bool complex)
+      : k_(k), n_(n), lanes_(lanes), complex_(complex) {
+    const kernel::Value in_subgroup = k.subgroup_lane();
+    lane_ = in_subgroup & (lanes - 1);
+    first_ = in_subgroup - lane_;
+  }
+  kernel::Value lane() const { return lane_; }
+  static uint32_t sets(uint32_t n, uint32_t lanes) { return (n + lanes - 1) / lanes; }
+
+  // `square` becomes the factor, zeros above the diagonal. A pivot that is not positive makes NaN of itself
+  // and of what comes after.
+  void factor(RowSets& square, RowSets& others) {
+    std::vector<kernel::Value> pivots(square.size());
+    for (uint32_t c = 0; c < n_; ++c) column(c, square, others, pivots);
+    for (uint32_t t = 0; t < square.size(); ++t) {
+      const kernel::Value row = lane_ + t * lanes_, root = sqrt(pivots[t]), zero = root.like(0);
+      const kernel::Value diagonal = select(pivots[t] > 0, root, nan_like(root));
+      for (uint32_t c = t * lanes_; c < n_; ++c) {
+        Number& x = square[t][c];
+        x.re = select(row > c, x.re, select(row == c, diagonal, zero));
+        if (complex_) x.im = select(row > c, x.im, zero);
+      }
+    }
+  }
+
+ private:
+  // What row `row` of the square has here.
+  kernel::Value from(kernel::Value x, uint32_t row) { return k_.subgroup_shuffle(x, first_ + row % lanes_); }
+
+  void column(uint32_t c, RowSets& square, RowSets& others, std::vector<kernel::Value>& pivots) {
+    const uint32_t mine = c / lanes_;
+    const kernel::Value pivot = from(square[mine][c].re, c);
+    pivots[mine] = c % lanes_ == 0 ? pivot : select(lane_ == c % lanes_, pivot, pivots[mine]);
+    const kernel::Value inverse = select(pivot > 0, inverse_root(pivot), nan_like(pivot));
+    for (uint32_t t = mine; t < square.size(); ++t)
+      square[t][c] = times_real(square[t][c], inverse, complex_);
+    for (std::vector<Number>& row : others) row[c] = times_real(row[c], inverse, complex_);
+    for (uint32_t j = c + 1; j < n_; ++j) {
+      const Number& x = square[j / lanes_][c];
+      const kernel::Value re = from(x.re, j);
+      const Number l{re, complex_ ? from(x.im, j) : re};
+      for (uint32_t t = j / lanes_; t < square.size(); ++t) subtract(square[t], c, j, l);
+      for (std::vector<Number>& row : others) subtract(row, c, j, l);
+    }
+  }
+
+  // row[j] -= row[c] l^*
+  void subtract(std::vector<Number>& row, uint32_t c, uint32_t j, const Number& l) const {
+    const Number x = row[c];
+    Number& y = row[j];
+    y.re = fma(-x.re, l.re, y.re);
+    if (!complex_) return;
+    y.re = fma(-x.im, l.im, y.re);
+    y.im = fma(x.re, l.im, fma(-x.im, l.re, y.im));
+  }
+
+  // Lanes wait for it in every column: the device's own in f32, a few ULP of the column's size.
+  static kernel::Value inverse_root(kernel::Value x) {
+    return x.type() == kernel::Type::f32 ? 1 / sqrt_device(x) : rsqrt(x);
+  }
+
+  kernel::Builder& k_;
+  uint32_t n_, lanes_;
+  bool complex_;
+  kernel::Value lane_, first_;
+};
+
+}  // namespace adit::ops
