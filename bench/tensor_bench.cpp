@@ -440,6 +440,38 @@ void linear(const Bench& bench) {
   run("64x100", {64, 100, 100}, true);
 }
 
+// Tall, flat and odd ones, many small ones, and all of q.
+void reflections(const Bench& bench) {
+  const auto run = [&](const std::string& name, const Shape& shape, DType type = DType::f32,
+                       bool complete = false) {
+    const std::string work =
+        fmt::format("qr_{}_{}{}", type == DType::f64 ? "f64" : "f32", name, complete ? "_complete" : "");
+    if (!bench.wanted(work)) return;
+    const Tensors arguments{normal(shape, type)};
+    const Jit compiled([=](const Tensors& x) {
+      const Qr parts = qr(x[0], complete);
+      return Tensors{parts.q, parts.r};
+    });
+    Tensors kept;
+    bench.time(work, [&] { kept = compiled(arguments); });
+  };
+  run("100", {100, 100});
+  run("128", {128, 128});
+  run("2048", {2048, 2048});
+  run("509x251", {509, 251});
+  run("251x509", {251, 509});
+  run("4096x64", {4096, 64});
+  run("100000x32", {100000, 32});
+  run("64x128x64", {64, 128, 64});
+  run("128x64", {128, 64, 64});
+  run("509x251", {509, 251}, DType::f32, true);
+  run("64x128x64", {64, 128, 64}, DType::f32, true);
+  run("256", {256, 256}, DType::f64);
+  run("1024", {1024, 1024}, DType::f64);
+  run("4096x64", {4096, 64}, DType::f64);
+  run("512x32", {512, 32, 32}, DType::f64);
+}
+
 void loops(const Bench& bench) {
   bench.function(
       "while_1000_256", [] { return Tensors{normal({256})}; },
@@ -519,6 +551,7 @@ int main(int argc, char** argv) {
     indexing(bench);
     sorting(bench);
     linear(bench);
+    reflections(bench);
     loops(bench);
     windows_and_convolutions(bench);
     training(bench, "train_mlp_4_32_1_b64", {4, 32, 1}, 64);

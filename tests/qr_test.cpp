@@ -1,0 +1,183 @@
+// QR by blocks, as passes of kernels on every GPU: q r is x and q's columns are orthonormal, for shapes
+// around the ends of blocks and panels and for matrices that are hard.
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "devices.hpp"
+#include "ops/qr_hands.hpp"
+
+namespace adit::test {
+namespace {
+
+using namespace adit::ops;
+
+class Reflections : public OnDevice {};
+INSTANTIATE_TEST_SUITE_P(Devices, Reflections, testing::ValuesIn(device_ids()), test_name);
+
+template <class T>
+struct Parts {
+  std::vector<T> q, r;
+};
+
+// As the compiler runs the passes: tensors of the operation first, then its scratch.
+template <class T>
+Parts<T> run_qr(Device& device, const FactorPlan& plan, uint32_t columns, const std::vector<T>& x,
+                uint32_t block) {
+  const Factor made = qr_by_hand(plan, columns, device.limits(), block);
+  Parts<T> parts{std::vector<T>(plan.batch * plan.m * columns),
+                 std::vector<T>(plan.batch * columns * plan.n)};
+  std::vector<Buffer> tensors;
+  for (const std::vector<T>* values : {&x, &std::as_const(parts.q), &std::as_const(parts.r)}) {
+    const std::vector<T> start(values->size(), std::numeric_limits<T>::quiet_NaN());
+    tensors.push_back(device.allocate(values->size() * sizeof(T)));
+    device.write(tensors.back(), values == &x ? x.data() : start.data(), values->size() * sizeof(T));
+  }
+  for (const FactorScratch& scratch : made.scratch) {
+    tensors.push_back(device.allocate((scratch.bytes + 3) / 4 * 4));
+    device.fill(tensors.back(), 0x7fc00000);  // NaN: nobody may read what no pass wrote
+  }
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (const kernel::Program& program : made.programs) kernels.push_back(device.compile(program));
+  for (const FactorPass& pass : made.passes) {
+    std::vector<Argument> arguments;
+    for (const uint8_t which : pass.buffers) arguments.emplace_back(tensors[which]);
+    for (const uint32_t number : pass.numbers) arguments.emplace_back(number);
+    device.run(*kernels[pass.program], pass.teams, arguments);
+  }
+  device.read(tensors[1], parts.q.data(), parts.q.size() * sizeof(T));
+  device.read(tensors[2], parts.r.data(), parts.r.size() * sizeof(T));
+  return parts;
+}
+
+struct Shape {
+  uint32_t m, n;
+  uint64_t batch = 1;
+  bool complete = false;
+  uint32_t block = 0;  // rows
+};
+using Fill = std::function<double(uint64_t matrix, uint32_t row, uint32_t column)>;
+
+// Errors in units of the type: of q^T q, and of q r against each column of x by its length.
+template <class T>
+void check(Device& device, const Shape& shape, const Fill& fill, const char* what) {
+  const uint32_t m = shape.m, n = shape.n, columns = shape.complete ? m : std::min(m, n);
+  FactorPlan plan;
+  plan.type = type_of<T>();
+  plan.m = m;
+  plan.n = n;
+  plan.batch = shape.batch;
+  plan.by_hand = true;
+  if (!has_qr_by_hand(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
+  std::vector<T> x(shape.batch * m * n);
+  for (uint64_t b = 0; b < shape.batch; ++b)
+    for (uint32_t i = 0; i < m; ++i)
+      for (uint32_t j = 0; j < n; ++j) x[(b * m + i) * n + j] = static_cast<T>(fill(b, i, j));
+  const Parts<T> got = run_qr(device, plan, columns, x, shape.block);
+  double worst_unit = 0, worst_product = 0;
+  for (uint64_t b = 0; b < shape.batch; ++b) {
+    const T *q = got.q.data() + b * m * columns, *r = got.r.data() + b * columns * n;
+    for (uint32_t i = 0; i < columns; ++i)
+      for (uint32_t j = 0; j <= i; ++j) {
+        double sum = i == j ? -1 : 0;
+        for (uint32_t p = 0; p < m; ++p) sum += double{q[p * columns + i]} * q[p * columns + j];
+        worst_unit = std::max(worst_unit, std::isnan(sum) ? INFINITY : std::fabs(sum));
+      }
+    for (uint32_t j = 0; j < n; ++j) {
+      long double length = 0, error = 0;
+      for (uint32_t i = 0; i < m; ++i) {
+        long double sum = -static_cast<long double>(x[(b * m + i) * n + j]);
+        length += sum * sum;
+        for (uint32_t p = 0; p < columns; ++p)
+          sum += static_cast<long double>(q[i * columns + p]) * static_cast<long double>(r[p * n + j]);
+        error += sum * sum;
+      }
+      const auto ratio = static_cast<double>(error == 0 ? 0 : std::sqrt(error / length));
+      worst_product = std::max(worst_product, std::isnan(ratio) ? INFINITY : ratio);
+      for (uint32_t i = j + 1; i < columns; ++i) ASSERT_EQ(r[i * n + j], 0) << what << " " << m << " x " << n;
+    }
+  }
+  const double unit = std::numeric_limits<T>::epsilon();
+  const double most = 8 + 2 * std::sqrt(std::min(m, n));
+  EXPECT_LE(worst_unit, most * unit) << what << " " << m << " x " << n << ": " << worst_unit / unit;
+  EXPECT_LE(worst_product, most * unit) << what << " " << m << " x " << n << ": " << worst_product / unit;
+  if (std::getenv("ADIT_TEST_SHOW"))
+    printf("%s %u x %u %s: %.2f %.2f\n", what, m, n, shape.complete ? "complete" : "", worst_unit / unit,
+           worst_product / unit);
+}
+
+double noise(uint64_t a, uint64_t b, uint64_t c) {
+  uint64_t x = (a * 1000003 + b) * 1000003 + c + 1;
+  for (int i = 0; i < 3; ++i) x = (x ^ x >> 31) * 0x9e3779b97f4a7c15;
+  return static_cast<double>(x >> 11) * 0x1p-52 - 1;
+}
+
+TEST_P(Reflections, OfEveryShape) {
+  for (const Shape& shape : std::vector<Shape>{{1, 1},
+                                               {2, 1},
+                                               {1, 3},
+                                               {5, 5, 3},
+                                               {9, 4, 2, true},
+                                               {16, 16, 7},
+                                               {31, 31},
+                                               {32, 32, 3},
+                                               {33, 33},
+                                               {33, 32, 2, true},
+                                               {65, 40, 2},
+                                               {20, 70},
+                                               {64, 64},
+                                               {63, 65},
+                                               {100, 100},
+                                               {70, 33, 1, true},
+                                               {129, 96}}) {
+    check<float>(on(), shape, noise, "noise");
+    if (shape.m * shape.n < 3000) check<double>(on(), shape, noise, "noise f64");
+  }
+}
+
+// Panels of more than one block, and of blocks of blocks.
+TEST_P(Reflections, OfTallMatrices) {
+  for (const Shape& shape : std::vector<Shape>{{65, 5, 2, false, 64},
+                                               {200, 33, 2, false, 64},
+                                               {197, 70, 1, false, 64},
+                                               {150, 40, 1, true, 64},
+                                               {70, 90, 2, false, 64},
+                                               {1000, 32, 1, false, 64}})
+    check<float>(on(), shape, noise, "tall");
+  check<double>(on(), {140, 20, 1, false, 64}, noise, "tall f64");
+}
+
+TEST_P(Reflections, OfHardMatrices) {
+  const std::vector<std::pair<const char*, Fill>> fills{
+      {"zeros", [](uint64_t, uint32_t, uint32_t) { return 0.0; }},
+      {"identity", [](uint64_t, uint32_t i, uint32_t j) { return i == j ? 1.0 : 0.0; }},
+      {"ones", [](uint64_t, uint32_t, uint32_t) { return 1.0; }},
+      {"rank 3",
+       [](uint64_t, uint32_t i, uint32_t j) {
+         double sum = 0;
+         for (uint64_t p = 0; p < 3; ++p) sum += noise(7, i, p) * noise(8, p, j);
+         return sum;
+       }},
+      {"zero columns", [](uint64_t, uint32_t i, uint32_t j) { return j % 3 == 1 ? 0.0 : noise(1, i, j); }},
+      {"graded columns",
+       [](uint64_t, uint32_t i, uint32_t j) { return noise(2, i, j) * std::pow(10.0, -30.0 * j / 37); }},
+      {"graded rows",
+       [](uint64_t, uint32_t i, uint32_t j) { return noise(2, i, j) * std::pow(10.0, -30.0 * i / 45); }},
+      {"huge", [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 3e37; }},
+      {"tiny", [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e-35; }},
+      {"huge beside tiny",
+       [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * (j % 2 ? 3e37 : 1e-35); }},
+      {"nearly the same", [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-6 * noise(4, i, j); }},
+      {"upper", [](uint64_t, uint32_t i, uint32_t j) { return i <= j ? noise(5, i, j) : 0.0; }}};
+  for (const auto& [name, fill] : fills) {
+    check<float>(on(), {45, 37}, fill, name);
+    check<double>(on(), {45, 37}, fill, name);
+  }
+  check<double>(
+      on(), {40, 36}, [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e305; }, "huge");
+  check<double>(
+      on(), {40, 36}, [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e-300; }, "tiny");
+}
+
+}  // namespace
+}  // namespace adit::test
