@@ -1,11 +1,13 @@
 #include "compile/kernels.hpp"
 
+#include <array>
 #include <optional>
 
 #include <adit/error.hpp>
 
 #include "graph/op.hpp"
 #include "graph/trace.hpp"
+#include "support/log.hpp"
 
 namespace adit::compile {
 
@@ -95,38 +97,74 @@ Work travelling_work(std::string name, const std::vector<const Node*>& tensors, 
   return work;
 }
 
-Work repeated_work(std::string name, std::vector<Launch> launches, const Node& flag, uint32_t most,
-                   float enough, Device& device) {
-  Work work;
-  work.name = std::move(name);
-  work.touches.push_back(&flag);
-  std::vector<Work> inside;
-  for (Launch& launch : launches) inside.push_back(work_of(std::move(launch), device));
-  for (const Work& one : inside)
-    work.touches.insert(work.touches.end(), one.touches.begin(), one.touches.end());
-  auto shared = std::make_shared<std::vector<Work>>(std::move(inside));
-  work.conduct = [shared, &flag, most, enough](const LocationOf& location_of) {
-    std::vector<Step> steps;
-    for (const Work& one : *shared) {
-      KernelStep step{one.kernel, one.teams, {}};
-      for (const Binding& binding : one.bindings)
-        if (binding.kind == Binding::Kind::tensor)
-          step.arguments.emplace_back(location_of(*binding.node));
-        else
-          step.arguments.emplace_back(ConstantSource{binding.value, binding.type});
-      steps.push_back({one.name, std::move(step)});
+namespace {
+
+std::vector<Step> steps_of(const std::vector<Work>& list, const LocationOf& location_of) {
+  std::vector<Step> steps;
+  for (const Work& one : list) {
+    KernelStep step{one.kernel, one.teams, {}};
+    for (const Binding& binding : one.bindings)
+      if (binding.kind == Binding::Kind::tensor)
+        step.arguments.emplace_back(location_of(*binding.node));
+      else
+        step.arguments.emplace_back(ConstantSource{binding.value, binding.type});
+    steps.push_back({one.name, std::move(step)});
+  }
+  return steps;
+}
+
+struct RepeatedSteps {
+  std::string name;
+  std::vector<Step> again, then, extra;
+  Location flag;
+  uint32_t most = 0;
+  float enough = 0;
+
+  void operator()(Run& run) const {
+    struct {
+      float worst = 0;
+      uint32_t extra = 0;
+    } found;
+    const auto perform = [&](const std::vector<Step>& steps) {
+      for (const Step& step : steps) run.perform(step);
+    };
+    for (uint32_t i = 1; i <= most; ++i) {
+      run.device().fill(run.buffer(flag), 0);
+      perform(again);
+      run.device().read(run.buffer(flag), &found, sizeof found);
+      log_debug("{}: {} times, {:.3g} is left, {} is enough", name, i, found.worst, enough);
+      if (!(found.worst > enough)) break;
     }
-    Location place = location_of(flag);
-    place.bytes = 4;
-    return HostStep{[steps, place, most, enough](Run& run) {
-      for (uint32_t i = 0; i < most; ++i) {
-        run.device().fill(run.buffer(place), 0);
-        for (const Step& step : steps) run.perform(step);
-        float found = 0;
-        run.device().read(run.buffer(place), &found, sizeof found);
-        if (!(found > enough)) break;
-      }
-    }};
+    perform(then);
+    if (found.extra) perform(extra);
+  }
+};
+
+}  // namespace
+
+Work repeated_work(std::string name, Repeated repeated, Device& device) {
+  Work work;
+  work.name = name;
+  work.touches.push_back(repeated.flag);
+  const auto made = std::make_shared<std::array<std::vector<Work>, 3>>();
+  std::vector<Launch>* const lists[] = {&repeated.again, &repeated.then, &repeated.extra};
+  for (size_t i = 0; i < made->size(); ++i)
+    for (Launch& launch : *lists[i]) {
+      const Work& one = (*made)[i].emplace_back(work_of(std::move(launch), device));
+      work.touches.insert(work.touches.end(), one.touches.begin(), one.touches.end());
+    }
+  work.conduct = [name, made, flag = repeated.flag, most = repeated.most,
+                  enough = repeated.enough](const LocationOf& location_of) {
+    const auto& [again, then, extra] = *made;
+    RepeatedSteps steps{name,
+                        steps_of(again, location_of),
+                        steps_of(then, location_of),
+                        steps_of(extra, location_of),
+                        location_of(*flag),
+                        most,
+                        enough};
+    steps.flag.bytes = 8;
+    return HostStep{steps};
   };
   return work;
 }

@@ -59,10 +59,15 @@ using OnHost = std::function<void(const std::vector<std::byte*>&)>;
 Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost f);
 // The same for another device: the first `given` tensors travel to the host, the others back.
 Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f);
-// Kernels that are run again until the f32 in `flag`, which is cleared before, is small enough. The host
-// reads it once a time.
-Work repeated_work(std::string name, std::vector<Launch> launches, const Node& flag, uint32_t most,
-                   float enough, Device& device);
+// Kernels that are run again until the f32 in `flag`, which is cleared before, is small enough; then those
+// that follow, and `extra` where the u32 after that f32 is not 0. The host reads both once a time.
+struct Repeated {
+  std::vector<Launch> again, then, extra;
+  const Node* flag = nullptr;
+  uint32_t most = 0;
+  float enough = 0;
+};
+Work repeated_work(std::string name, Repeated repeated, Device& device);
 // A driver that ends loops early would give wrong numbers without a word: an error instead.
 void expect_trips(std::string_view op, uint64_t trips, const Device& device);
 Work copy_work(const Node& from, const Node& to);

@@ -44,6 +44,7 @@ ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
   plan.batch = static_cast<uint64_t>(x.batch);
   const DeviceKind kind = device.info().kind;
   plan.by_hand = kind != DeviceKind::cpu && kind != DeviceKind::software;
+  if (getenv("ADIT_HANDS")) plan.by_hand = kind != DeviceKind::cpu;
   plan.lanes = std::min(256U, device.limits().max_lanes);
   return plan;
 }
@@ -63,24 +64,25 @@ void append_passes(std::vector<Work>& list, std::string_view op, const ops::Fact
   expect_trips(op, made.loop_trips, device);
   for (const ops::FactorScratch& scratch : made.scratch)
     tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((scratch.bytes + 3) / 4)}));
-  std::vector<Launch> again;
-  const uint32_t end = made.repeat.first + made.repeat.count;
-  for (uint32_t i = 0; i < made.passes.size(); ++i) {
+  Repeated repeated;
+  const size_t end = made.repeat.first + made.repeat.count, extra = made.passes.size() - made.extra.count;
+  for (size_t i = 0; i < made.passes.size(); ++i) {
     const ops::FactorPass& pass = made.passes[i];
     Launch launch{made.programs[pass.program], pass.teams, {}};
     for (const uint8_t which : pass.buffers)
       launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
     for (const uint32_t number : pass.numbers)
       launch.bindings.push_back({Binding::Kind::constant, nullptr, false, number, kernel::Type::u32});
-    const bool repeats = made.repeat.first <= i && i < end;
-    if (repeats)
-      again.push_back(std::move(launch));
-    else
+    if (made.repeat.count == 0 || i < made.repeat.first)
       list.push_back(work_of(std::move(launch), device));
-    if (repeats && i + 1 == end)
-      list.push_back(repeated_work(std::string(op) + "_sweeps", std::move(again), *tensors[made.repeat.flag],
-                                   made.repeat.most, static_cast<float>(made.repeat.enough), device));
+    else
+      (i < end ? repeated.again : i < extra ? repeated.then : repeated.extra).push_back(std::move(launch));
   }
+  if (made.repeat.count == 0) return;
+  repeated.flag = tensors[made.repeat.flag];
+  repeated.most = made.repeat.most;
+  repeated.enough = static_cast<float>(made.repeat.enough);
+  list.push_back(repeated_work(std::string(op) + "_sweeps", std::move(repeated), device));
 }
 
 using Addresses = std::vector<std::byte*>;

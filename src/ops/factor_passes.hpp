@@ -25,15 +25,21 @@ struct FactorScratch {
 // Passes that are taken again until a number, the bits of an f32, is small enough.
 struct FactorRepeat {
   uint32_t first = 0, count = 0;  // 0: none is
-  uint8_t flag = 0;               // the tensor, 4 bytes, cleared before each time
+  uint8_t flag = 0;               // the tensor, 8 bytes, cleared before each time
   uint32_t most = 0;
   double enough = 0;
+};
+
+// Passes, the last ones, that are taken only where the second number of the flag, a u32, is not 0 in the end.
+struct FactorExtra {
+  uint32_t count = 0;
 };
 
 struct Factor {
   std::vector<kernel::Program> programs;
   std::vector<FactorPass> passes;
   FactorRepeat repeat;
+  FactorExtra extra;
   std::vector<FactorScratch> scratch;  // tensors after those of the operation
   uint64_t loop_trips =
       0;  // of one invocation at most; a device with a smaller Limits::max_loop_trips is wrong

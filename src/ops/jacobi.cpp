@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ops/factor_writer.hpp"
+#include "ops/jacobi_by_blocks.hpp"
 #include "ops/jacobi_hands.hpp"
 
 namespace adit::ops {
@@ -24,13 +25,6 @@ struct Shape {
 
 uint32_t lanes_for(uint32_t length, uint32_t most) {
   return length <= 32 ? 32 : length <= 64 ? 64 : std::min(most, length <= 128 ? 128U : 256U);
-}
-
-// Cosines of columns below this are rounding.
-double enough_for(Type type, uint32_t length) {
-  const double unit =
-      type == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  return unit * (4 + std::sqrt(length));
 }
 
 // What all kernels here have.
@@ -423,31 +417,11 @@ class Passes {
       pass(sweeps_program(plan_, shape, limits_), plan_.batch, with({columns}));
       return;
     }
-    if (sweeps_by_blocks(plan_, limits_)) return sweep_blocks(shape);
     made.loop_trips = trips(plan_, shape_);
     const auto program = static_cast<uint32_t>(made.programs.size());
     made.programs.push_back(Sweep(plan_, shape_, with_vectors_).build());
     for (uint32_t i = 0; i < sweeps; ++i)
       made.passes.push_back({program, plan_.batch, with({columns, facts})});
-  }
-
-  void sweep_blocks(const JacobiShape& shape) {
-    const BlockSweep blocks = block_sweep(plan_, shape, limits_);
-    const uint8_t turns = scratch(blocks.turn_numbers, real());
-    made.scratch.push_back({4});
-    const auto worst = static_cast<uint8_t>(own_ + made.scratch.size() - 1);
-    const auto program = static_cast<uint32_t>(made.programs.size());
-    made.programs.push_back(blocks.turns);
-    made.programs.push_back(blocks.apply);
-    made.repeat = {.first = static_cast<uint32_t>(made.passes.size()),
-                   .flag = worst,
-                   .most = sweeps,
-                   .enough = enough_for(plan_.type, shape_.length)};
-    for (uint32_t round = 0; round < blocks.rounds; ++round) {
-      made.passes.push_back({program, blocks.turn_teams, {columns, worst, turns}, {round}});
-      made.passes.push_back({program + 1, blocks.apply_teams, with({columns, turns}), {round}});
-    }
-    made.repeat.count = static_cast<uint32_t>(made.passes.size()) - made.repeat.first;
   }
 
   const FactorPlan& plan_;
@@ -463,6 +437,8 @@ class Passes {
 Factor eigh_by_rotations(const FactorPlan& plan, const Limits& limits) {
   using namespace jacobi;
   if (plan.n == 0 || plan.batch == 0) return {};
+  if (!sweeps_in_shared(plan, {plan.n, plan.n, false}, limits) && has_jacobi_by_blocks(plan, limits))
+    return eigh_by_blocks(plan, limits);
   const Shape shape{plan.n, plan.n};
   enum Tensors : uint8_t { x, values, vectors, own };
   Passes passes(plan, limits, shape, false, true, false);
@@ -478,6 +454,9 @@ Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted, const Limits& 
   const bool is_turned = plan.m < plan.n;
   const Shape shape{std::max(plan.m, plan.n), std::min(plan.m, plan.n)};
   const uint64_t length = shape.length, count = shape.columns;
+  if (!sweeps_in_shared(plan, {shape.length, shape.columns, wanted.vectors}, limits) &&
+      has_jacobi_by_blocks(plan, limits))
+    return svd_by_blocks(plan, wanted, limits);
   const uint32_t q_columns = wanted.full ? shape.length : shape.columns;
   enum Tensors : uint8_t { x, u, values, v_h, own };
   Passes passes(plan, limits, shape, is_turned, false, wanted.vectors);

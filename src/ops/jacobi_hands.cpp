@@ -7,6 +7,7 @@
 
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
+#include "ops/jacobi_blocks.hpp"
 
 namespace adit::ops {
 
@@ -21,15 +22,8 @@ double unit_of(Type type) {
   return type == Type::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
 }
 
-// Who meets whom in a round: all of `players`, an even number, in pairs; `pair` counts them.
-struct Meeting {
-  Value first, second;
-};
-Meeting meeting(Value round, Value pair, uint32_t players) {
-  const uint32_t others = players - 1;  // one stays, the others go round
-  const Value a = (round + pair) % others, b = (round + others - pair) % others;
-  return {a, select(pair == 0, b.like(others), b)};
-}
+using jacobi_blocks::Meeting;
+using jacobi_blocks::meeting;
 
 // Cosine and sine of the rotation that makes two columns orthogonal, of squared lengths a and b and product
 // g.
@@ -183,220 +177,6 @@ class InShared {
   Array w_, v_;
 };
 
-// --- Blocks ------------------------------------------------------------------------------------------------
-constexpr uint32_t block = 16, both = 2 * block;  // columns of a block, and of a pair
-constexpr uint32_t turn_lanes = 256, tile_rows = 64, apply_lanes = 128;
-
-// Numbers of a pair's columns, in either order of its blocks.
-Value column_of(const Meeting& who, Value c) {
-  return select(c < block, who.first * block + c, who.second * block + (c - block));
-}
-
-class Turns {
- public:
-  Turns(const FactorPlan& plan, const JacobiShape& shape, uint32_t blocks, const Limits& limits)
-      : shape_(shape),
-        blocks_(blocks),
-        subgroup_(limits.subgroup_size),
-        type_(plan.type),
-        k_("rotations_of_blocks", Team::many(turn_lanes)) {
-    columns_ = k_.buffer("columns", type_, Access::read);
-    worst_ = k_.buffer("worst", Type::u32, Access::read_write);
-    turns_ = k_.buffer("turns", type_, Access::write);
-    round_ = k_.scalar("round", Type::u32);
-    enough_ = unit_of(type_) * (4 + std::sqrt(shape.length));
-  }
-
-  Program build() {
-    const Value team = k_.team(Type::u64), pairs = team.like(blocks_ / 2), matrix = team / pairs;
-    who_ = meeting(round_, convert(team % pairs, Type::u32), blocks_);
-    first_ = matrix * (uint64_t{shape_.columns} * shape_.length);
-    Hands hands(k_, type_, turn_lanes, subgroup_, 1);
-    lane_ = hands.lane();
-    tile_ = k_.shared(type_, both * (tile_rows + 1));
-    g_ = k_.shared(type_, both * step);
-    q_ = k_.shared(type_, both * step);
-    cosines_ = k_.shared(type_, block);
-    sines_ = k_.shared(type_, block);
-    multiply();
-    note(hands);
-    k_.for_(word(both - 1), [&](Value round) { turn(round); });
-    const Value to = team * uint64_t{both * both};
-    for (uint32_t i = 0; i < both * both / turn_lanes; ++i) {
-      const Value e = lane_ + i * turn_lanes;
-      turns_[to + convert(e, Type::u64)] = q_[e / both * step + e % both].get();
-    }
-    return k_.finish();
-  }
-
- private:
-  static constexpr uint32_t step = both + 1;
-  Value word(uint32_t number) { return k_.constant(Type::u32, number); }
-
-  // All products of the pair's columns: a lane has 4 by 4 of them, a quarter of the lanes a quarter of the
-  // rows.
-  void multiply() {
-    const Value quarter = lane_ / 64, place = lane_ % 64, row = place / 8 * 4, column = place % 8 * 4;
-    std::vector<Variable> sums;
-    for (int i = 0; i < 16; ++i) sums.push_back(k_.variable(type_, 0.0));
-    k_.for_(word(0), word(shape_.length), word(tile_rows), [&](Value top) {
-      for (uint32_t i = 0; i < both * tile_rows / turn_lanes; ++i) {
-        const Value e = lane_ + i * turn_lanes, c = e / tile_rows, r = e % tile_rows;
-        const Value column_now = column_of(who_, c), at = top + r;
-        const Value inside = column_now < shape_.columns && at < shape_.length;
-        const Value safe = select(inside, column_now, word(0)), safe_row = select(inside, at, word(0));
-        const Value x =
-            columns_[first_ + convert(safe, Type::u64) * shape_.length + convert(safe_row, Type::u64)];
-        tile_[c * (tile_rows + 1) + r] = select(inside, x, x.like(0));
-      }
-      k_.barrier();
-      k_.for_(word(tile_rows / 4), [&](Value i) {
-        const Value r = quarter * (tile_rows / 4) + i;
-        Value x[4], y[4];
-        for (uint32_t t = 0; t < 4; ++t) {
-          x[t] = tile_[(row + t) * (tile_rows + 1) + r];
-          y[t] = tile_[(column + t) * (tile_rows + 1) + r];
-        }
-        for (int s = 0; s < 4; ++s)
-          for (int t = 0; t < 4; ++t)
-            sums[static_cast<size_t>(4 * s + t)] =
-                fma(x[s], y[t], sums[static_cast<size_t>(4 * s + t)].get());
-      });
-      k_.barrier();
-    });
-    for (uint32_t part = 0; part < 4; ++part) {
-      k_.if_(quarter == part, [&] {
-        for (uint32_t s = 0; s < 4; ++s)
-          for (uint32_t t = 0; t < 4; ++t) {
-            const Value at = (row + s) * step + column + t, mine = sums[4 * s + t];
-            g_[at] = part == 0 ? mine : g_[at].get() + mine;
-          }
-      });
-      k_.barrier();
-    }
-    for (uint32_t i = 0; i < both * both / turn_lanes; ++i) {
-      const Value e = lane_ + i * turn_lanes, r = e / both, c = e % both;
-      q_[r * step + c] = select(r == c, k_.constant(type_, 1), k_.constant(type_, 0));
-    }
-  }
-
-  // The largest cosine between columns of the pair, before they are turned.
-  void note(Hands& hands) {
-    Value most = k_.constant(type_, 0);
-    for (uint32_t i = 0; i < both * both / turn_lanes; ++i) {
-      const Value e = lane_ + i * turn_lanes, r = e / both, c = e % both;
-      const Value product = sqrt(g_[r * step + r].get()) * sqrt(g_[c * step + c].get());
-      const Value cosine =
-          select(r < c && product > 0, abs(g_[r * step + c].get()) / product, product.like(0));
-      most = max(most, cosine);
-    }
-    const Value found = hands.largest(most);
-    k_.if_(lane_ == 0, [&] {
-      worst_.atomic_max(k_.constant(Type::u64, 0), bitcast(convert(found, Type::f32), Type::u32));
-    });
-    k_.barrier();
-  }
-
-  // One round of rotations of the small matrix from both sides.
-  void turn(Value round) {
-    k_.if_(lane_ < block, [&] {
-      const Meeting who = meeting(round, lane_, both);
-      const Value p = who.first, q = who.second;
-      const Rotation found = rotation_for(abs(g_[p * step + p].get()), abs(g_[q * step + q].get()),
-                                          g_[p * step + q].get(), enough_ * 0.25);
-      cosines_[lane_] = found.c;
-      sines_[lane_] = found.s;
-    });
-    k_.barrier();
-    const uint32_t items = block * both / turn_lanes;
-    for (uint32_t i = 0; i < items; ++i) {
-      const Value e = lane_ + i * turn_lanes, pair = e / both, other = e % both;
-      const Meeting who = meeting(round, pair, both);
-      const Value c = cosines_[pair], s = sines_[pair];
-      for (const Array& of : {g_, q_}) {
-        const Value at_p = other * step + who.first, at_q = other * step + who.second, x = of[at_p],
-                    y = of[at_q];
-        of[at_p] = fma(c, x, -(s * y));
-        of[at_q] = fma(s, x, c * y);
-      }
-    }
-    k_.barrier();
-    for (uint32_t i = 0; i < items; ++i) {
-      const Value e = lane_ + i * turn_lanes, pair = e / both, other = e % both;
-      const Meeting who = meeting(round, pair, both);
-      const Value c = cosines_[pair], s = sines_[pair];
-      const Value at_p = who.first * step + other, at_q = who.second * step + other, x = g_[at_p],
-                  y = g_[at_q];
-      g_[at_p] = fma(c, x, -(s * y));
-      g_[at_q] = fma(s, x, c * y);
-    }
-    k_.barrier();
-  }
-
-  const JacobiShape& shape_;
-  uint32_t blocks_, subgroup_;
-  Type type_;
-  Builder k_;
-  double enough_ = 0;
-  Array columns_, worst_, turns_, tile_, g_, q_, cosines_, sines_;
-  Value round_, first_, lane_;
-  Meeting who_;
-};
-
-uint32_t apply_chunks(const JacobiShape& shape) {
-  const uint32_t rows = shape.length + (shape.with_vectors ? shape.columns : 0);
-  return (rows + apply_lanes - 1) / apply_lanes;
-}
-
-// A lane a row: its numbers of the pair's columns times what turns them.
-Program apply_program(const FactorPlan& plan, const JacobiShape& shape, uint32_t blocks) {
-  Builder k("rotations_apply", Team::many(apply_lanes));
-  const Array columns = k.buffer("columns", plan.type, Access::read_write),
-              turns = k.buffer("turns", plan.type, Access::read);
-  Array vectors;
-  if (shape.with_vectors) vectors = k.buffer("vectors", plan.type, Access::read_write);
-  const Value round = k.scalar("round", Type::u32), team = k.team(Type::u64);
-  const uint32_t chunks = apply_chunks(shape), pairs = blocks / 2;
-  const Value chunk = convert(team % chunks, Type::u32), pair_of_all = team / chunks,
-              matrix = pair_of_all / pairs;
-  const Meeting who = meeting(round, convert(pair_of_all % pairs, Type::u32), blocks);
-  const Array q = k.shared(plan.type, both * both);
-  const Value lane = k.lane();
-  for (uint32_t i = 0; i < both * both / apply_lanes; ++i) {
-    const Value e = lane + i * apply_lanes;
-    q[e] = turns[pair_of_all * uint64_t{both * both} + convert(e, Type::u64)].get();
-  }
-  k.barrier();
-  const auto rows_of = [&](const Array& memory, Value row, uint32_t length) {
-    const Value first = matrix * (uint64_t{shape.columns} * length) + convert(row, Type::u64);
-    std::vector<Value> places, inside, x;
-    for (uint32_t c = 0; c < both; ++c) {
-      const Value column = column_of(who, k.constant(Type::u32, c));
-      inside.push_back(column < shape.columns);
-      places.push_back(first + convert(select(inside[c], column, column.like(0)), Type::u64) * length);
-      const Value loaded = memory[places[c]];
-      x.push_back(select(inside[c], loaded, loaded.like(0)));
-    }
-    for (uint32_t to = 0; to < both; to += 4) {
-      Value sums[4];
-      for (Value& sum : sums) sum = k.constant(plan.type, 0);
-      for (uint32_t c = 0; c < both; ++c)
-        for (uint32_t t = 0; t < 4; ++t)
-          sums[t] = fma(x[c], q[k.constant(Type::u32, c * both + to + t)].get(), sums[t]);
-      for (uint32_t t = 0; t < 4; ++t) k.if_(inside[to + t], [&] { memory[places[to + t]] = sums[t]; });
-    }
-  };
-  const Value row = chunk * apply_lanes + lane;
-  k.if_(
-      row < shape.length, [&] { rows_of(columns, row, shape.length); },
-      [&] {
-        if (!shape.with_vectors) return;
-        const Value other = row - shape.length;
-        k.if_(other < shape.columns, [&] { rows_of(vectors, other, shape.columns); });
-      });
-  return k.finish();
-}
-
 }  // namespace
 }  // namespace jacobi_by_hand
 
@@ -410,27 +190,6 @@ bool sweeps_in_shared(const FactorPlan& plan, const JacobiShape& shape, const Li
 
 Program sweeps_program(const FactorPlan& plan, const JacobiShape& shape, const Limits& limits) {
   return jacobi_by_hand::InShared(plan, shape, limits).build();
-}
-
-bool sweeps_by_blocks(const FactorPlan& plan, const Limits& limits) {
-  using namespace jacobi_by_hand;
-  const uint64_t numbers = both * (tile_rows + 1) + 2 * both * (both + 1) + 2 * block + 64;
-  return plan.by_hand && !plan.complex && has_hands(limits) && limits.max_lanes >= turn_lanes &&
-         numbers * size_of(plan.type) <= limits.shared_bytes;
-}
-
-BlockSweep block_sweep(const FactorPlan& plan, const JacobiShape& shape, const Limits& limits) {
-  using namespace jacobi_by_hand;
-  BlockSweep made;
-  made.blocks = (shape.columns + block - 1) / block;
-  made.blocks = std::max(2U, made.blocks + made.blocks % 2);
-  made.rounds = made.blocks - 1;
-  made.turn_numbers = uint64_t{made.blocks / 2} * both * both;
-  made.turns = Turns(plan, shape, made.blocks, limits).build();
-  made.apply = apply_program(plan, shape, made.blocks);
-  made.turn_teams = plan.batch * (made.blocks / 2);
-  made.apply_teams = made.turn_teams * apply_chunks(shape);
-  return made;
 }
 
 }  // namespace adit::ops
