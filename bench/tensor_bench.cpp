@@ -488,16 +488,107 @@ void reflections(const Bench& bench) {
   run("512x32", {512, 32, 32}, DType::f64);
 }
 
-void loops(const Bench& bench) {
+Tensor counter() { return full_integer({}, 0, DType::i32); }
+
+// A state that is replaced 1000 times.
+void while_over(const Bench& bench, const std::string& work, const Shape& shape,
+                const std::function<Tensor(const Tensor&)>& next) {
   bench.function(
-      "while_1000_256", [] { return Tensors{normal({256})}; },
+      work, [&] { return Tensors{normal(shape)}; },
+      [&](const Tensors& x) {
+        return while_loop([](const Tensors& s) { return s[0] < 1000; },
+                          [&](const Tensors& s) {
+                            return Tensors{s[0] + 1, next(s[1])};
+                          },
+                          {counter(), x[0]})[1];
+      });
+}
+
+void while_loops(const Bench& bench) {
+  const auto wave = [](const Tensor& x) { return x * 0.999f + sin(x) * 1e-3f; };
+  for (const int64_t n : {256, 1000, 4096, 65536})
+    while_over(bench, fmt::format("while_1000_{}", n), {n}, wave);
+  const auto unit = [](const Tensor& x) { return x / sqrt(sum(x * x)) + 1e-3f; };
+  while_over(bench, "while_1000_unit_256", {256}, unit);
+  bench.function(
+      "while_1000_matvec_64",
+      [] {
+        return Tensors{normal({64, 64}), normal({64})};
+      },
       [](const Tensors& x) {
         return while_loop([](const Tensors& s) { return s[0] < 1000; },
-                          [](const Tensors& s) {
-                            return Tensors{s[0] + 1, s[1] * 0.999f + sin(s[1]) * 1e-3f};
+                          [&](const Tensors& s) {
+                            return Tensors{s[0] + 1, tanh(dot(x[0], s[1]))};
                           },
-                          {full_integer({}, 0, DType::i32), x[0]})[1];
+                          {counter(), x[1]})[1];
       });
+  // Steps of Newton's iteration for a root that moves, so that it goes on.
+  bench.function(
+      "while_10000_newton", [] { return Tensors{tensor(2.0f)}; },
+      [](const Tensors& x) {
+        return while_loop([](const Tensors& s) { return s[0] < 10000; },
+                          [](const Tensors& s) {
+                            const Tensor target = 2.0f + as_type(s[0], DType::f32) * 1e-4f;
+                            return Tensors{s[0] + 1, s[1] - (s[1] * s[1] - target) / (2.0f * s[1])};
+                          },
+                          {counter(), x[0]})[1];
+      });
+  // The longest way of Collatz below 100,000 begins at 77,031 and has 350 steps.
+  bench.function(
+      "while_collatz_350", [] { return Tensors{full_integer({}, 77031, DType::i64).eval()}; },
+      [](const Tensors& x) {
+        return while_loop([](const Tensors& s) { return s[0] != 1; },
+                          [](const Tensors& s) {
+                            const Tensor odd = bitwise_and(s[0], full_integer({}, 1, DType::i64));
+                            const Tensor half = quotient(s[0], full_integer({}, 2, DType::i64));
+                            return Tensors{select(odd != 0, s[0] * 3 + 1, half), s[1] + 1};
+                          },
+                          {x[0], full_integer({}, 0, DType::i64)})[1];
+      });
+}
+
+// (h, c) of a cell with four gates, over a sequence of inputs.
+Step lstm(const Tensor& w, const Tensor& u, const Tensor& xs, int64_t units) {
+  return scan(
+      [&](const Tensors& carry, const Tensors& x) {
+        const Tensor gates = dot(w, x[0]) + dot(u, carry[0]);
+        const auto gate = [&](int64_t i) { return slice(gates, {i * units}, {units}); };
+        const Tensor c = sigmoid(gate(0)) * carry[1] + sigmoid(gate(1)) * tanh(gate(2));
+        const Tensor h = sigmoid(gate(3)) * tanh(c);
+        return Step{{h, c}, {h}};
+      },
+      {zeros({units}), zeros({units})}, {xs});
+}
+
+void scans(const Bench& bench) {
+  const auto make = [] {
+    return Tensors{normal({256, 64}) * 0.1f, normal({256, 64}) * 0.1f, normal({200, 64})};
+  };
+  bench.function("scan_200_lstm_64", make,
+                 [](const Tensors& x) { return lstm(x[0], x[1], x[2], 64).outputs[0]; });
+  bench.function("scan_200_lstm_64_grad", make, [](const Tensors& x) {
+    const auto loss = [&](const Tensors& p) { return Tensors{sum(lstm(p[0], p[1], x[2], 64).outputs[0])}; };
+    return value_and_grad_of(loss, {x[0], x[1]}, {0, 1}).grads[0];
+  });
+  bench.function(
+      "scan_1000_average_256",
+      [] {
+        return Tensors{normal({1000, 256})};
+      },
+      [](const Tensors& x) {
+        return scan(
+                   [](const Tensors& carry, const Tensors& slice) {
+                     const Tensor next = carry[0] * 0.9f + slice[0] * 0.1f;
+                     return Step{{next}, {next}};
+                   },
+                   {zeros({256})}, {x[0]})
+            .outputs[0];
+      });
+}
+
+void loops(const Bench& bench) {
+  while_loops(bench);
+  scans(bench);
 }
 
 // One step of gradient descent on a network of dense layers with tanh between.

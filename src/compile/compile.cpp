@@ -27,10 +27,7 @@ class Compiler {
       : device_(device) {
     target_.limits = device.limits();
     target_.gpu = device.info().kind != DeviceKind::cpu;
-    roots_ = simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
-      if (node.op == Op::conv) return conv_on(node, operands, target_);
-      return has_attention_kernel(node, target_) ? Tensor() : lowered_attention(node, operands);
-    });
+    roots_ = simplified(roots, target_);
     for (size_t i = 0; i < inputs.size(); ++i)
       input_index_[&graph::node_of(inputs[i])] = static_cast<uint32_t>(i);
     for (size_t i = 0; i < numbers.size(); ++i)
@@ -196,6 +193,13 @@ class Compiler {
 };
 
 }  // namespace
+
+std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& target) {
+  return simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
+    if (node.op == Op::conv) return conv_on(node, operands, target);
+    return has_attention_kernel(node, target) ? Tensor() : lowered_attention(node, operands);
+  });
+}
 
 std::shared_ptr<const Executable> compile(Device& device, std::span<const Tensor> roots,
                                           std::span<const Tensor> inputs, std::span<const Tensor> numbers,

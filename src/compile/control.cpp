@@ -1,4 +1,5 @@
-// Control flow that the host conducts: the functions are executables, their results are copied to the items.
+// Control flow: loops of small rounds are kernels; else the host conducts, the functions are executables,
+// and their results are copied to the items.
 #include <algorithm>
 #include <cstring>
 
@@ -6,6 +7,7 @@
 
 #include "compile/compile.hpp"
 #include "compile/kernels.hpp"
+#include "compile/loop_kernel.hpp"
 #include "graph/op.hpp"
 #include "graph/trace.hpp"
 
@@ -184,8 +186,106 @@ class Rounds {
   uint64_t state_bytes_ = 0, most_ = 0;  // 0: round by round
 };
 
-std::vector<Work> while_work(const Node& node, const Workshop& shop, Device& device) {
+// --- Loops that are kernels --------------------------------------------------------------------------------
+
+KernelStep step_of(const Work& work, const LocationOf& location_of, int64_t begin, int64_t count) {
+  KernelStep step{work.kernel, work.teams, {}};
+  for (size_t i = 0; i < work.bindings.size(); ++i) {
+    const Binding& binding = work.bindings[i];
+    if (binding.kind == Binding::Kind::tensor)
+      step.arguments.emplace_back(location_of(*binding.node));
+    else
+      step.arguments.emplace_back(
+          ConstantSource{static_cast<uint64_t>(i == LoopKernel::begin ? begin : count), binding.type});
+  }
+  return step;
+}
+
+// Launches until the condition does not hold; the host reads whether it does once a launch.
+Work launched_while(LoopKernel loop, Device& device) {
+  const auto inside = std::make_shared<const Work>(work_of(std::move(loop.launch), device));
+  Work work;
+  work.name = inside->name;
+  work.touches = inside->touches;
+  work.conduct = [inside, flag = loop.flag, rounds = loop.most_rounds](const LocationOf& location_of) {
+    const Step first{inside->name, step_of(*inside, location_of, 0, rounds)};
+    const Step again{inside->name, step_of(*inside, location_of, 1, rounds)};
+    Location place = location_of(*flag);
+    place.bytes = sizeof(uint32_t);
+    return HostStep{[first, again, place](Run& run) {
+      uint32_t holds = 1;
+      for (const Step* step = &first; holds; step = &again) {
+        run.perform(*step);
+        run.device().read(run.buffer(place), &holds, sizeof holds);
+      }
+    }};
+  };
+  return work;
+}
+
+// A launch after the other, as many as the rounds take.
+std::vector<Work> launched_for(LoopKernel loop, int64_t length, Device& device) {
+  constexpr int64_t most_steps = 32;  // of an executable; more launches are the host's to repeat
+  const int64_t rounds = loop.most_rounds;
+  std::vector<Work> list;
+  if (length <= rounds * most_steps) {
+    for (int64_t begin = 0; begin < length; begin += rounds) {
+      Launch launch = loop.launch;
+      launch.bindings[LoopKernel::begin].value = static_cast<uint64_t>(begin);
+      launch.bindings[LoopKernel::count].value = static_cast<uint64_t>(std::min(rounds, length - begin));
+      list.push_back(work_of(std::move(launch), device));
+    }
+    return list;
+  }
+  const auto inside = std::make_shared<const Work>(work_of(std::move(loop.launch), device));
+  Work work;
+  work.name = inside->name;
+  work.touches = inside->touches;
+  work.conduct = [inside, rounds, length](const LocationOf& location_of) {
+    std::vector<Step> steps;
+    for (int64_t begin = 0; begin < length; begin += rounds)
+      steps.push_back({inside->name, step_of(*inside, location_of, begin, std::min(rounds, length - begin))});
+    return HostStep{[steps](Run& run) {
+      for (const Step& step : steps) run.perform(step);
+    }};
+  };
+  list.push_back(std::move(work));
+  return list;
+}
+
+LoopEnds loop_ends(const Node& node, const std::vector<Tensor>& parameters, size_t carries, Workshop& shop) {
+  LoopEnds ends;
+  const std::vector<const Node*> items = picked_results(node, shop);
+  for (size_t i = 0; i < items.size(); ++i) (i < carries ? ends.last : ends.outputs).push_back(items[i]);
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (i < carries)
+      ends.initial.push_back(&graph::node_of(node.operands[i]));
+    else
+      ends.given[&graph::node_of(parameters[i])] = &graph::node_of(node.operands[i]);
+  return ends;
+}
+
+std::vector<Tensor> first_of(const std::vector<Tensor>& list, size_t count) {
+  return {list.begin(), list.begin() + static_cast<long>(count)};
+}
+
+std::optional<LoopKernel> while_kernel(const Node& node, const ControlAttributes& a, Workshop& shop) {
+  const graph::Subgraph& body = *a.functions[1];
+  const auto carries = static_cast<size_t>(a.carries);
+  Round round;
+  round.state = first_of(body.parameters, carries);
+  round.next = body.results;
+  round.condition = graph::instantiate(*a.functions[0], body.parameters)[0];
+  return loop_kernel(round, loop_ends(node, body.parameters, carries, shop), 0, false, "while", shop);
+}
+
+std::vector<Work> while_work(const Node& node, Workshop& shop, Device& device) {
   const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  if (auto loop = while_kernel(node, a, shop)) {
+    std::vector<Work> list;
+    list.push_back(launched_while(std::move(*loop), device));
+    return list;
+  }
   const Rounds rounds(device, *a.functions[0], *a.functions[1]);
   const auto carries = static_cast<size_t>(a.carries);
   return conducted(node, shop, [=](Run& run, const Ends& ends) {
@@ -214,24 +314,50 @@ std::vector<Work> while_vjp_work(const Node& node, const Workshop& shop, Device&
 
 // A step reads its slice of the whole sequence by the number of the round, so nothing is copied on the way
 // in.
-std::vector<Work> scan_work(const Node& node, const Workshop& shop, Device& device) {
-  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+struct ScanStep {
+  std::vector<Tensor> parameters, results;
+  Tensor round = graph::make_node(Op::number, DType::i64, {}, {}, Literal{});
+};
+
+ScanStep scan_step(const Node& node, const ControlAttributes& a) {
   const graph::Subgraph& step = *a.functions[0];
   const auto carries = static_cast<size_t>(a.carries), sequences = static_cast<size_t>(a.sequences);
-  const Tensor round = graph::make_node(Op::number, DType::i64, {}, {}, Literal{});
-  std::vector<Tensor> parameters = step.parameters, slices, cuts;
+  ScanStep made;
+  made.parameters = step.parameters;
+  std::vector<Tensor> slices, cuts;
   for (size_t i = carries; i < carries + sequences; ++i) {
     const Tensor& slice = step.parameters[i];
     const Tensor whole = graph::placeholder(slice.dtype(), node.operands[i].shape());
     std::vector<Tensor> starts(static_cast<size_t>(whole.rank()), graph::constant_integer(DType::i64, 0));
-    starts[0] = round;
+    starts[0] = made.round;
     Dims lengths = whole.shape();
     lengths[0] = 1;
     slices.push_back(slice);
     cuts.push_back(reshape(dynamic_slice(whole, starts, lengths), slice.shape()));
-    parameters[i] = whole;
+    made.parameters[i] = whole;
   }
-  const std::vector<Tensor> results = graph::substitute(step.results, slices, cuts);
+  made.results = graph::substitute(step.results, slices, cuts);
+  return made;
+}
+
+std::optional<LoopKernel> scan_kernel(const Node& node, const ControlAttributes& a, const ScanStep& step,
+                                      Workshop& shop) {
+  const auto carries = static_cast<size_t>(a.carries);
+  Round round;
+  round.state = first_of(step.parameters, carries);
+  round.next = first_of(step.results, carries);
+  round.outputs = {step.results.begin() + static_cast<long>(carries), step.results.end()};
+  round.number = step.round;
+  return loop_kernel(round, loop_ends(node, step.parameters, carries, shop), a.length, a.reverse, "scan",
+                     shop);
+}
+
+std::vector<Work> scan_work(const Node& node, Workshop& shop, Device& device) {
+  const auto& a = *node.as<std::shared_ptr<const ControlAttributes>>();
+  const auto carries = static_cast<size_t>(a.carries);
+  const ScanStep step = scan_step(node, a);
+  if (auto loop = scan_kernel(node, a, step, shop)) return launched_for(std::move(*loop), a.length, device);
+  const auto& [parameters, results, round] = step;
   const Part part = prepare(device, results, parameters, round);
   std::vector<uint64_t> piece_bytes;
   for (size_t i = carries; i < results.size(); ++i) piece_bytes.push_back(results[i].bytes());

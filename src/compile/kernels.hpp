@@ -26,6 +26,9 @@ struct Work {
   std::function<StepWork(const LocationOf&)> conduct;
 };
 
+// The graph as it is cut into kernels for a target: equal nodes once, and what has no kernel there made of
+// others.
+std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& target);
 // The items of a node with several results; null where nobody picked one.
 std::vector<const Node*> picked_results(const Node& node, const Workshop& shop);
 Work work_of(Launch launch, Device& device);

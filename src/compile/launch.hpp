@@ -38,6 +38,8 @@ std::vector<Launch> rows_launches(const Group& group, Workshop& shop);
 // Stores every root's element at `at`.
 void store_roots(Writer& writer, const Group& group, const Index& at);
 
+// Of all elements, in additions.
+double work_of_group(const Group& group, const Partition& partition);
 // Work so small that a team does it in the time of a launch.
 bool is_small(const Group& group, const Workshop& shop);
 // Several small groups, one after the other, by one team.

@@ -2,11 +2,9 @@
 // barrier, and nothing is launched in between.
 #include <algorithm>
 #include <fmt/format.h>
-#include <memory>
 #include <set>
 
-#include "compile/launch.hpp"
-#include "compile/rows.hpp"
+#include "compile/piece.hpp"
 #include "compile/serial.hpp"
 #include "graph/op.hpp"
 
@@ -22,9 +20,22 @@ namespace {
 constexpr int64_t most_elements = 4096;
 constexpr double most_work = 1 << 17;  // additions
 
-double work_of_group(const Group& group, const Workshop& shop) {
+// A tensor that one group of the kernel writes and another reads is one parameter for both.
+void declare_shared(std::span<const Group* const> groups, const Workshop& shop, Arguments& arguments) {
+  std::set<const Node*> read;
+  for (const Group* group : groups)
+    for_each_read(*group, shop.partition, [&](const Node& node, Reading) { read.insert(&node); });
+  for (const Group* group : groups)
+    for (const Node* root : group->roots)
+      if (shop.partition.stored.contains(root))
+        arguments.tensor(*root, read.contains(root) ? kernel::Access::read_write : kernel::Access::write);
+}
+
+}  // namespace
+
+double work_of_group(const Group& group, const Partition& partition) {
   double work = 0;
-  for_each_inside(group, shop.partition, [&](const Node& node, Reading) {
+  for_each_inside(group, partition, [&](const Node& node, Reading) {
     const double elements = static_cast<double>(element_count(node.shape));
     const graph::Row& row = graph::row_of(node.op);
     if (node.op == Op::dot)
@@ -37,40 +48,11 @@ double work_of_group(const Group& group, const Workshop& shop) {
   return work;
 }
 
-// A tensor that one group of the kernel writes and another reads is one parameter for both.
-void declare_shared(std::span<const Group* const> groups, const Workshop& shop, Arguments& arguments) {
-  std::set<const Node*> read;
-  for (const Group* group : groups)
-    for_each_read(*group, shop.partition, [&](const Node& node, Reading) { read.insert(&node); });
-  for (const Group* group : groups)
-    for (const Node* root : group->roots)
-      if (shop.partition.stored.contains(root))
-        arguments.tensor(*root, read.contains(root) ? kernel::Access::read_write : kernel::Access::write);
-}
-
-// One group as a piece of the kernel.
-struct Piece {
-  const Group& group;
-  std::unique_ptr<Writer> loop;
-  std::unique_ptr<RowsInside> rows;
-
-  void write(Builder& k) {
-    if (rows) return rows->write();
-    const Shape& shape = group.roots[0]->shape;
-    k.each(k.constant(Type::u32, element_count(shape)), [&](Value i) {
-      const Writer::Scope scope(*loop);
-      store_roots(*loop, group, Index(k, shape, convert(i, loop->index_type())));
-    });
-  }
-};
-
-}  // namespace
-
 bool is_small(const Group& group, const Workshop& shop) {
   if (group.form == Group::Form::kernel || group.roots.empty()) return false;
   const Shape& space = group.form == Group::Form::rows ? group.full : group.roots[0]->shape;
   const int64_t count = element_count(space);
-  return count > 0 && count <= most_elements && work_of_group(group, shop) <= most_work;
+  return count > 0 && count <= most_elements && work_of_group(group, shop.partition) <= most_work;
 }
 
 Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop) {
@@ -84,18 +66,8 @@ Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop) {
   Arguments arguments(k);
   declare_shared(groups, shop, arguments);
   std::vector<Piece> pieces;
-  for (const Group* group : groups) {
-    Piece& piece = pieces.emplace_back(Piece{*group, nullptr, nullptr});
-    if (group->form == Group::Form::rows) {
-      piece.rows = std::make_unique<RowsInside>(*group, shop, k, arguments);
-      piece.rows->declare();
-    } else {
-      piece.loop = std::make_unique<Writer>(k, arguments, shop.partition, *group,
-                                            index_type_for(*group, shop.partition));
-      declare_arguments(*piece.loop, *group, shop.partition);
-    }
-  }
-  for (Piece& piece : pieces) piece.write(k);
+  for (const Group* group : groups) pieces.emplace_back(*group, shop, k, arguments).declare();
+  for (Piece& piece : pieces) piece.write();
   return {k.finish(), 1, arguments.bindings()};
 }
 

@@ -84,17 +84,22 @@ namespace {
 class RowWriter {
  public:
   RowWriter(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team, bool may_hold, Builder& k,
-            Arguments& arguments)
+            Arguments& arguments, bool may_widen = true)
       : group_(group),
         plan_(plan),
         shop_(shop),
         by_team_(by_team),
         may_hold_(may_hold),
+        may_widen_(may_widen),
         k_(k),
         writer_(k, arguments, shop.partition, group, index_type_for(group, shop.partition)) {}
 
   void declare() { declare_arguments(writer_, group_, shop_.partition); }
   Type index_type() const { return writer_.index_type(); }
+  Writer& writer() { return writer_; }
+  using Keep = std::function<bool(const Node&, const Scalar&)>;
+  // From now on what it takes is not stored.
+  void set_keep(Keep keep) { keep_ = std::move(keep); }
 
   void write(Value row_number) {
     row_number_ = row_number;
@@ -124,7 +129,7 @@ class RowWriter {
 
   // Elements of one access: 16 bytes where a row's elements lie together.
   int width() const {
-    if (!shop_.target.gpu || !by_team_ || !plan_.consecutive) return 1;
+    if (!may_widen_ || !shop_.target.gpu || !by_team_ || !plan_.consecutive) return 1;
     uint32_t widest = 1;
     bool has_pairs = false;
     const auto look = [&](const Node& node, Reading) {
@@ -293,8 +298,10 @@ class RowWriter {
 
   void store_row_roots() {
     std::vector<std::pair<const Node*, Scalar>> values;
-    for (const Node* root : plan_.row_roots)
-      values.emplace_back(root, writer_.read(*root, row_.reshaped(root->shape)));
+    for (const Node* root : plan_.row_roots) {
+      const Scalar value = writer_.read(*root, row_.reshaped(root->shape));
+      if (!keep_ || !keep_(*root, value)) values.emplace_back(root, value);
+    }
     const auto store = [&] {
       for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
     };
@@ -321,13 +328,14 @@ class RowWriter {
   const Group& group_;
   const RowPlan& plan_;
   Workshop& shop_;
-  const bool by_team_, may_hold_;
+  const bool by_team_, may_hold_, may_widen_;
   Builder& k_;
   Writer writer_;
   Value row_number_;
   Index row_;
   Value lane_;
   std::vector<Held> held_;
+  Keep keep_;
 };
 
 // The team's size is known only after the writer has looked at the group, which needs a builder of its own.
@@ -371,22 +379,26 @@ bool goes_by_team(const Group& group, const RowPlan& plan) {
 
 }  // namespace
 
-RowsInside::RowsInside(const Group& group, Workshop& shop, Builder& k, Arguments& arguments)
+RowsInside::RowsInside(const Group& group, Workshop& shop, Builder& k, Arguments& arguments, bool may_widen)
     : plan_(plan_rows(group, shop.partition)) {
   // Many short rows: a lane each. Few long ones: the team goes through them together.
-  by_team_ = goes_by_team(group, plan_) && plan_.count < 64;
-  writer_ = std::make_shared<RowWriter>(group, plan_, shop, by_team_, false, k, arguments);
+  by_team_ = plan_.count == 1 || (goes_by_team(group, plan_) && plan_.count < 64);
+  writer_ = std::make_shared<RowWriter>(group, plan_, shop, by_team_, false, k, arguments, may_widen);
   builder_ = &k;
 }
-void RowsInside::declare() { std::static_pointer_cast<RowWriter>(writer_)->declare(); }
-void RowsInside::write() {
+Writer& RowsInside::writer() { return std::static_pointer_cast<RowWriter>(writer_)->writer(); }
+void RowsInside::write(const std::function<bool(const Node&, const Scalar&)>& keep) {
   auto& rows = *std::static_pointer_cast<RowWriter>(writer_);
   Builder& k = *builder_;
-  if (by_team_)
+  if (keep && by_team_ && plan_.count == 1) {
+    rows.set_keep(keep);
+    rows.write(k.constant(rows.index_type(), 0));
+  } else if (by_team_) {
     k.for_(k.constant(rows.index_type(), plan_.count), [&](Value row) { rows.write(row); });
-  else
+  } else {
     k.each(k.constant(Type::u32, plan_.count),
            [&](Value row) { rows.write(convert(row, rows.index_type())); });
+  }
 }
 
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {

@@ -22,9 +22,12 @@ RowPlan plan_rows(const Group& group, const Partition& partition);
 // All rows of a group as a piece of a kernel of one team.
 class RowsInside {
  public:
-  RowsInside(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments);
-  void declare();
-  void write();
+  // `may_widen`: a lane may take several elements at once, which other pieces give to lanes one by one.
+  RowsInside(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments,
+             bool may_widen = true);
+  Writer& writer();
+  // `keep` is offered the results of a single row, which all lanes know; what it does not take is stored.
+  void write(const std::function<bool(const Node&, const Scalar&)>& keep = {});
 
  private:
   RowPlan plan_;

@@ -92,6 +92,19 @@ kernel::Array Arguments::tensor(const Node& node, kernel::Access access) {
   return arrays_[&node] = builder_.buffer(name, storage_type(node.type), access);
 }
 
+Scalar load_element(const kernel::Array& array, DType type, Value at) {
+  if (!is_complex(type)) return {kernel::convert(array[at], compute_type(type)), {}, false};
+  const Value both = array.load_vector(at, 2);
+  return graph::pair(both[0], both[1]);
+}
+
+void store_element(const kernel::Array& array, DType type, Value at, const Scalar& value) {
+  if (is_complex(type))
+    array.store(at, at.builder().pack({value.re, value.im}));
+  else
+    array[at] = kernel::convert(value.re, storage_type(type));
+}
+
 void Writer::set_vector(Value vector, std::vector<Value> lanes) {
   vector_ = vector;
   lanes_ = std::move(lanes);
@@ -110,10 +123,7 @@ void Writer::clear_vector() {
 
 Scalar Writer::load(const Node& node, const Index& at) {
   const kernel::Array array = arguments_.tensor(node, kernel::Access::read);
-  if (is_complex(node.type)) {
-    const Value both = array.load_vector(at.linear(), 2);
-    return graph::pair(both[0], both[1]);
-  }
+  if (is_complex(node.type)) return load_element(array, node.type, at.linear());
   Value value;
   bool consecutive = false;
   if (!lanes_.empty() && at.has_linear() && element_count(node.shape) > 1)
@@ -129,12 +139,7 @@ Scalar Writer::load(const Node& node, const Index& at) {
 }
 
 void Writer::store(const Node& node, const Index& at, const Scalar& value) {
-  const kernel::Array array = arguments_.tensor(node, kernel::Access::write);
-  if (is_complex(node.type)) {
-    array.store(at.linear(), builder_.pack({value.re, value.im}));
-    return;
-  }
-  array[at.linear()] = kernel::convert(value.re, storage_type(node.type));
+  store_element(arguments_.tensor(node, kernel::Access::write), node.type, at.linear(), value);
 }
 
 void Writer::store_vector(const Node& node, Value vector, std::span<const Scalar> values) {

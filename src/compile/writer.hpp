@@ -30,12 +30,18 @@ struct Binding {
   kernel::Type type{};
 };
 
+// An element of a tensor in memory; halves and bytes are computed in wider types.
+Scalar load_element(const kernel::Array& array, DType type, Value at);
+void store_element(const kernel::Array& array, DType type, Value at, const Scalar& value);
+
 // The parameters of one kernel. A tensor is one of them, however many pieces of the kernel use it.
 class Arguments {
  public:
   explicit Arguments(kernel::Builder& builder) : builder_(builder) {}
   // Before any block of the kernel is opened.
   kernel::Array tensor(const Node& node, kernel::Access access);
+  // From now on the tensor lies in memory of the kernel's own.
+  void bind(const Node& node, const kernel::Array& array) { arrays_[&node] = array; }
   Scalar number(const Node& node);
   // A whole number that is the same at each run, but not in each kernel that is written alike.
   Value constant(kernel::Type type, uint64_t value);
