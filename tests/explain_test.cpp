@@ -214,14 +214,24 @@ TEST_P(ExplainOn, MemoryIsReusedAndSaysSo) {
       }
 }
 
-TEST_P(ExplainOn, ControlFlowIsOneStepThatTheHostConducts) {
+TEST_P(ExplainOn, ALoopOfSmallRoundsIsOneKernel) {
   const auto [carry, outputs] = scan(
       [](const Tensors& c, const Tensors& x) {
         const Tensor next = c[0] * 0.5f + x[0];
         return Step{{next}, {next}};
       },
       {numbers({4})}, {numbers({5, 4})});
-  EXPECT_TRUE(contains(explain(carry[0]), "scan: conducted by the host"));
+  const std::string text = explain(carry[0]);
+  EXPECT_TRUE(contains(text, "scan_of_1_")) << text;
+  EXPECT_FALSE(contains(text, "conducted by the host")) << text;
+}
+
+TEST_P(ExplainOn, ABranchIsOneStepThatTheHostConducts) {
+  const Tensor x = numbers({4});
+  const Tensors chosen = cond(
+      any(x > 0.0f), [](const Tensors& y) { return Tensors{y[0] + 1.0f}; },
+      [](const Tensors& y) { return Tensors{y[0] - 1.0f}; }, {x});
+  EXPECT_TRUE(contains(explain(chosen[0]), "cond: conducted by the host"));
 }
 
 TEST_P(ExplainOn, ATensorInMemoryNeedsNothing) {

@@ -160,19 +160,39 @@ TEST_P(StoredOn, AnEntryForOtherInputsIsNotTaken) {
   EXPECT_FALSE(compile::load_stored(*device_, name + "x", 6, 1));
 }
 
-TEST_P(StoredOn, SmallGraphsAndControlFlowAreNotStored) {
+TEST_P(StoredOn, SmallGraphsAndWhatTheHostConductsAreNotStored) {
   (values({5}, 1) * 2.0f + 1.0f).eval();
   EXPECT_EQ(files(), 0u);
-  Tensor x = values({5}, 1);
-  const auto [carry, outputs] = scan(
-      [](const Tensors& c, const Tensors&) {
-        return Step{{c[0] * 0.5f}, {}};
-      },
-      {x}, {values({4, 5}, 1)});
-  Tensor y = carry[0];
+  const Tensor x = values({5}, 1);
+  const Tensors chosen = cond(
+      any(x > 0.0f), [](const Tensors& c) { return Tensors{c[0] * 0.5f}; },
+      [](const Tensors& c) { return c; }, {x});
+  Tensor y = chosen[0];
   for (int i = 0; i < 40; ++i) y = y * 1.5f - x;
   y.eval();
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_P(StoredOn, LoopsThatAreKernelsAreStored) {
+  const auto make = [] {
+    const Tensor x = values({5}, 1);
+    const auto [carry, outputs] = scan(
+        [](const Tensors& c, const Tensors& slice) {
+          return Step{{c[0] * 0.5f + slice[0]}, {}};
+        },
+        {x}, {values({4, 5}, 2)});
+    Tensor y = carry[0];
+    for (int i = 0; i < 40; ++i) y = y * 0.9f - x;
+    return y;
+  };
+  const auto before = make().to_vector<float>();
+  EXPECT_EQ(files(), 1u);
+  forget();
+  const Tensor again = make();
+  EXPECT_TRUE(load({again}));
+  const uint64_t compiled = device_->statistics().kernels_compiled;
+  EXPECT_EQ(again.to_vector<float>(), before);
+  EXPECT_EQ(device_->statistics().kernels_compiled, compiled);
 }
 
 TEST(Stored, DevicesHaveNamesOfTheirOwn) {
