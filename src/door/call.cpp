@@ -76,12 +76,14 @@ bool Call::flag(const char* attribute, bool otherwise) const {
   return integer(attribute, otherwise ? 1 : 0) != 0;
 }
 
+double Call::real(const char* attribute) const {
+  const adit_attribute& it = *expected(attribute);
+  if (it.kind == ADIT_INTEGER) return static_cast<double>(it.integer);
+  if (it.kind != ADIT_REAL) wrong(it, "a number");
+  return it.real;
+}
 double Call::real(const char* attribute, double otherwise) const {
-  const adit_attribute* it = find(attribute);
-  if (!it) return otherwise;
-  if (it->kind == ADIT_INTEGER) return static_cast<double>(it->integer);
-  if (it->kind != ADIT_REAL) wrong(*it, "a number");
-  return it->real;
+  return find(attribute) ? real(attribute) : otherwise;
 }
 
 Dims Call::dims(const char* attribute) const {

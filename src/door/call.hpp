@@ -28,6 +28,7 @@ class Call {
   int axis(const char* attribute, int otherwise) const;
   int small(const char* attribute, int otherwise) const;  // of 32 bits
   bool flag(const char* attribute, bool otherwise) const;
+  double real(const char* attribute) const;
   double real(const char* attribute, double otherwise) const;
   Dims dims(const char* attribute) const;
   Dims dims(const char* attribute, const Dims& otherwise) const;

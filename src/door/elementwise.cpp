@@ -40,6 +40,12 @@ std::vector<Operation> elementwise_operations() {
        [](const Call& c) -> Tensors {
          return {iota(c.dims("shape"), c.dtype("type", DType::i64), optional_axis(c))};
        }},
+      {{"linspace", "", "first, last, count, type=f32"},
+       0,
+       0,
+       [](const Call& c) -> Tensors {
+         return {linspace(c.real("first"), c.real("last"), c.integer("count"), c.dtype("type", DType::f32))};
+       }},
       {{"eye", "", "rows, columns=rows, type=f32"},
        0,
        0,

@@ -60,10 +60,24 @@ std::vector<Operation> random_operations() {
        2,
        2,
        [](const Call& c) -> Tensors { return {random::categorical(c[0], c[1], c.axis("axis", -1))}; }},
+      {{"random_exponential", "key", "shape, rate=1, type=f32"},
+       1,
+       1,
+       [](const Call& c) -> Tensors {
+         return {random::exponential(c[0], c.dims("shape"), c.real("rate", 1), c.dtype("type", DType::f32))};
+       }},
+      {{"random_bernoulli", "key, p", "shape"},
+       2,
+       2,
+       [](const Call& c) -> Tensors { return {random::bernoulli(c[0], c[1], c.dims("shape"))}; }},
       {{"random_permutation", "key", "n"},
        1,
        1,
        [](const Call& c) -> Tensors { return {random::permutation(c[0], c.integer("n"))}; }},
+      {{"random_shuffle", "key, x", "axis=0"},
+       2,
+       2,
+       [](const Call& c) -> Tensors { return {random::permutation(c[0], c[1], c.axis("axis", 0))}; }},
   };
 }
 

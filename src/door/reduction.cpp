@@ -57,6 +57,18 @@ Operation ordered(const char* name, Ordered f) {
           }};
 }
 
+Distance distance_of(const Call& c) {
+  static constexpr std::pair<std::string_view, Distance> known[] = {{"euclidean", Distance::euclidean},
+                                                                    {"squared", Distance::squared},
+                                                                    {"manhattan", Distance::manhattan},
+                                                                    {"chebyshev", Distance::chebyshev}};
+  const std::string word = c.text("distance", "euclidean");
+  for (const auto& [name, distance] : known)
+    if (word == name) return distance;
+  fail(c.name(), "distance",
+       fmt::format("expected euclidean, squared, manhattan or chebyshev, got {}", word));
+}
+
 Side side_of(const Call& c) {
   const std::string word = c.text("side", "left");
   if (word != "left" && word != "right")
@@ -133,17 +145,41 @@ std::vector<Operation> reduction_operations() {
        [](const Call& c) -> Tensors {
          return {histogram(c[0], c[1], c.optional(2), c.flag("density", false))};
        }},
-      {{"interpolate", "x, places, values", ""},
+      {{"histogram_edges", "", "bins, low, high, type=f32"},
+       0,
+       0,
+       [](const Call& c) -> Tensors {
+         return {
+             histogram_edges(c.integer("bins"), c.real("low"), c.real("high"), c.dtype("type", DType::f32))};
+       }},
+      {{"interpolate", "x, places, values", "left, right"},
        3,
        3,
-       [](const Call& c) -> Tensors { return {interpolate(c[0], c[1], c[2])}; }},
-      {{"covariance", "x", "variables_in_rows=1, ddof=1"},
+       [](const Call& c) -> Tensors {
+         InterpolateOptions options;
+         if (c.has("left")) options.left = c.real("left");
+         if (c.has("right")) options.right = c.real("right");
+         return {interpolate(c[0], c[1], c[2], options)};
+       }},
+      {{"resize_linear", "x", "axes, lengths, align_ends=0"},
        1,
        1,
+       [](const Call& c) -> Tensors {
+         return {resize_linear(c[0], c.dims("axes"), c.dims("lengths"), c.flag("align_ends", false))};
+       }},
+      {{"cdist", "a, b", "distance=euclidean"},
+       2,
+       2,
+       [](const Call& c) -> Tensors { return {cdist(c[0], c[1], distance_of(c))}; }},
+      {{"covariance", "x, weights, frequencies", "variables_in_rows=1, ddof=1"},
+       1,
+       3,
        [](const Call& c) -> Tensors {
          CovarianceOptions options;
          options.variables_in_rows = c.flag("variables_in_rows", true);
          options.ddof = c.small("ddof", 1);
+         options.weights = c.optional(1);
+         options.frequencies = c.optional(2);
          return {covariance(c[0], options)};
        }},
       {{"corrcoef", "x", "variables_in_rows=1"},

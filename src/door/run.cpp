@@ -7,6 +7,7 @@
 #include <adit/sample_plan.hpp>
 
 #include "door/call.hpp"
+#include "door/init.hpp"
 #include "door/draws.hpp"
 #include "stats/model_state.hpp"
 
@@ -131,7 +132,7 @@ void work(adit_run& run, const Model& model, SampleOptions options, Way way) {
 constexpr const char* option_words =
     "chains, first_chain, warmup, draws, thin, seed, device, precision, placement, layout, metric, adapt, "
     "adapt_delta, step_size, gamma, kappa, t0, max_depth, init_buffer, term_buffer, window, init_radius, "
-    "save_warmup, log_likelihood, posterior_predictive, checkpoint, resume, prior, fixed";
+    "init, save_warmup, log_likelihood, posterior_predictive, checkpoint, resume, prior, fixed";
 
 // What a run is to do, all of it checked.
 struct Asked {
@@ -143,6 +144,7 @@ struct Asked {
 Asked asked(const char* name, const adit_model* model, const adit_attribute* options, size_t count) {
   const Call call(name, {}, expect_list(name, "options", options, count));
   Asked all{copy_of(expect(name, "model", model)), options_of(call), way_of(call)};
+  all.options.init = starts_of(name, call.text("init", ""), all.model);
   call.expect_all_used(option_words);
   return all;
 }

@@ -52,6 +52,34 @@ void run_progress_case(void) {
   adit_model_free(model);
 }
 
+/* Steps so small that a chain stays where it starts. */
+#define AT_ITS_START \
+  text("device", device_id()), integer("warmup", 0), integer("draws", 1), real("step_size", 1e-9)
+
+void run_init_case(void) {
+  adit_model* const model = one_normal();
+  adit_run* run = started(model, ATTRIBUTES(AT_ITS_START, text("init", "{\"x\": 3.25}")));
+  adit_draws* draws = draws_of(run);
+  NEAR(mean_of(variable_of(draws, "posterior", "x"), 0), 3.25, 1e-6);
+  adit_draws_free(draws);
+  adit_run_free(run);
+  run = started(model, ATTRIBUTES(AT_ITS_START, integer("chains", 2),
+                                  text("init", "[{\"x\": 1.0}, {\"x\": 4.0}]")));
+  draws = draws_of(run);
+  NEAR(mean_of(variable_of(draws, "posterior", "x"), 0), 2.5, 1e-6);
+  adit_draws_free(draws);
+  adit_run_free(run);
+  const char* const wrong[][2] = {{"{\"y\": 1}", "init: expected a variable of the model, got y"},
+                                  {"{\"x\": [1, 2]}", "init: expected x of shape"},
+                                  {"{\"x\": ", "init: expected JSON"},
+                                  {"[]", "init: expected values, got an empty list"},
+                                  {"[1]", "init: expected an object of values by variable"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
+    FAILS(ADIT_BAD_ARGUMENT, wrong[i][1],
+          adit_run_start(model, ATTRIBUTES(text("init", wrong[i][0])), &run, &failure));
+  adit_model_free(model);
+}
+
 void run_stop_case(void) {
   adit_model* const model = one_normal();
   adit_run* const run = started(model, ATTRIBUTES(ENDLESS));

@@ -92,6 +92,19 @@ defmodule Adit.SamplerTest do
     assert_raise ArgumentError, fn -> Draws.summary(draws, "nothing") end
   end
 
+  test "chains start where they are told to", %{model: model} do
+    # Steps so small that a chain stays where it is.
+    options = [chains: 2, warmup: 0, draws: 1, step_size: 1.0e-9]
+    start = %{mu: 1.5, tau: 2.5, z: [0.5, 0, 0, 0, 0, 0, 0, 1]}
+    mu = fn init -> Value.floats(elem(numbers(Sampler.sample(model, [init: init] ++ options), "mu"), 1)) end
+    for value <- mu.(start), do: assert_in_delta(value, 1.5, 1.0e-5)
+    [first, second] = mu.([start, %{start | mu: -3}])
+    assert_in_delta first, 1.5, 1.0e-5
+    assert_in_delta second, -3, 1.0e-5
+    assert_raise ArgumentError, ~r/init: expected a map/, fn -> Sampler.sample(model, init: 3) end
+    assert_raise Error, ~r/init: expected a variable of the model, got nu/, fn -> Sampler.sample(model, init: %{nu: 1}) end
+  end
+
   test "the same seed gives the same draws, another one others", %{model: model} do
     options = [chains: 2, warmup: 100, draws: 50]
     draw = fn seed -> numbers(Sampler.sample(model, [seed: seed] ++ options), "theta") end

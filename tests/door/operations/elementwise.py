@@ -22,6 +22,11 @@ def iota(s):
     yield s.one("iota", shape=[2, 3], type="f32", axis=1), np.array([[0, 1, 2]] * 2, np.float32)
 
 
+@case("linspace")
+def linspace(s):
+    yield s.one("linspace", first=-1, last=2.5, count=8, type="f64"), np.linspace(-1, 2.5, 8)
+
+
 @case("eye")
 def eye(s):
     yield s.one("eye", rows=3), np.eye(3, dtype=np.float32)

@@ -21,6 +21,12 @@ def matmul(s):
     yield s.one("matmul", a, b), a @ b
 
 
+@case("tensordot")
+def tensordot(s):
+    a, b = s.floats((3, 4, 5), type="f8"), s.floats((5, 2, 3), type="f8")
+    yield s.one("tensordot", a, b, axes_a=[0, 2], axes_b=[2, 0]), np.tensordot(a, b, ([0, 2], [2, 0]))
+
+
 @case("outer", "kron")
 def products(s, name):
     a, b = s.floats((3,), type="f4"), s.floats((4,), type="f4")

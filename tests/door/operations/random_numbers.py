@@ -86,6 +86,26 @@ def random_categorical(s):
         yield close(np.mean(x == i), p[i], np.sqrt(p[i] * (1 - p[i]) / 5000))
 
 
+@case("random_exponential")
+def random_exponential(s):
+    x = s.call("random_exponential", key_of(s), shape=[5000], rate=4.0, type="f64")[0].numpy()
+    yield close(np.mean(x), 0.25, 0.25 / np.sqrt(5000))
+
+
+@case("random_bernoulli")
+def random_bernoulli(s):
+    x = s.call("random_bernoulli", key_of(s), s.tensor(np.float64(0.3)), shape=[5000])[0].numpy()
+    yield close(np.mean(x), 0.3, np.sqrt(0.21 / 5000))
+
+
+@case("random_shuffle")
+def random_shuffle(s):
+    x = np.arange(200.0).reshape(2, 100)
+    mixed = s.call("random_shuffle", key_of(s), s.tensor(x), axis=1)[0].numpy()
+    yield np.sort(mixed, 1), x
+    yield np.array([np.any(mixed != x)]), np.array([True])
+
+
 @case("random_permutation")
 def random_permutation(s):
     yield np.sort(s.call("random_permutation", key_of(s), n=100)[0].numpy()), np.arange(100)

@@ -131,6 +131,33 @@ def histogram(s):
 def interpolate(s):
     x, places, values = s.floats((9,), -3, 3, "f8"), np.sort(s.floats((5,), type="f8")), s.floats((5,), type="f8")
     yield s.one("interpolate", x, places, values), np.interp(x, places, values)
+    yield s.one("interpolate", x, places, values, left=-7.0, right=8.0), np.interp(x, places, values, -7, 8)
+
+
+@case("histogram_edges")
+def histogram_edges(s):
+    yield s.one("histogram_edges", bins=7, low=-1.5, high=2, type="f64"), np.linspace(-1.5, 2, 8)
+
+
+@case("resize_linear")
+def resize_linear(s):
+    x = s.floats((5, 3), type="f8")
+    middles = (np.arange(9) + 0.5) * 5 / 9 - 0.5
+    wanted = np.stack([np.interp(middles, np.arange(5), x[:, j]) for j in range(3)], 1)
+    yield s.one("resize_linear", x, axes=[0], lengths=[9]), wanted
+    ends = np.linspace(0, 4, 9)
+    wanted = np.stack([np.interp(ends, np.arange(5), x[:, j]) for j in range(3)], 1)
+    yield s.one("resize_linear", x, axes=[0], lengths=[9], align_ends=1), wanted
+
+
+@case("cdist")
+def cdist(s):
+    a, b = s.floats((4, 3), type="f8"), s.floats((5, 3), type="f8")
+    apart = np.abs(a[:, None, :] - b[None, :, :])
+    yield s.one("cdist", a, b), np.sqrt(np.sum(apart**2, -1))
+    yield s.one("cdist", a, b, distance="squared"), np.sum(apart**2, -1)
+    yield s.one("cdist", a, b, distance="manhattan"), np.sum(apart, -1)
+    yield s.one("cdist", a, b, distance="chebyshev"), np.max(apart, -1)
 
 
 @case("covariance")
@@ -138,6 +165,8 @@ def covariance(s):
     x = s.floats((3, 30), type="f8")
     yield s.one("covariance", x), np.cov(x)
     yield s.one("covariance", x.T, variables_in_rows=0, ddof=14), np.cov(x, ddof=14)
+    weights = s.floats((30,), 0.1, 2, "f8")
+    yield s.one("covariance", x, weights), np.cov(x, aweights=weights)
 
 
 @case("corrcoef")

@@ -8,7 +8,7 @@ defmodule Adit.Sampler.Local do
 
   @impl true
   def init(%{model: model, options: options, ref: ref, owner: owner}) do
-    case NIF.run_start(model.ref, Options.here(options.engine)) do
+    case NIF.run_start(model.ref, options.engine |> Options.here() |> Options.native()) do
       {:ok, run} ->
         Telemetry.execute([:sampler, :start], %{}, %{model: model.name, options: options.engine})
 

@@ -21,6 +21,7 @@ defmodule Adit.Sampler.Options do
     :term_buffer,
     :window,
     :init_radius,
+    :init,
     :save_warmup,
     :log_likelihood,
     :posterior_predictive,
@@ -62,7 +63,31 @@ defmodule Adit.Sampler.Options do
     end
   end
 
+  @doc "Where the chains of a block start, out of those of the whole run: `at` comes before them."
+  def starts_of_block(engine, at, chains) do
+    case Keyword.get(engine, :init) do
+      starts when is_list(starts) -> Keyword.put(engine, :init, Enum.slice(starts, at, chains))
+      _ -> engine
+    end
+  end
+
+  @doc "As the library takes them: several starts are one text."
+  def native(engine) do
+    case Keyword.get(engine, :init) do
+      starts when is_list(starts) -> Keyword.put(engine, :init, "[" <> Enum.join(starts, ",") <> "]")
+      _ -> engine
+    end
+  end
+
   # Names go as text: among atoms some are types.
+  defp plain({:init, starts}) when is_list(starts) and starts != [] and is_map(hd(starts)),
+    do: {:init, Enum.map(starts, &Adit.Json.encode/1)}
+
+  defp plain({:init, start}) when is_map(start), do: {:init, Adit.Json.encode(start)}
+
+  defp plain({:init, other}),
+    do: raise(ArgumentError, "init: expected a map of values by variable, or a list of those, got #{inspect(other)}")
+
   defp plain({name, value}) when is_boolean(value) or is_number(value), do: {name, value}
   defp plain({name, value}), do: {name, to_string(value)}
 

@@ -6,7 +6,7 @@ defmodule Adit.Sampler.Spread do
 
   require Logger
   alias Adit.{Draws, Error, Model, Telemetry}
-  alias Adit.Sampler.{Answer, Worker}
+  alias Adit.Sampler.{Answer, Options, Worker}
 
   # How often a block may be lost for other reasons than a node that went away.
   @attempts 3
@@ -176,7 +176,11 @@ defmodule Adit.Sampler.Spread do
     do: %{state | queue: [%{block | attempts: block.attempts + 1} | rest]}
 
   defp hand_out(%{queue: [block | queue], idle: [node | idle]} = state) do
-    engine = Keyword.merge(state.engine, chains: block.chains, first_chain: block.first)
+    engine =
+      state.engine
+      |> Keyword.merge(chains: block.chains, first_chain: block.first)
+      |> Options.starts_of_block(block.first - Keyword.get(state.engine, :first_chain, 0), block.chains)
+
     arguments = [self(), state.recipe, engine, state.options.every]
     {pid, monitor} = Node.spawn_monitor(node, Worker, :serve, arguments)
     work = %{node: node, block: block, monitor: monitor}

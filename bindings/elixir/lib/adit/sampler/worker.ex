@@ -4,13 +4,13 @@ defmodule Adit.Sampler.Worker do
   # chains how far it is, and sends the draws as bytes.
 
   alias Adit.{Error, Model, NIF}
-  alias Adit.Sampler.Poll
+  alias Adit.Sampler.{Options, Poll}
 
   @doc "What a run of all chains would choose here, for all nodes to do alike: the same bits need the same layout."
   def plan(recipe, engine) do
     model = model(recipe)
     engine = Keyword.put_new_lazy(engine, :device, &Adit.Device.default_id/0)
-    Keyword.put_new_lazy(engine, :layout, fn -> Error.unwrap(NIF.model_layout(model.ref, engine)) end)
+    Keyword.put_new_lazy(engine, :layout, fn -> Error.unwrap(NIF.model_layout(model.ref, Options.native(engine))) end)
   end
 
   def serve(leader, recipe, engine, every) do
@@ -41,7 +41,7 @@ defmodule Adit.Sampler.Worker do
   end
 
   defp run(leader, owner, model, engine, every) do
-    case NIF.run_start(model.ref, engine) do
+    case NIF.run_start(model.ref, Options.native(engine)) do
       {:ok, run} -> look(leader, owner, run, every, Poll.next(Poll.new()))
       error -> error
     end
