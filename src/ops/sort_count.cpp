@@ -17,12 +17,12 @@ class Count : protected TilePass {
     find_tile();
     table_ = k_.shared(Type::u32, tiles_.subgroups * digits);
     for (uint32_t i = 0; i < tiles_.subgroups * digits; i += tiles_.lanes()) table_[lane_ + i] = 0;
-    std::vector<Value> keys;
-    for (uint32_t step = 0; step < tiles_.each; ++step)
-      keys.push_back(load_key(from, first_ + element(step)));
+    const std::vector<Value> keys = load_keys(from);
     k_.barrier();
-    for (uint32_t step = 0; step < tiles_.each; ++step)
-      add(digit_of(keys[step]), first_ + element(step) < length());
+    if_whole([&](bool is_whole) {
+      for (uint32_t step = 0; step < tiles_.each; ++step)
+        add(digit_of(keys[step]), is_whole, first_ + element(step) < length());
+    });
     k_.barrier();
     each_digit([&](Value digit) {
       Value sum = word(0);
@@ -34,12 +34,14 @@ class Count : protected TilePass {
 
  private:
   // Lanes that add to one place wait for each other, so a subgroup of equal digits adds once.
-  void add(Value digit, Value is_there) {
+  void add(Value digit, bool is_whole, Value is_there) {
     const Value place = subgroup_ * digits + digit;
+    const Value is_equal = digit == k_.subgroup_first(digit);
+    const auto one = [&] { table_.atomic_add(place, word(1)); };
     k_.if_(
-        k_.subgroup_all(is_there && digit == k_.subgroup_first(digit)),
+        k_.subgroup_all(is_whole ? is_equal : is_there && is_equal),
         [&] { k_.if_(inside_ == 0, [&] { table_.atomic_add(place, word(tiles_.subgroup)); }); },
-        [&] { k_.if_(is_there, [&] { table_.atomic_add(place, word(1)); }); });
+        [&] { is_whole ? one() : k_.if_(is_there, one); });
   }
 
   Array table_;

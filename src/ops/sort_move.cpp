@@ -21,12 +21,10 @@ class Move : protected TilePass {
     memory_ = k_.shared(Type::u32, std::max(tables, tiles_.size() * (size_of(keys_.key()) / 4)));
     to_ = k_.shared(Type::u32, digits);
     for (uint32_t i = 0; i < tables; i += tiles_.lanes()) memory_[lane_ + i] = 0;
-    std::vector<Value> keys, order, at;
-    for (uint32_t step = 0; step < tiles_.each; ++step) {
-      const Value i = first_ + element(step);
-      keys.push_back(load_key(from_, i));
-      if (plan_.wants_places) order.push_back(ends_.is_first ? i : load_order(i));
-    }
+    std::vector<Value> keys = load_keys(from_), order, at;
+    if (plan_.wants_places)
+      order = load_elements([&](Value i) { return ends_.is_first ? i : order_from_[packed_place(i)].get(); },
+                            word(0));
     k_.barrier();
     for (const Value& key : keys) at.push_back(rank_in_subgroup(digit_of(key)));
     k_.barrier();
@@ -54,9 +52,6 @@ class Move : protected TilePass {
       to_keys_ = k_.buffer("to_keys", keys_.key(), Access::write);
       if (plan_.wants_places) to_order_ = k_.buffer("to_order", Type::u32, Access::write);
     }
-  }
-  Value load_order(Value i) {
-    return order_from_[packed_place(select(i < length(), i, i.like(length() - 1)))];
   }
 
   // A key of 64 bits lies in two words, a tile apart.
@@ -158,35 +153,47 @@ class Move : protected TilePass {
     k_.barrier();
   }
 
-  void store_sorted(const std::vector<Value>& at, const std::vector<Value>& order) {
-    const Value valid = min(word(length()) - first_, word(tiles_.size()));
-    std::vector<Value> to;
-    for (uint32_t step = 0; step < tiles_.each; ++step) {
-      const Value i = lane_ + step * tiles_.lanes(), key = get(i);
-      to.push_back(to_[digit_of(key)] + i);
-      if (ends_.is_last && (!plan_.wants_values || looks_up(plan_))) continue;
-      k_.if_(i < valid, [&] {
-        if (ends_.is_last)
-          to_keys_[given_place(to[step])] = keys_.element(key);
+  // body(step, i) for each element of the tile in order that the row has.
+  template <class Body>
+  void each_sorted(const Body& body) {
+    if_whole([&](bool is_whole) {
+      for (uint32_t step = 0; step < tiles_.each; ++step) {
+        const Value i = lane_ + step * tiles_.lanes();
+        if (is_whole)
+          body(step, i);
         else
-          to_keys_[packed_place(to[step])] = key;
-      });
+          k_.if_(i < word(length()) - first_, [&] { body(step, i); });
+      }
+    });
+  }
+
+  void store_sorted(const std::vector<Value>& at, const std::vector<Value>& order) {
+    std::vector<Value> keys, to;
+    for (uint32_t step = 0; step < tiles_.each; ++step) {
+      const Value i = lane_ + step * tiles_.lanes();
+      keys.push_back(get(i));
+      to.push_back(to_[digit_of(keys[step])] + i);
     }
+    if (!ends_.is_last || (plan_.wants_values && !looks_up(plan_)))
+      each_sorted([&](uint32_t step, Value) {
+        if (ends_.is_last)
+          to_keys_[given_place(to[step])] = keys_.element(keys[step]);
+        else
+          to_keys_[packed_place(to[step])] = keys[step];
+      });
     if (!plan_.wants_places) return;
     k_.barrier();
     for (uint32_t step = 0; step < tiles_.each; ++step) memory_[at[step]] = order[step];
     k_.barrier();
-    for (uint32_t step = 0; step < tiles_.each; ++step) {
-      const Value i = lane_ + step * tiles_.lanes(), place = memory_[i];
-      k_.if_(i < valid, [&] {
-        if (!ends_.is_last) {
-          to_order_[packed_place(to[step])] = place;
-          return;
-        }
-        to_order_[given_place(to[step])] = convert(place, Type::i64);
-        if (looks_up(plan_)) to_keys_[given_place(to[step])] = x_[given_place(place)];
-      });
-    }
+    each_sorted([&](uint32_t step, Value i) {
+      const Value place = memory_[i];
+      if (!ends_.is_last) {
+        to_order_[packed_place(to[step])] = place;
+        return;
+      }
+      to_order_[given_place(to[step])] = convert(place, Type::i64);
+      if (looks_up(plan_)) to_keys_[given_place(to[step])] = x_[given_place(place)];
+    });
   }
 
   Array from_, order_from_, starts_, totals_, to_keys_, to_order_, x_;

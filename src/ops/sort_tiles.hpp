@@ -67,10 +67,40 @@ class TilePass {
   }
   kernel::Value packed_place(kernel::Value i) { return row_ * plan_.length + convert(i, kernel::Type::u64); }
   kernel::Value load_key(const kernel::Array& from, kernel::Value i) {
-    const kernel::Value inside = i < length(), safe = select(inside, i, i.like(length() - 1));
-    const kernel::Value key =
-        ends_.is_first ? keys_.of(from[given_place(safe)]) : from[packed_place(safe)].get();
-    return select(inside, key, key.like(~uint64_t{0}));
+    return ends_.is_first ? keys_.of(from[given_place(i)]) : from[packed_place(i)].get();
+  }
+  // A team asks once whether its tile has elements beyond the row: asking for each keeps a driver from having
+  // all loads of a lane under way at once.
+  template <class Body>
+  void if_whole(const Body& body) {
+    if (plan_.length % tiles_.size() == 0)
+      body(true);
+    else
+      k_.if_(
+          first_ + tiles_.size() <= length(), [&] { body(true); }, [&] { body(false); });
+  }
+  // A lane's elements, `load(i)` each; `beyond` past the end of the row.
+  template <class Load>
+  std::vector<kernel::Value> load_elements(const Load& load, kernel::Value beyond) {
+    std::vector<kernel::Variable> held;
+    for (uint32_t step = 0; step < tiles_.each; ++step) held.push_back(k_.variable(beyond));
+    if_whole([&](bool is_whole) {
+      std::vector<kernel::Value> loaded;
+      for (uint32_t step = 0; step < tiles_.each; ++step) {
+        const kernel::Value i = first_ + element(step);
+        loaded.push_back(load(is_whole ? i : min(i, length() - 1)));
+      }
+      for (uint32_t step = 0; step < tiles_.each; ++step)
+        held[step] =
+            is_whole ? loaded[step] : select(first_ + element(step) < length(), loaded[step], beyond);
+    });
+    std::vector<kernel::Value> elements;
+    for (const kernel::Variable& element : held) elements.push_back(element.get());
+    return elements;
+  }
+  std::vector<kernel::Value> load_keys(const kernel::Array& from) {
+    return load_elements([&](kernel::Value i) { return load_key(from, i); },
+                         k_.constant(keys_.key(), ~uint64_t{0}));
   }
   kernel::Value digit_of(kernel::Value key) {
     return convert(key >> convert(shift_, key.type()), kernel::Type::u32) & (digits - 1);
