@@ -3,6 +3,7 @@
 
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
+#include "ops/cumulative_short.hpp"
 
 namespace adit::compile {
 
@@ -45,8 +46,13 @@ ops::CumulativePlan plan_of(const Node& node, const Device& device) {
   // Subgroups add no integers of less than 32 bits; extremes go by keys, which have as many.
   const bool compares = node.op == Op::cumulative_min || node.op == Op::cumulative_max;
   const bool in_words = compares || size_of(plan.type) >= 4 || is_float(plan.type);
-  plan.in_tiles = device.info().kind != DeviceKind::cpu && in_words && !plan.complex && plan.inner == 1 &&
-                  plan.length >= fewest_in_tiles;
+  const bool along_rows =
+      device.info().kind != DeviceKind::cpu && in_words && !plan.complex && plan.inner == 1;
+  const Limits& limits = device.limits();
+  if (along_rows && limits.lanes_by_hand && limits.fixed_subgroups && limits.subgroup_shuffle &&
+      ops::is_short_row(plan.length, limits.subgroup_size))
+    plan.subgroup = limits.subgroup_size;
+  plan.in_tiles = along_rows && plan.subgroup == 0 && plan.length >= fewest_in_tiles;
   const bool is_half = node.type == DType::f16 || node.type == DType::bf16;
   plan.in_rows = device.info().kind == DeviceKind::cpu && !is_half && plan.inner >= fewest_in_rows;
   plan.alone = device.info().kind == DeviceKind::cpu;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ops/cumulative_numbers.hpp"
+#include "ops/cumulative_short.hpp"
 #include "ops/cumulative_tiles.hpp"
 #include "ops/number.hpp"
 
@@ -230,6 +231,10 @@ Cumulative cumulative(const CumulativePlan& plan) {
   Cumulative made;
   made.total_type = plan.in_tiles ? total_type_of(plan) : added_up_as(plan.type);
   if (plan.outer * plan.length * plan.inner == 0) return made;
+  if (plan.subgroup > 0) {
+    made.passes.push_back(short_rows(plan));
+    return made;
+  }
   if (plan.in_rows) {
     made.passes.push_back(Writer(plan, {plan.length, plan.length}, false).rows());
     return made;

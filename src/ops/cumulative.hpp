@@ -23,6 +23,7 @@ struct CumulativePlan {
   uint64_t outer = 1, length = 1, inner = 1;
   // How it goes; none of them: an invocation a block.
   bool in_tiles = false;  // teams go along rows (inner is 1), as a GPU reads them best; not complex numbers
+  uint32_t subgroup = 0;  // of so many lanes, which have short rows together; 0: not so
   bool in_rows = false;   // neighbouring columns go on together, as a CPU reads them best; not halves
   bool alone = false;     // a thread goes through a block by itself, where lanes would read far apart
   uint64_t invocations = 1;         // that fill the device

@@ -1,6 +1,7 @@
 // Elements of running results as they lie in memory, and as they add up.
 #pragma once
 
+#include "ops/cumulative.hpp"
 #include "ops/halves.hpp"
 
 namespace adit::ops {
@@ -19,6 +20,24 @@ inline kernel::Value widened(kernel::Value stored, kernel::Type type) {
 inline kernel::Value narrowed(kernel::Value number, kernel::Type type) {
   if (type == kernel::Type::f16) return float_to_half(number);
   return type == kernel::Type::bf16 ? convert(number, kernel::Type::bf16) : number;
+}
+
+inline kernel::Reduction reduction_of(CumulativeKind kind) {
+  switch (kind) {
+    case CumulativeKind::sum: return kernel::Reduction::add;
+    case CumulativeKind::product: return kernel::Reduction::mul;
+    case CumulativeKind::min: return kernel::Reduction::min;
+    default: return kernel::Reduction::max;
+  }
+}
+// Of numbers without a sign where it compares: see keys.
+inline kernel::Value combined(kernel::Reduction op, kernel::Value a, kernel::Value b) {
+  switch (op) {
+    case kernel::Reduction::add: return a + b;
+    case kernel::Reduction::mul: return a * b;
+    case kernel::Reduction::min: return min(a, b);
+    default: return max(a, b);
+  }
 }
 
 // --- Keys --------------------------------------------------------------------------------------------------

@@ -17,15 +17,6 @@ namespace {
 constexpr uint64_t tile_lanes = 256, neighbours = 4, tile_step = tile_lanes * neighbours, most_steps = 4;
 constexpr uint32_t most_subgroups = 64;  // of four lanes at least
 
-Reduction reduction_of(CumulativeKind kind) {
-  switch (kind) {
-    case CumulativeKind::sum: return Reduction::add;
-    case CumulativeKind::product: return Reduction::mul;
-    case CumulativeKind::min: return Reduction::min;
-    default: return Reduction::max;
-  }
-}
-
 // Extremes are those of keys (cumulative_numbers.hpp), which totals hold too.
 //
 // Tiles begin where memory has a multiple of `neighbours`, so that lanes read and write vectors: places along
@@ -95,14 +86,7 @@ class TileWriter {
     if (op_ == Reduction::min) return ~k_.constant(number_type(), 0);
     return k_.constant(number_type(), op_ == Reduction::mul ? 1 : 0);
   }
-  Value combined(Value a, Value b) const {
-    switch (op_) {
-      case Reduction::add: return a + b;
-      case Reduction::mul: return a * b;
-      case Reduction::min: return min(a, b);
-      default: return max(a, b);
-    }
-  }
+  Value combined(Value a, Value b) const { return ops::combined(op_, a, b); }
   Value opened(Value stored) const {
     if (!level_.elements) return stored;
     const Value number = widened(stored, plan_.type);

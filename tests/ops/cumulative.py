@@ -59,7 +59,8 @@ def add_cumulative(cases, rng):
             # Blocks of every device end around these; the longest are cut twice.
             for shape, axis in [((63,), 0), ((64,), 0), ((65,), 0), ((1023,), 0), ((1025,), 0), ((4097, 2), 0),
                                 ((3, 2049), 1), ((20011,), 0), ((2, 5003, 3), 1), ((3, 40, 70), 1), ((9, 4099), 0),
-                                ((3, 9001), 1), ((2, 8192), 1)]:
+                                ((3, 9001), 1), ((2, 8192), 1), ((71, 60), 1), ((131, 33), 1), ((1100, 5), 1),
+                                ((9, 257), 1)]:
                 for reverse in (False, True) if shape[-1] > 5003 else (bool(rng.integers(2)),):
                     x = numbers_for(op, kind, shape, rng)
                     cases.add(op, [x], expected(op, x, axis, reverse), kind == "f32", axis=axis, reverse=reverse)
