@@ -8,6 +8,7 @@
 #include "ops/cumulative.hpp"
 #include "ops/sort_keys.hpp"
 #include "ops/sort_radix.hpp"
+#include "ops/sort_rows.hpp"
 
 namespace adit::ops {
 
@@ -63,40 +64,7 @@ class Network {
   Builder k_;
 };
 
-class ShortRows : protected Network {
- public:
-  ShortRows(const SortPlan& plan, uint32_t padded, uint32_t lanes)
-      : Network(plan, "sort_rows", Team::many(lanes)), padded_(padded) {}
-
-  Program build() {
-    const Array from = k_.buffer("x", keys_.word(), Access::read);
-    Array to_values, to_places;
-    if (plan_.wants_values) to_values = k_.buffer("values", keys_.word(), Access::write);
-    if (plan_.wants_places) to_places = k_.buffer("places", Type::i64, Access::write);
-    const Array keys = k_.shared(keys_.key(), padded_), order = k_.shared(Type::u32, padded_);
-    const Value row = k_.team(Type::u64);
-    k_.each(word(padded_), [&](Value i) {
-      keys[i] = load_key(from, row, i);
-      order[i] = i;
-    });
-    for (uint32_t block = 2; block <= padded_; block *= 2)
-      for (uint32_t apart = block / 2; apart > 0; apart /= 2)
-        k_.each(word(padded_ / 2), [&](Value pair) {
-          // The first comparison of a block looks from both of its ends, so that all go one way.
-          const Value offset = pair % apart, a = pair / apart * (2 * apart) + offset;
-          const Value b =
-              apart == block / 2 ? pair / apart * (2 * apart) + (2 * apart - 1) - offset : a + apart;
-          exchange(keys, order, a, b);
-        });
-    k_.each(word(plan_.length), [&](Value i) { store_result(from, to_values, to_places, row, i, order[i]); });
-    return k_.finish();
-  }
-
- private:
-  uint32_t padded_;
-};
-
-// The same network in global memory, a pass a step: for devices whose lanes cannot work by hand.
+// In global memory, a pass a step: for devices whose lanes cannot work by hand.
 class LongRows : protected Network {
  public:
   LongRows(const SortPlan& plan, uint64_t padded, const char* name)
@@ -142,14 +110,6 @@ std::vector<uint8_t> with_results(const SortPlan& plan, std::vector<uint8_t> buf
   return buffers;
 }
 
-Sort in_shared(const SortPlan& plan, uint32_t padded, const Limits& limits) {
-  Sort made;
-  const uint32_t lanes = std::clamp(padded / 4, 32U, std::min(512U, limits.max_lanes));
-  made.programs.push_back(ShortRows(plan, padded, lanes).build());
-  made.passes.push_back({0, plan.outer * plan.inner, with_results(plan, {x})});
-  return made;
-}
-
 Sort by_network(const SortPlan& plan) {
   Sort made;
   const uint64_t padded = std::bit_ceil(plan.length), rows = plan.outer * plan.inner;
@@ -178,12 +138,7 @@ Sort sort(const SortPlan& plan, const Limits& limits) {
   if (plan.length > (uint64_t{1} << 31))
     throw Error(ErrorKind::unsupported, "[sort] x: expected rows of at most 2^31 elements on a GPU, got " +
                                             std::to_string(plan.length));
-  // Rows up to these are faster in shared memory than by digits; from an H200 (bench/RESULTS.md).
-  constexpr uint64_t longest_in_shared = 4096;
-  const uint64_t entry = size_of(SortKeys(plan.type, false, false).key()) + 4;
-  const uint64_t padded = std::max<uint64_t>(2, std::bit_ceil(plan.length));
-  if (padded <= longest_in_shared && padded * entry <= limits.shared_bytes)
-    return in_shared(plan, static_cast<uint32_t>(padded), limits);
+  if (can_sort_in_shared(plan, limits)) return sort_in_shared(plan, limits);
   if (can_sort_by_digits(limits)) return sort_by_digits(plan, limits);
   return by_network(plan);
 }

@@ -1,9 +1,9 @@
 // Sorting on a GPU, along an axis, stable.
 //
-// Rows that fit into shared memory are sorted there, a team a row, by a network of comparisons. Longer ones
-// go by digits of their keys, the lowest first: tiles count their digits, running sums say where each tile's
-// share of a digit begins, and tiles move their elements there, in order inside of the tile first so that
-// neighbours go to neighbours.
+// Rows that fit into shared memory are sorted there, a team a row or several, by a network of comparisons.
+// Longer ones go by digits of their keys, the lowest first: tiles count their digits, running sums say where
+// each tile's share of a digit begins, and tiles move their elements there, in order inside of the tile first
+// so that neighbours go to neighbours.
 #pragma once
 
 #include <cstdint>
