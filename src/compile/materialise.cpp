@@ -159,8 +159,8 @@ class Materialiser {
   }
 
   // The code of a kernel of `root`, counted until it is too long. An elementwise operand
-  // is read at its reader's place, and once by all who read it there; index maps and reductions read at
-  // places of their own.
+  // is read at its reader's place, as is an index along an axis, and once by all who read it there; index
+  // maps and reductions read at places of their own.
   double size_of_kernel(const Node& root) const {
     struct Visit {
       const Node* node;
@@ -179,8 +179,11 @@ class Materialiser {
       size += times * (loads ? load_length(*node) : code_length(*node));
       if (loads) continue;
       const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
-      for (const Tensor& operand : node->operands)
-        open.push_back({&graph::node_of(operand), same_place ? place : ++places, times * copies(*node)});
+      for (const Tensor& operand : node->operands) {
+        const bool is_index = node->op == Op::take_along_axis && &operand == &node->operands[1];
+        open.push_back(
+            {&graph::node_of(operand), same_place || is_index ? place : ++places, times * copies(*node)});
+      }
     }
     return size;
   }
