@@ -58,6 +58,14 @@ struct Shape {
 };
 using Fill = std::function<double(uint64_t matrix, uint32_t row, uint32_t column)>;
 
+// What a device that flushes may make of a column so long: the numbers given, those between two panels and
+// those of r are each within the smallest normal number of what they are.
+template <class T>
+double flushed(const Device& device, const Shape& shape) {
+  if (sizeof(T) == 8 || device.limits().keeps_denormals) return 0;
+  return 2 * std::sqrt(shape.m) * double{std::numeric_limits<T>::min()};
+}
+
 // Errors in units of the type: of q^T q, and of q r against each column of x by its length.
 template <class T>
 void check(Device& device, const Shape& shape, const Fill& fill, const char* what) {
@@ -92,7 +100,8 @@ void check(Device& device, const Shape& shape, const Fill& fill, const char* wha
           sum += static_cast<long double>(q[i * columns + p]) * static_cast<long double>(r[p * n + j]);
         error += sum * sum;
       }
-      const auto ratio = static_cast<double>(error == 0 ? 0 : std::sqrt(error / length));
+      const long double lost = std::max(std::sqrt(error) - flushed<T>(device, shape), 0.0L);
+      const auto ratio = static_cast<double>(lost == 0 ? 0 : lost / std::sqrt(length));
       worst_product = std::max(worst_product, std::isnan(ratio) ? INFINITY : ratio);
       for (uint32_t i = j + 1; i < columns; ++i) ASSERT_EQ(r[i * n + j], 0) << what << " " << m << " x " << n;
     }
@@ -173,6 +182,9 @@ TEST_P(Reflections, OfHardMatrices) {
     check<float>(on(), {45, 37}, fill, name);
     check<double>(on(), {45, 37}, fill, name);
   }
+  // Products with reflections are all below the smallest normal number.
+  check<float>(
+      on(), {300, 40}, [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e-37; }, "tiniest");
   check<double>(
       on(), {40, 36}, [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e305; }, "huge");
   check<double>(

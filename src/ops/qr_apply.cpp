@@ -1,6 +1,7 @@
 // A block's reflections on other columns, x - v (t (v^T x)), in one pass: a lane has a column and some of the
 // rows, and all of a column's products with v in registers. Lanes side by side read the same of v at the same
-// time, which costs them one access.
+// time, which costs them one access. Columns near the ends of the range are scaled, so that no product with v
+// vanishes: there are devices that take subnormal numbers for zero.
 #include <vector>
 
 #include <adit/kernel/builder.hpp>
@@ -58,21 +59,37 @@ class Apply {
     };
     std::vector<Variable> along;
     for (uint32_t p = 0; p < width_; ++p) along.push_back(k_.variable(type_, 0.0));
-    each_row([&](const std::vector<Value>& r) {
-      std::vector<Value> x;
-      for (const Value& one : r) x.push_back(from_[place(one)].get());
-      for (size_t i = 0; i < r.size(); ++i) {
-        const std::vector<Value> v = v_of(r[i]);
-        for (uint32_t p = 0; p < width_; ++p) along[p] = fma(v[p], x[i], along[p].get());
-      }
+    const Variable largest = k_.variable(type_, 0.0);
+    const auto sum = [&](const std::function<Value(Value)>& prepared) {
+      each_row([&](const std::vector<Value>& r) {
+        std::vector<Value> x;
+        for (const Value& one : r) x.push_back(prepared(from_[place(one)].get()));
+        for (size_t i = 0; i < r.size(); ++i) {
+          const std::vector<Value> v = v_of(r[i]);
+          for (uint32_t p = 0; p < width_; ++p) along[p] = fma(v[p], x[i], along[p].get());
+        }
+      });
+    };
+    sum([&](Value x) {
+      if (transposed_) largest = max(largest.get(), abs(x));
+      return x;
     });
+    if (transposed_) {
+      choose_scale(largest.get());
+      k_.if_(scale_ != 1, [&] {
+        for (const Variable& one : along) one = k_.constant(type_, 0);
+        sum([&](Value x) { return x * scale_; });
+      });
+    }
     const std::vector<Value> w = weights(along);
     each_row([&](const std::vector<Value>& r) {
       std::vector<Value> x;
       for (const Value& one : r) x.push_back(from_[place(one)].get());
       for (size_t i = 0; i < r.size(); ++i) {
         const std::vector<Value> v = v_of(r[i]);
+        if (transposed_) x[i] = x[i] * scale_;
         for (uint32_t p = 0; p < width_; ++p) x[i] = fma(v[p], w[p], x[i]);
+        if (transposed_) x[i] = x[i] * back_;
         k_.if_(rows_.of(r[i]) < rows_.m && column_ < rows_.columns, [&] { to_[place(r[i])] = x[i]; });
       }
     });
@@ -89,6 +106,24 @@ class Apply {
       for (uint32_t i = 0; i < together; ++i) r.push_back(first + i * parts_);
       f(r);
     });
+  }
+
+  // A power of two for this lane's column, whose largest number among this lane's rows is told. The columns
+  // of q need none.
+  void choose_scale(Value largest_here) {
+    sums_[part_ * qr_tile + side_] = largest_here;
+    k_.barrier();
+    Value largest = sums_[side_];
+    for (uint32_t other = 1; other < parts_; ++other)
+      largest = max(largest, sums_[other * qr_tile + side_].get());
+    k_.barrier();
+    const double far = type_ == Type::f32 ? 0x1p64 : 0x1p500;
+    const Value is_tiny = largest > 0 && largest<1 / far, is_huge = largest> far;
+    const auto choice = [&](double tiny, double huge) {
+      return select(is_tiny, largest.like(tiny), select(is_huge, largest.like(huge), largest.like(1)));
+    };
+    scale_ = choice(far, 1 / far);
+    back_ = choice(1 / far, far);
   }
 
   // -t (v^T x) or -t^T (v^T x) of this lane's column.
@@ -131,7 +166,7 @@ class Apply {
   Builder k_;
   Array from_, to_, v_, t_, sums_;
   QrRows rows_;
-  Value side_, part_, column_, count_;
+  Value side_, part_, column_, count_, scale_, back_;
 };
 
 }  // namespace
