@@ -156,6 +156,30 @@ TEST_P(Reflections, OfTallMatrices) {
   check<double>(on(), {140, 20, 1, false, 64}, noise, "tall f64");
 }
 
+// What is not finite is seen in the result, and nowhere beyond its own matrix.
+TEST_P(Reflections, OfWhatIsNotFinite) {
+  FactorPlan plan;
+  plan.m = 45;
+  plan.n = 37;
+  plan.batch = 3;
+  plan.by_hand = true;
+  if (!has_qr_by_hand(plan, on().limits())) GTEST_SKIP() << "no kernels by hand here";
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    for (const uint32_t column : {0U, 20U, 36U}) {
+      const uint64_t size = uint64_t{plan.m} * plan.n;
+      std::vector<float> x(plan.batch * size);
+      for (uint64_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(noise(6, i, 0));
+      x[size + 40 * plan.n + column] = bad;
+      const Parts<float> got = run_qr(on(), plan, plan.n, x, 0);
+      for (uint64_t matrix = 0; matrix < plan.batch; ++matrix) {
+        bool is_finite = true;
+        for (uint64_t i = matrix * size; i < (matrix + 1) * size; ++i) is_finite &= std::isfinite(got.q[i]);
+        EXPECT_EQ(is_finite, matrix != 1) << bad << " in column " << column << ", q of matrix " << matrix;
+        EXPECT_EQ(std::isfinite(got.r[matrix * plan.n * plan.n + column * plan.n + column]), matrix != 1);
+      }
+    }
+}
+
 TEST_P(Reflections, OfHardMatrices) {
   const std::vector<std::pair<const char*, Fill>> fills{
       {"zeros", [](uint64_t, uint32_t, uint32_t) { return 0.0; }},
@@ -178,6 +202,9 @@ TEST_P(Reflections, OfHardMatrices) {
        [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * (j % 2 ? 3e37 : 1e-35); }},
       {"nearly the same", [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-6 * noise(4, i, j); }},
       {"upper", [](uint64_t, uint32_t i, uint32_t j) { return i <= j ? noise(5, i, j) : 0.0; }}};
+  check<double>(
+      on(), {45, 37}, [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-12 * noise(4, i, j); },
+      "of condition 1e13");
   for (const auto& [name, fill] : fills) {
     check<float>(on(), {45, 37}, fill, name);
     check<double>(on(), {45, 37}, fill, name);

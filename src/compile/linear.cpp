@@ -1,5 +1,7 @@
 // Factorisations and systems: LAPACK on a CPU that has it, passes of kernels elsewhere.
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include <adit/error.hpp>
 
@@ -35,6 +37,12 @@ bool by_lapack(const Device& device) {
   return device.info().kind == DeviceKind::cpu && ops::lapack::is_there();
 }
 
+// Tests of kernels for GPUs, where there is none.
+bool by_hand_in_software() {
+  const char* value = std::getenv("ADIT_BY_HAND");
+  return value && *value && std::string_view(value) != "0";
+}
+
 ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
   ops::FactorPlan plan;
   plan.type = storage_type(x.type);
@@ -43,8 +51,7 @@ ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
   plan.n = static_cast<uint32_t>(x.n);
   plan.batch = static_cast<uint64_t>(x.batch);
   const DeviceKind kind = device.info().kind;
-  plan.by_hand = kind != DeviceKind::cpu && kind != DeviceKind::software;
-  if (getenv("ADIT_HANDS")) plan.by_hand = kind != DeviceKind::cpu;
+  plan.by_hand = kind != DeviceKind::cpu && (kind != DeviceKind::software || by_hand_in_software());
   plan.lanes = std::min(256U, device.limits().max_lanes);
   return plan;
 }
