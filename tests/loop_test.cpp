@@ -351,8 +351,14 @@ int64_t number_from(const char* name, int64_t otherwise) {
 }
 
 std::string text_of(const RandomLoop& loop) {
-  std::string text = fmt::format("seed {}, {} rounds, state", loop.seed, loop.rounds);
-  for (const Stored& x : loop.state) text += fmt::format(" {}{}", name_of(x.type), to_string(x.shape));
+  std::string text = fmt::format("seed {}, {} rounds, ", loop.seed, loop.rounds);
+  const auto add = [&](const char* what, const std::vector<Stored>& list) {
+    text += what;
+    for (const Stored& x : list) text += fmt::format(" {}{}", name_of(x.type), to_string(x.shape));
+  };
+  add("state", loop.state);
+  add(", captured", loop.captured);
+  add(", sequences", loop.sequences);
   return text;
 }
 

@@ -141,7 +141,8 @@ class Compiler {
     return plan;
   }
 
-  // A loop may write a result where it read an operand, element by element.
+  // A loop may write a result where it read an operand, element by element. A number that it puts into memory
+  // is both.
   static void reuse_operands(MemoryPlan& plan, const Group& group, const Partition& parts, size_t step) {
     std::unordered_map<const Node*, bool> in_order;
     for_each_read(group, parts, [&](const Node& node, Reading reading) {
@@ -150,7 +151,8 @@ class Compiler {
     });
     for (const Node* root : group.roots)
       for (const auto& [node, whole] : in_order)
-        if (whole && size_of(node->type) == size_of(root->type)) plan.take_over(root, node, step);
+        if (whole && !group.contains(*node) && size_of(node->type) == size_of(root->type))
+          plan.take_over(root, node, step);
   }
 
   Location place_of(const Node& node) const {

@@ -58,9 +58,10 @@ class Planner {
     }
     if (number) arguments.insert(&graph::node_of(number));
     plan_.parts = partition(plan_.nodes, inputs, {bases.begin(), bases.end()}, arguments, target_);
-    // Of what is empty nothing is computed.
+    // Of what is empty nothing is computed; but the sum of nothing is a number.
+    const auto is_empty = [](const Node* root) { return element_count(root->shape) == 0; };
     std::erase_if(plan_.parts.groups,
-                  [](const Group& group) { return group.roots.empty() || space_of(group) == 0; });
+                  [&](const Group& group) { return std::ranges::all_of(group.roots, is_empty); });
   }
 
   bool is_small() {
