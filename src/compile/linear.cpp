@@ -179,6 +179,30 @@ std::vector<Work> eig_work(const Node& node, const Matrices& x, Workshop& shop, 
   return one(travelling_work("lapack_eig", tensors, 1, solve));
 }
 
+ops::TriangularPlan triangular_plan(const Matrices& x, uint32_t columns) {
+  ops::TriangularPlan plan;
+  plan.type = storage_type(x.type);
+  plan.complex = is_complex(x.type);
+  plan.n = static_cast<uint32_t>(x.n);
+  plan.batch = static_cast<uint64_t>(x.batch);
+  plan.columns = columns;
+  return plan;
+}
+
+// `tensors`: a, b and x, which may be b.
+void append_triangular(std::vector<Work>& list, std::string_view op, const ops::TriangularPlan& plan,
+                       const std::vector<const Node*>& tensors, Workshop& shop, Device& device) {
+  constexpr uint32_t many_rows = 33;  // from which blocks of rows pay
+  if (plan.n >= many_rows && ops::has_triangular_panels(plan, device.limits())) {
+    append_passes(list, op, ops::triangular_by_panels(plan, device.limits()), tensors, shop, device);
+    return;
+  }
+  const ops::Triangular made = ops::triangular_solve(plan);
+  expect_trips(op, made.loop_trips, device);
+  if (tensors[1] != tensors[2]) list.push_back(copy_work(*tensors[1], *tensors[2]));
+  list.push_back(kernel_on(made.program, made.teams, {tensors[0], tensors[2]}, device));
+}
+
 std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
   const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
   const auto columns = static_cast<uint32_t>(node.shape.back());
@@ -198,24 +222,11 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
   const kernel::Program permute = ops::permute_rows(plan_of(x, device), columns);
   list.push_back(
       kernel_on(permute, static_cast<uint64_t>(element_count(node.shape)), {&b, &order, &node}, device));
-  constexpr int64_t many_rows = 64;  // from which blocks of rows pay; from an H200 (bench/RESULTS.md)
   for (const bool lower : {true, false}) {
-    if (x.n > many_rows && device.info().kind != DeviceKind::cpu) {
-      append_passes(list, "solve", ops::triangular_by_panels(plan_of(x, device), columns, lower, lower),
-                    {&factors, &node}, shop, device);
-      continue;
-    }
-    ops::TriangularPlan plan;
-    plan.type = storage_type(x.type);
-    plan.complex = is_complex(x.type);
-    plan.n = static_cast<uint32_t>(x.n);
-    plan.columns = columns;
-    plan.batch = static_cast<uint64_t>(x.batch);
+    ops::TriangularPlan plan = triangular_plan(x, columns);
     plan.lower = lower;
     plan.unit = lower;
-    const ops::Triangular made = ops::triangular_solve(plan);
-    expect_trips("solve", made.loop_trips, device);
-    list.push_back(kernel_on(made.program, made.teams, {&factors, &node}, device));
+    append_triangular(list, "solve", plan, {&factors, &node, &node}, shop, device);
   }
   return list;
 }
@@ -253,25 +264,19 @@ std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device
   return one(kernel_on(made.program, made.teams, {&from, &node}, device));
 }
 
-std::vector<Work> triangular_work(const Node& node, Workshop&, Device& device) {
+std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& device) {
   using namespace linear;
   const auto& attributes = node.as<graph::TriangularAttributes>();
   const Node &a = graph::node_of(node.operands[0]), &b = graph::node_of(node.operands[1]);
   const Matrices x = matrices_of(node.operands[0]);
   if (x.is_empty() || element_count(node.shape) == 0) return {};
-  ops::TriangularPlan plan;
-  plan.type = storage_type(node.type);
-  plan.complex = is_complex(node.type);
-  plan.n = static_cast<uint32_t>(x.n);
-  plan.batch = static_cast<uint64_t>(x.batch);
-  plan.columns = static_cast<uint32_t>(element_count(node.shape) / (x.batch * x.n));
+  const auto columns = static_cast<uint32_t>(element_count(node.shape) / (x.batch * x.n));
+  ops::TriangularPlan plan = triangular_plan(x, columns);
   plan.lower = attributes.lower;
   plan.left_side = attributes.left_side;
   plan.transpose = attributes.transpose;
-  const ops::Triangular made = ops::triangular_solve(plan);
-  expect_trips("triangular_solve", made.loop_trips, device);
-  std::vector<Work> list = one(copy_work(b, node));
-  list.push_back(kernel_on(made.program, made.teams, {&a, &node}, device));
+  std::vector<Work> list;
+  append_triangular(list, "triangular_solve", plan, {&a, &b, &node}, shop, device);
   return list;
 }
 

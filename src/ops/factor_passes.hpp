@@ -8,6 +8,8 @@
 #include <adit/device.hpp>
 #include <adit/kernel/program.hpp>
 
+#include "ops/triangular.hpp"
+
 namespace adit::ops {
 
 // Which tensor a pass's buffer is; the caller lays them out.
@@ -58,9 +60,9 @@ struct FactorPlan {
 
 // Tensors 0: a [n, n], overwritten by its factors; 1: permutation, i32 [n]; 2: its sign, i32.
 Factor lu(const FactorPlan& plan, const Limits& limits);
-// Tensors 0: a [n, n], read; 1: x [n, columns], overwritten: a x = b. `unit`: the diagonal is ones, and not
-// read.
-Factor triangular_by_panels(const FactorPlan& plan, uint32_t columns, bool lower, bool unit);
+// Tensors 0: a, read; 1: b, read; 2: x. For devices whose lanes work by hand; b may be x.
+bool has_triangular_panels(const TriangularPlan& plan, const Limits& limits);
+Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits);
 // Row i of `to` is row order[i] of `from`, [n, columns]; a team an element.
 kernel::Program permute_rows(const FactorPlan& plan, uint32_t columns);
 // Tensors 0: x [n, n], read; 1: its factor. Of the lower triangle; NaN from the first pivot that is not

@@ -1,10 +1,18 @@
-// Triangular systems with a on the left by blocks of rows: the block is solved, a lane a right-hand side;
-// then the rows that are left lose its share, four by four in registers.
+// Triangular systems by blocks of rows, a launch a block. Every case is one: t x = b with t lower triangular,
+// rows counted from the end that is solved first. In the launch of the block that starts at row s, the rows
+// from s on lack the products of one block, the one before; two kinds of teams bring them further:
+//
+// - A team of the block takes some right-hand sides. It brings their rows of the block up to date and solves
+//   them by substitution, a lane a right-hand side in registers.
+// - A team of the rest brings a tile of what lies below up to date.
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <vector>
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
+#include "ops/number_vectors.hpp"
 
 namespace adit::ops {
 
@@ -13,90 +21,256 @@ using namespace kernel;
 namespace triangular_panels {
 namespace {
 
-constexpr uint32_t rows = 32, tile = 4;
+constexpr uint32_t each = 4;  // rows and columns of a lane's results
 
-// Row and column numbers count from the end that is solved first.
-struct System {
-  MatrixView a, x;
-  uint32_t n;
-  bool lower;
-  Value row(Value i) const { return lower ? i : i.like(n - 1) - i; }
-  Number t(Value i, Value p) const { return a.get(row(i), row(p)); }
-  Number b(Value i, Value c) const { return x.get(row(i), c); }
-  void put(Value i, Value c, Number value) const { x.put(row(i), c, value); }
+struct Sizes {
+  uint32_t rows = 0, columns = 0;  // of a tile
+  uint32_t lanes() const { return rows * columns / (each * each); }
 };
 
-System system_of(const FactorPlan& plan, uint32_t columns, bool lower, const Array& a, const Array& x,
-                 Value matrix) {
-  return {{a, matrix * (uint64_t{plan.n} * plan.n), plan.n, plan.complex},
-          {x, matrix * (uint64_t{plan.n} * columns), columns, plan.complex},
-          plan.n,
-          lower};
-}
-
-Program block(const FactorPlan& plan, uint32_t columns, bool lower, bool unit) {
-  Builder k(lower ? "solve_lower_block" : "solve_upper_block", Team::one());
-  const Array a = k.buffer("a", plan.type, Access::read), x = k.buffer("x", plan.type, Access::read_write);
-  const Value start = k.scalar("start", Type::u32), team = k.team(Type::u64);
-  const Value c = convert(team % columns, Type::u32), last = k.constant(Type::u32, plan.n - 1);
-  const System s = system_of(plan, columns, lower, a, x, team / columns);
-  std::vector<Number> solved;
-  for (uint32_t i = 0; i < std::min(rows, plan.n); ++i) {
-    const Value row = min(start + i, last);  // beyond the last nothing is stored
-    const NumberSum sum(k, s.b(row, c), plan.complex);
-    for (uint32_t p = 0; p < i; ++p) sum.subtract(s.t(row, min(start + p, last)), solved[p]);
-    solved.push_back(unit ? sum.get() : quotient_of(sum.get(), s.t(row, row), plan.complex));
+class Launch {
+ public:
+  Launch(const TriangularPlan& plan, const Sizes& sizes)
+      : plan_(plan),
+        complex_(plan.complex),
+        turned_(plan.transpose == plan.left_side),
+        forward_(plan.lower != turned_),
+        s_(sizes),
+        vectors_(plan.type, plan.complex),
+        k_("triangular_panel", Team::many(sizes.lanes())) {
+    a_ = k_.buffer("a", plan.type, Access::read);
+    from_ = k_.buffer("from", plan.type, Access::read);
+    x_ = k_.buffer("x", plan.type, Access::read_write);
+    start_ = k_.scalar("start", Type::u32);
+    n_ = k_.scalar("n", Type::u32);
+    columns_ = k_.scalar("columns", Type::u32);
+    batch_ = k_.scalar("batch", Type::u32);
+    const uint32_t words = complex_ ? 2 : 1;
+    t_tile_ = k_.shared(plan.type, s_.rows * s_.rows * words);
+    x_tile_ = k_.shared(plan.type, s_.rows * s_.columns * words);
+    solved_ = k_.shared(plan.type, s_.rows * s_.columns * words);
+    lane_ = k_.lane();
+    // Lanes beside each other are so in x too.
+    const uint32_t across = s_.columns / each, down = s_.rows / each;
+    own_row_ = (plan.left_side ? lane_ / across : lane_ % down) * each;
+    own_column_ = (plan.left_side ? lane_ % across : lane_ / down) * each;
   }
-  for (uint32_t i = 0; i < solved.size(); ++i)
-    k.if_(start + i <= last, [&] { s.put(start + i, c, solved[i]); });
-  return k.finish();
-}
 
-Program update(const FactorPlan& plan, uint32_t columns, bool lower) {
-  Builder k(lower ? "solve_lower_rest" : "solve_upper_rest", Team::one());
-  const Array a = k.buffer("a", plan.type, Access::read), x = k.buffer("x", plan.type, Access::read_write);
-  const Value end = k.scalar("end", Type::u32), team = k.team(Type::u64);
-  const Value left = k.constant(Type::u32, plan.n) - end,
-              high = convert((left + (tile - 1)) / tile, Type::u64);
-  const uint64_t wide = (columns + tile - 1) / tile;
-  const Value matrix = team / (high * wide), place = team % (high * wide);
-  const Value row = end + convert(place / wide, Type::u32) * tile,
-              column = convert(place % wide, Type::u32) * tile;
-  const Value last_row = k.constant(Type::u32, plan.n - 1), last_column = k.constant(Type::u32, columns - 1);
-  const System s = system_of(plan, columns, lower, a, x, matrix);
-  const auto r = [&](uint32_t i) { return min(row + i, last_row); };
-  const auto c = [&](uint32_t j) { return min(column + j, last_column); };
-  std::vector<NumberSum> sums;
-  for (uint32_t i = 0; i < tile; ++i)
-    for (uint32_t j = 0; j < tile; ++j) sums.emplace_back(k, s.b(r(i), c(j)), plan.complex);
-  k.for_(end - rows, end, end.like(1), [&](Value p) {
-    std::vector<Number> t, b;
-    for (uint32_t i = 0; i < tile; ++i) t.push_back(s.t(r(i), p));
-    for (uint32_t j = 0; j < tile; ++j) b.push_back(s.b(p, c(j)));
-    for (uint32_t i = 0; i < tile; ++i)
-      for (uint32_t j = 0; j < tile; ++j) sums[i * tile + j].subtract(t[i], b[j]);
-  });
-  for (uint32_t i = 0; i < tile; ++i)
-    for (uint32_t j = 0; j < tile; ++j)
-      k.if_(row + i <= last_row && column + j <= last_column,
-            [&] { s.put(row + i, column + j, sums[i * tile + j].get()); });
-  return k.finish();
+  Program build() {
+    const Value team = k_.team(), wide = (columns_ + (s_.columns - 1)) / s_.columns;
+    const Value first_of_rest = wide * batch_;
+    k_.if_(
+        team < first_of_rest,
+        [&] {
+          place(team / wide, team % wide);
+          block();
+        },
+        [&] {
+          const Value high = (n_ - start_ - 1) / s_.rows;  // blocks below this one
+          const Value rest = team - first_of_rest, tile = rest / wide;
+          place(tile / high, rest % wide);
+          below(start_ + (tile % high + 1) * s_.rows);
+        });
+    return k_.finish();
+  }
+
+ private:
+  static Value wide(Value x) { return convert(x, Type::u64); }
+  void place(Value matrix, Value tile) {
+    a_first_ = wide(matrix) * wide(n_) * wide(n_);
+    x_first_ = wide(matrix) * wide(n_) * wide(columns_);
+    first_column_ = tile * s_.columns;
+  }
+  // What lies outside is read inside, and not stored.
+  Value row_of(Value i) { return forward_ ? min(i, n_ - 1) : n_ - 1 - min(i, n_ - 1); }
+  Number t(Value i, Value p) {
+    const Value row = row_of(turned_ ? p : i), column = row_of(turned_ ? i : p);
+    return load_number(a_, a_first_ + wide(row) * wide(n_) + wide(column), complex_);
+  }
+  Value x_at(Value i, Value c) {
+    const Value row = wide(row_of(i)), column = wide(min(c, columns_ - 1));
+    return x_first_ + (plan_.left_side ? row * wide(columns_) + column : column * wide(n_) + row);
+  }
+  void put(Value i, Value c, Number number) {
+    k_.if_(i < n_ && c < columns_, [&] { store_number(x_, x_at(i, c), number, complex_); });
+  }
+
+  using Loaded = std::vector<std::vector<Number>>;
+  // A tile [inner, outer] that lies in memory with its inner or outer numbers beside each other, in vectors
+  // of outer ones.
+  struct Tile {
+    uint32_t inner, outer;
+    bool outer_beside;
+  };
+  template <class F>
+  void each_vector(const Tile& tile, const F& f) {
+    const uint32_t across = tile.outer / vectors_.count(), total = across * tile.inner;
+    for (uint32_t e = 0; e < (total + s_.lanes() - 1) / s_.lanes(); ++e) {
+      const Value v = min(lane_ + e * s_.lanes(), total - 1);  // with the last one some do twice
+      if (tile.outer_beside)
+        f(e, v / across, v % across);
+      else
+        f(e, v % tile.inner, v / tile.inner);
+    }
+  }
+  Loaded load(const Tile& tile, const std::function<Number(Value, Value)>& number) {
+    Loaded loaded;
+    each_vector(tile, [&](uint32_t, Value inner, Value vector) {
+      loaded.emplace_back();
+      for (uint32_t i = 0; i < vectors_.count(); ++i)
+        loaded.back().push_back(number(inner, vector * vectors_.count() + i));
+    });
+    return loaded;
+  }
+  void keep(const Tile& tile, const Array& to, const Loaded& loaded) {
+    const uint32_t across = tile.outer / vectors_.count();
+    each_vector(tile, [&](uint32_t e, Value inner, Value vector) {
+      vectors_.store(to, inner * across + vector, loaded[e]);
+    });
+  }
+  Tile t_tile() const { return {s_.rows, s_.rows, turned_}; }
+  Tile x_tile() const { return {s_.rows, s_.columns, plan_.left_side}; }
+
+  std::vector<Number> some_of(const Array& tile, Value p, uint32_t outer, Value first) {
+    std::vector<Number> numbers;
+    const uint32_t count = vectors_.count();
+    for (uint32_t v = 0; v < each / count; ++v)
+      for (const Number& number : vectors_.load(tile, first / count + p * (outer / count) + v))
+        numbers.push_back(number);
+    return numbers;
+  }
+
+  void subtract_product(const std::vector<NumberSum>& sums, Value p) {
+    const std::vector<Number> left = some_of(t_tile_, p, s_.rows, own_row_);
+    const std::vector<Number> right = some_of(x_tile_, p, s_.columns, own_column_);
+    for (uint32_t i = 0; i < each; ++i)
+      for (uint32_t j = 0; j < each; ++j) sums[i * each + j].subtract(left[i], right[j]);
+  }
+
+  // A lane's numbers of the rows from `row` on, without the products of the block before `start`.
+  std::vector<NumberSum> bring_up_to_date(Value row) {
+    std::vector<NumberSum> sums;
+    for (uint32_t i = 0; i < each; ++i)
+      for (uint32_t j = 0; j < each; ++j) {
+        const Value at = x_at(row + own_row_ + i, first_column_ + own_column_ + j);
+        sums.emplace_back(k_, load_number(from_, at, complex_), complex_);
+      }
+    k_.if_(start_ > 0, [&] {
+      const Value before = start_ - s_.rows;
+      const Loaded t_numbers = load(t_tile(), [&](Value p, Value i) { return t(row + i, before + p); });
+      const Loaded x_numbers = load(x_tile(), [&](Value p, Value c) {
+        return load_number(x_, x_at(before + p, first_column_ + c), complex_);
+      });
+      keep(t_tile(), t_tile_, t_numbers);
+      keep(x_tile(), x_tile_, x_numbers);
+      k_.barrier();
+      constexpr uint32_t unrolled = 4;
+      k_.for_(lane_.like(0), lane_.like(s_.rows), lane_.like(unrolled), [&](Value first) {
+        for (uint32_t p = 0; p < unrolled; ++p) subtract_product(sums, first + p);
+      });
+    });
+    return sums;
+  }
+
+  void below(Value row) {
+    const std::vector<NumberSum> sums = bring_up_to_date(row);
+    for (uint32_t i = 0; i < each; ++i)
+      for (uint32_t j = 0; j < each; ++j)
+        put(row + own_row_ + i, first_column_ + own_column_ + j, sums[i * each + j].get());
+  }
+
+  void block() {
+    const Loaded square = load(t_tile(), [&](Value p, Value i) { return t(start_ + i, start_ + p); });
+    const std::vector<NumberSum> sums = bring_up_to_date(start_);
+    k_.barrier();
+    keep(t_tile(), t_tile_, square);
+    for (uint32_t i = 0; i < each; ++i)
+      for (uint32_t j = 0; j < each; ++j)
+        store_number(solved_, (own_row_ + i) * s_.columns + (own_column_ + j), sums[i * each + j].get(),
+                     complex_);
+    k_.barrier();
+    k_.if_(lane_ < s_.columns, [&] { substitute(); });
+    k_.barrier();
+    const uint32_t total = s_.rows * s_.columns;
+    for (uint32_t e = 0; e < total / s_.lanes(); ++e) {
+      const Value v = lane_ + e * s_.lanes();
+      const Value i = plan_.left_side ? v / s_.columns : v % s_.rows;
+      const Value c = plan_.left_side ? v % s_.columns : v / s_.rows;
+      put(start_ + i, first_column_ + c, load_number(solved_, i * s_.columns + c, complex_));
+    }
+  }
+
+  void substitute() {
+    std::vector<Number> numbers;
+    for (uint32_t i = 0; i < s_.rows; ++i)
+      numbers.push_back(load_number(solved_, lane_ + i * s_.columns, complex_));
+    const uint32_t count = vectors_.count();
+    for (uint32_t p = 0; p < s_.rows; ++p) {
+      for (uint32_t v = p / count; v < s_.rows / count; ++v) {
+        const Value at = k_.constant(Type::u32, p * s_.rows / count + v);
+        const std::vector<Number> column = vectors_.load(t_tile_, at);
+        for (uint32_t i = v * count; i < (v + 1) * count; ++i) {
+          if (i == p && !plan_.unit) numbers[p] = quotient_of(numbers[p], column[i % count], complex_);
+          if (i > p) subtract(numbers[i], numbers[p], column[i % count]);
+        }
+      }
+      store_number(solved_, lane_ + p * s_.columns, numbers[p], complex_);
+    }
+  }
+  void subtract(Number& sum, const Number& f, const Number& g) const {
+    sum.re = fma(-f.re, g.re, sum.re);
+    if (!complex_) return;
+    sum.re = fma(f.im, g.im, sum.re);
+    sum.im = fma(-f.re, g.im, fma(-f.im, g.re, sum.im));
+  }
+
+  const TriangularPlan& plan_;
+  bool complex_, turned_, forward_;  // turned: t is a's transpose
+  Sizes s_;
+  NumberVectors vectors_;
+  Builder k_;
+  Array a_, from_, x_, t_tile_, x_tile_, solved_;
+  Value start_, n_, columns_, batch_, lane_, own_row_, own_column_;
+  Value a_first_, x_first_, first_column_;
+};
+
+// As many rows as a lane's registers and a team's shared memory hold. Mesa's software device compiles long
+// programs for minutes; its subgroups tell it.
+Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
+  constexpr uint64_t column_bytes = 256, smallest = 16;
+  const uint64_t bytes = size_of(plan.type) * (plan.complex ? 2 : 1);
+  for (const uint32_t rows : {64U, 32U, 16U}) {
+    const uint32_t columns =
+        std::clamp<uint32_t>(std::bit_ceil(std::min(plan.columns, rows)), smallest, rows);
+    const Sizes sizes{rows, columns};
+    if (rows > smallest && (rows * bytes > column_bytes || limits.subgroup_size < 16)) continue;
+    if (sizes.lanes() > limits.max_lanes) continue;
+    if ((rows + 2 * columns) * rows * bytes <= limits.shared_bytes) return sizes;
+  }
+  return {};
 }
 
 }  // namespace
 }  // namespace triangular_panels
 
-Factor triangular_by_panels(const FactorPlan& plan, uint32_t columns, bool lower, bool unit) {
+bool has_triangular_panels(const TriangularPlan& plan, const Limits& limits) {
+  return limits.lanes_by_hand && triangular_panels::sizes_for(plan, limits).rows > 0;
+}
+
+Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits) {
   using namespace triangular_panels;
   Factor made;
-  if (plan.n == 0 || columns == 0 || plan.batch == 0) return made;
-  made.programs = {block(plan, columns, lower, unit), update(plan, columns, lower)};
-  for (uint32_t start = 0; start < plan.n; start += rows) {
-    made.passes.push_back({0, plan.batch * columns, {0, 1}, {start}});
-    const uint32_t end = start + rows;
-    if (end >= plan.n) continue;
-    const uint64_t high = (plan.n - end + tile - 1) / tile, wide = (columns + tile - 1) / tile;
-    made.passes.push_back({1, plan.batch * high * wide, {0, 1}, {end}});
+  if (plan.n == 0 || plan.columns == 0 || plan.batch == 0) return made;
+  const Sizes sizes = sizes_for(plan, limits);
+  made.programs = {Launch(plan, sizes).build()};
+  const uint64_t wide = (uint64_t{plan.columns} + sizes.columns - 1) / sizes.columns;
+  for (uint32_t start = 0; start < plan.n; start += sizes.rows) {
+    const uint64_t high = start == 0 ? 0 : (plan.n - start - 1) / sizes.rows;
+    const uint8_t from = start <= sizes.rows ? 1 : 2;  // until a launch has changed it, b itself
+    made.passes.push_back({0,
+                           plan.batch * wide * (1 + high),
+                           {0, from, 2},
+                           {start, plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}});
   }
   return made;
 }
