@@ -111,6 +111,18 @@ std::vector<const Node*> joined(const Node* first, const std::vector<const Node*
   return all;
 }
 
+// `results`: the factors, the permutation and its sign.
+void append_lu(std::vector<Work>& list, std::string_view op, const Matrices& x, const Node& from,
+               const std::vector<const Node*>& results, Workshop& shop, Device& device) {
+  const ops::FactorPlan plan = plan_of(x, device);
+  if (ops::has_lu_by_rows(plan, device.limits())) {
+    append_passes(list, op, ops::lu_by_rows(plan, device.limits()), joined(&from, results), shop, device);
+    return;
+  }
+  list.push_back(copy_work(from, *results[0]));
+  append_passes(list, op, ops::lu(plan), results, shop, device);
+}
+
 std::vector<Work> lu_work(const Node& node, const Matrices& x, Workshop& shop, Device& device) {
   const Node& from = graph::node_of(node.operands[0]);
   if (by_lapack(device)) {
@@ -120,8 +132,8 @@ std::vector<Work> lu_work(const Node& node, const Matrices& x, Workshop& shop, D
     }));
   }
   const std::vector<const Node*> results = results_or_scratch(node, shop);
-  std::vector<Work> list = one(copy_work(from, *results[0]));
-  append_passes(list, "lu", ops::lu(plan_of(x, device), device.limits()), results, shop, device);
+  std::vector<Work> list;
+  append_lu(list, "lu", x, from, results, shop, device);
   return list;
 }
 
@@ -215,9 +227,7 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
       ops::lapack::lu(x.type, x.batch, x.n, at[0], at[1], as<int32_t>(at[2]), as<int32_t>(at[3]));
     }));
   } else {
-    list.push_back(copy_work(a, factors));
-    append_passes(list, "solve", ops::lu(plan_of(x, device), device.limits()), {&factors, &order, &sign},
-                  shop, device);
+    append_lu(list, "solve", x, a, {&factors, &order, &sign}, shop, device);
   }
   const kernel::Program permute = ops::permute_rows(plan_of(x, device), columns);
   list.push_back(

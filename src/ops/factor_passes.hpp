@@ -59,7 +59,11 @@ struct FactorPlan {
 };
 
 // Tensors 0: a [n, n], overwritten by its factors; 1: permutation, i32 [n]; 2: its sign, i32.
-Factor lu(const FactorPlan& plan, const Limits& limits);
+Factor lu(const FactorPlan& plan);
+// Tensors 0: x [n, n], read; 1: its factors; 2: permutation; 3: sign. For devices that have hands, and
+// matrices whose columns fit a team's registers.
+bool has_lu_by_rows(const FactorPlan& plan, const Limits& limits);
+Factor lu_by_rows(const FactorPlan& plan, const Limits& limits);
 // Tensors 0: a, read; 1: b, read; 2: x. For devices whose lanes work by hand; b may be x.
 bool has_triangular_panels(const TriangularPlan& plan, const Limits& limits);
 Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits);

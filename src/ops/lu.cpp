@@ -11,7 +11,6 @@
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
-#include "ops/lu_panels.hpp"
 #include "ops/trailing.hpp"
 
 namespace adit::ops {
@@ -234,15 +233,14 @@ Program permute_rows(const FactorPlan& plan, uint32_t columns) {
   return k.finish();
 }
 
-Factor lu(const FactorPlan& plan, const Limits& limits) {
+Factor lu(const FactorPlan& plan) {
   using namespace lu_kernels;
   Factor made;
   if (plan.n == 0 || plan.batch == 0) return made;
-  const LuPanels by_hand = lu_panels_by_hand(plan, limits);
-  const uint32_t columns = by_hand.columns ? by_hand.columns : portable_columns;
-  made.loop_trips = by_hand.columns ? plan.n : trips(plan);
+  constexpr uint32_t columns = portable_columns;
+  made.loop_trips = trips(plan);
   made.scratch = {{plan.batch * plan.n * 4}, {plan.batch * plan.n * 4}};
-  made.programs.push_back(by_hand.columns ? lu_panel_by_hand(plan, by_hand) : Panel(plan, columns).build());
+  made.programs.push_back(Panel(plan, columns).build());
   made.programs.push_back(Beside(plan, columns).build());
   if (plan.n > columns)
     made.programs.push_back(trailing_program({plan.type, plan.complex, plan.n, columns, false}));

@@ -12,7 +12,7 @@
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
-#include "ops/number_vectors.hpp"
+#include "ops/shared_tiles.hpp"
 
 namespace adit::ops {
 
@@ -21,7 +21,7 @@ using namespace kernel;
 namespace triangular_panels {
 namespace {
 
-constexpr uint32_t each = 4;  // rows and columns of a lane's results
+constexpr uint32_t each = SharedTiles::each;
 
 struct Sizes {
   uint32_t rows = 0, columns = 0;  // of a tile
@@ -36,8 +36,9 @@ class Launch {
         turned_(plan.transpose == plan.left_side),
         forward_(plan.lower != turned_),
         s_(sizes),
-        vectors_(plan.type, plan.complex),
-        k_("triangular_panel", Team::many(sizes.lanes())) {
+        k_("triangular_panel", Team::many(sizes.lanes())),
+        lane_(k_.lane()),
+        tiles_({plan.type, plan.complex}, lane_, sizes.lanes()) {
     a_ = k_.buffer("a", plan.type, Access::read);
     from_ = k_.buffer("from", plan.type, Access::read);
     x_ = k_.buffer("x", plan.type, Access::read_write);
@@ -46,10 +47,9 @@ class Launch {
     columns_ = k_.scalar("columns", Type::u32);
     batch_ = k_.scalar("batch", Type::u32);
     const uint32_t words = complex_ ? 2 : 1;
-    t_tile_ = k_.shared(plan.type, s_.rows * s_.rows * words);
-    x_tile_ = k_.shared(plan.type, s_.rows * s_.columns * words);
+    t_tile_ = {k_.shared(plan.type, s_.rows * s_.rows * words), s_.rows, s_.rows, turned_};
+    x_tile_ = {k_.shared(plan.type, s_.rows * s_.columns * words), s_.rows, s_.columns, plan.left_side};
     solved_ = k_.shared(plan.type, s_.rows * s_.columns * words);
-    lane_ = k_.lane();
     // Lanes beside each other are so in x too.
     const uint32_t across = s_.columns / each, down = s_.rows / each;
     own_row_ = (plan.left_side ? lane_ / across : lane_ % down) * each;
@@ -95,58 +95,6 @@ class Launch {
     k_.if_(i < n_ && c < columns_, [&] { store_number(x_, x_at(i, c), number, complex_); });
   }
 
-  using Loaded = std::vector<std::vector<Number>>;
-  // A tile [inner, outer] that lies in memory with its inner or outer numbers beside each other, in vectors
-  // of outer ones.
-  struct Tile {
-    uint32_t inner, outer;
-    bool outer_beside;
-  };
-  template <class F>
-  void each_vector(const Tile& tile, const F& f) {
-    const uint32_t across = tile.outer / vectors_.count(), total = across * tile.inner;
-    for (uint32_t e = 0; e < (total + s_.lanes() - 1) / s_.lanes(); ++e) {
-      const Value v = min(lane_ + e * s_.lanes(), total - 1);  // with the last one some do twice
-      if (tile.outer_beside)
-        f(e, v / across, v % across);
-      else
-        f(e, v % tile.inner, v / tile.inner);
-    }
-  }
-  Loaded load(const Tile& tile, const std::function<Number(Value, Value)>& number) {
-    Loaded loaded;
-    each_vector(tile, [&](uint32_t, Value inner, Value vector) {
-      loaded.emplace_back();
-      for (uint32_t i = 0; i < vectors_.count(); ++i)
-        loaded.back().push_back(number(inner, vector * vectors_.count() + i));
-    });
-    return loaded;
-  }
-  void keep(const Tile& tile, const Array& to, const Loaded& loaded) {
-    const uint32_t across = tile.outer / vectors_.count();
-    each_vector(tile, [&](uint32_t e, Value inner, Value vector) {
-      vectors_.store(to, inner * across + vector, loaded[e]);
-    });
-  }
-  Tile t_tile() const { return {s_.rows, s_.rows, turned_}; }
-  Tile x_tile() const { return {s_.rows, s_.columns, plan_.left_side}; }
-
-  std::vector<Number> some_of(const Array& tile, Value p, uint32_t outer, Value first) {
-    std::vector<Number> numbers;
-    const uint32_t count = vectors_.count();
-    for (uint32_t v = 0; v < each / count; ++v)
-      for (const Number& number : vectors_.load(tile, first / count + p * (outer / count) + v))
-        numbers.push_back(number);
-    return numbers;
-  }
-
-  void subtract_product(const std::vector<NumberSum>& sums, Value p) {
-    const std::vector<Number> left = some_of(t_tile_, p, s_.rows, own_row_);
-    const std::vector<Number> right = some_of(x_tile_, p, s_.columns, own_column_);
-    for (uint32_t i = 0; i < each; ++i)
-      for (uint32_t j = 0; j < each; ++j) sums[i * each + j].subtract(left[i], right[j]);
-  }
-
   // A lane's numbers of the rows from `row` on, without the products of the block before `start`.
   std::vector<NumberSum> bring_up_to_date(Value row) {
     std::vector<NumberSum> sums;
@@ -157,17 +105,14 @@ class Launch {
       }
     k_.if_(start_ > 0, [&] {
       const Value before = start_ - s_.rows;
-      const Loaded t_numbers = load(t_tile(), [&](Value p, Value i) { return t(row + i, before + p); });
-      const Loaded x_numbers = load(x_tile(), [&](Value p, Value c) {
+      const auto t_numbers = tiles_.load(t_tile_, [&](Value p, Value i) { return t(row + i, before + p); });
+      const auto x_numbers = tiles_.load(x_tile_, [&](Value p, Value c) {
         return load_number(x_, x_at(before + p, first_column_ + c), complex_);
       });
-      keep(t_tile(), t_tile_, t_numbers);
-      keep(x_tile(), x_tile_, x_numbers);
+      tiles_.keep(t_tile_, t_numbers);
+      tiles_.keep(x_tile_, x_numbers);
       k_.barrier();
-      constexpr uint32_t unrolled = 4;
-      k_.for_(lane_.like(0), lane_.like(s_.rows), lane_.like(unrolled), [&](Value first) {
-        for (uint32_t p = 0; p < unrolled; ++p) subtract_product(sums, first + p);
-      });
+      tiles_.subtract_products(k_, sums, t_tile_, own_row_, x_tile_, own_column_);
     });
     return sums;
   }
@@ -180,10 +125,10 @@ class Launch {
   }
 
   void block() {
-    const Loaded square = load(t_tile(), [&](Value p, Value i) { return t(start_ + i, start_ + p); });
+    const auto square = tiles_.load(t_tile_, [&](Value p, Value i) { return t(start_ + i, start_ + p); });
     const std::vector<NumberSum> sums = bring_up_to_date(start_);
     k_.barrier();
-    keep(t_tile(), t_tile_, square);
+    tiles_.keep(t_tile_, square);
     for (uint32_t i = 0; i < each; ++i)
       for (uint32_t j = 0; j < each; ++j)
         store_number(solved_, (own_row_ + i) * s_.columns + (own_column_ + j), sums[i * each + j].get(),
@@ -204,33 +149,20 @@ class Launch {
     std::vector<Number> numbers;
     for (uint32_t i = 0; i < s_.rows; ++i)
       numbers.push_back(load_number(solved_, lane_ + i * s_.columns, complex_));
-    const uint32_t count = vectors_.count();
-    for (uint32_t p = 0; p < s_.rows; ++p) {
-      for (uint32_t v = p / count; v < s_.rows / count; ++v) {
-        const Value at = k_.constant(Type::u32, p * s_.rows / count + v);
-        const std::vector<Number> column = vectors_.load(t_tile_, at);
-        for (uint32_t i = v * count; i < (v + 1) * count; ++i) {
-          if (i == p && !plan_.unit) numbers[p] = quotient_of(numbers[p], column[i % count], complex_);
-          if (i > p) subtract(numbers[i], numbers[p], column[i % count]);
-        }
-      }
-      store_number(solved_, lane_ + p * s_.columns, numbers[p], complex_);
-    }
-  }
-  void subtract(Number& sum, const Number& f, const Number& g) const {
-    sum.re = fma(-f.re, g.re, sum.re);
-    if (!complex_) return;
-    sum.re = fma(f.im, g.im, sum.re);
-    sum.im = fma(-f.re, g.im, fma(-f.im, g.re, sum.im));
+    tiles_.substitute(t_tile_, numbers, plan_.unit, complex_);
+    for (uint32_t i = 0; i < s_.rows; ++i)
+      store_number(solved_, lane_ + i * s_.columns, numbers[i], complex_);
   }
 
   const TriangularPlan& plan_;
   bool complex_, turned_, forward_;  // turned: t is a's transpose
   Sizes s_;
-  NumberVectors vectors_;
   Builder k_;
-  Array a_, from_, x_, t_tile_, x_tile_, solved_;
-  Value start_, n_, columns_, batch_, lane_, own_row_, own_column_;
+  Value lane_;
+  SharedTiles tiles_;
+  SharedTile t_tile_, x_tile_;
+  Array a_, from_, x_, solved_;
+  Value start_, n_, columns_, batch_, own_row_, own_column_;
   Value a_first_, x_first_, first_column_;
 };
 
