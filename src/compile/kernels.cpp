@@ -1,6 +1,8 @@
 #include "compile/kernels.hpp"
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <optional>
 
 #include <adit/error.hpp>
@@ -113,30 +115,64 @@ std::vector<Step> steps_of(const std::vector<Work>& list, const LocationOf& loca
   return steps;
 }
 
-struct RepeatedSteps {
+// What the host reads of a flag.
+struct Found {
+  float worst = 0;
+  uint32_t extra = 0, phase = 0, times = 0;
+};
+
+class RepeatedSteps {
+ public:
   std::string name;
   std::vector<Step> again, then, extra;
   Location flag;
   uint32_t most = 0;
   float enough = 0;
+  std::shared_ptr<std::atomic<uint32_t>> likely;  // times, as the last run took; 0: the host looks each time
 
   void operator()(Run& run) const {
-    struct {
-      float worst = 0;
-      uint32_t extra = 0;
-    } found;
-    const auto perform = [&](const std::vector<Step>& steps) {
-      for (const Step& step : steps) run.perform(step);
-    };
+    const uint32_t ahead = likely->load(std::memory_order_relaxed);
+    const Found found = ahead ? look_late(run, ahead) : look_each_time(run);
+    if (found.extra) perform(run, extra);
+  }
+
+ private:
+  static void perform(Run& run, const std::vector<Step>& steps) {
+    for (const Step& step : steps) run.perform(step);
+  }
+  Found look(Run& run, uint32_t times) const {
+    Found found;
+    run.device().read(run.buffer(flag), &found, flag.bytes);
+    log_debug("{}: {} times, {:.3g} is left, {} is enough", name, times, found.worst, enough);
+    return found;
+  }
+
+  Found look_each_time(Run& run) const {
+    Found found;
     for (uint32_t i = 1; i <= most; ++i) {
       run.device().fill(run.buffer(flag), 0);
-      perform(again);
-      run.device().read(run.buffer(flag), &found, sizeof found);
-      log_debug("{}: {} times, {:.3g} is left, {} is enough", name, i, found.worst, enough);
+      perform(run, again);
+      found = look(run, i);
       if (!(found.worst > enough)) break;
     }
-    perform(then);
-    if (found.extra) perform(extra);
+    perform(run, then);
+    return found;
+  }
+
+  // A look costs more than a time that does nothing, so there should be one: after what the last run took.
+  // What follows is queued before it, and again if there was more to do.
+  Found look_late(Run& run, uint32_t ahead) const {
+    Found found;
+    for (uint32_t times = 0; times < most;) {
+      const uint32_t more = times == 0 ? std::min(ahead, most) : 1;
+      for (uint32_t i = 0; i < more; ++i) perform(run, again);
+      times += more;
+      perform(run, then);
+      found = look(run, times);
+      if (!(found.worst > enough)) break;
+    }
+    likely->store(std::max(found.times, 1U), std::memory_order_relaxed);
+    return found;
   }
 };
 
@@ -153,17 +189,19 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
       const Work& one = (*made)[i].emplace_back(work_of(std::move(launch), device));
       work.touches.insert(work.touches.end(), one.touches.begin(), one.touches.end());
     }
-  work.conduct = [name, made, flag = repeated.flag, most = repeated.most,
-                  enough = repeated.enough](const LocationOf& location_of) {
+  for (std::vector<Launch>* list : lists) list->clear();
+  work.conduct = [name, made, repeated](const LocationOf& location_of) {
     const auto& [again, then, extra] = *made;
-    RepeatedSteps steps{name,
-                        steps_of(again, location_of),
-                        steps_of(then, location_of),
-                        steps_of(extra, location_of),
-                        location_of(*flag),
-                        most,
-                        enough};
-    steps.flag.bytes = 8;
+    RepeatedSteps steps;
+    steps.name = name;
+    steps.again = steps_of(again, location_of);
+    steps.then = steps_of(then, location_of);
+    steps.extra = steps_of(extra, location_of);
+    steps.flag = location_of(*repeated.flag);
+    steps.flag.bytes = repeated.likely ? 16 : 8;
+    steps.most = repeated.most;
+    steps.enough = repeated.enough;
+    steps.likely = std::make_shared<std::atomic<uint32_t>>(repeated.likely);
     return HostStep{steps};
   };
   return work;

@@ -89,6 +89,7 @@ void append_passes(std::vector<Work>& list, std::string_view op, const ops::Fact
   repeated.flag = tensors[made.repeat.flag];
   repeated.most = made.repeat.most;
   repeated.enough = static_cast<float>(made.repeat.enough);
+  repeated.likely = made.repeat.likely;
   list.push_back(repeated_work(std::string(op) + "_sweeps", std::move(repeated), device));
 }
 

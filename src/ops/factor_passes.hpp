@@ -30,6 +30,10 @@ struct FactorRepeat {
   uint8_t flag = 0;               // the tensor, 8 bytes, cleared before each time
   uint32_t most = 0;
   double enough = 0;
+  // Not 0: the passes clear the flag, 16 bytes, themselves, do nothing once its number is small enough, and
+  // count in its last word how often they did something. So nobody has to look each time: about as often as
+  // this.
+  uint32_t likely = 0;
 };
 
 // Passes, the last ones, that are taken only where the second number of the flag, a u32, is not 0 in the end.
