@@ -1,0 +1,195 @@
+// Systems of equations and LU at sizes around those of panels and tiles, against the equations themselves:
+// what is left over is small beside the numbers that it is the sum of, whatever the condition.
+#include <cmath>
+#include <complex>
+#include <random>
+
+#include <adit/adit.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+using Wide = std::complex<double>;
+
+class Systems : public OnDevice {
+ protected:
+  void SetUp() override { set_default_device(on().shared_from_this()); }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Systems, testing::ValuesIn(device_ids()), test_name);
+
+template <class T>
+T random_number(std::mt19937& random) {
+  std::normal_distribution<double> normal;
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(normal(random));
+  } else {
+    const auto re = static_cast<typename T::value_type>(normal(random));
+    return {re, static_cast<typename T::value_type>(normal(random))};
+  }
+}
+
+template <class T>
+std::vector<T> random_numbers(int64_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<T> numbers;
+  for (int64_t i = 0; i < count; ++i) numbers.push_back(random_number<T>(random));
+  return numbers;
+}
+
+template <class T>
+double unit() {
+  return std::numeric_limits<decltype(std::abs(T()))>::epsilon();
+}
+
+// A sum that should be nothing, and the sizes of what it is made of.
+struct Leftover {
+  Wide sum = 0;
+  double size = 0;
+  void add(Wide x) { sum += x, size += std::abs(x); }
+  double share() const { return size > 0 ? std::abs(sum) / size : 0; }
+};
+
+template <class T>
+double worst_of_triangular(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& x, int n,
+                           int columns, const TriangularOptions& o) {
+  double worst = 0;
+  for (int r = 0; r < n; ++r)
+    for (int c = 0; c < columns; ++c) {
+      Leftover left;
+      left.add(-Wide(b[o.left_side ? r * columns + c : c * n + r]));
+      for (int p = 0; p < n; ++p) {
+        int i = o.left_side ? r : p, j = o.left_side ? p : r;
+        if (o.transpose) std::swap(i, j);
+        if (o.lower ? j <= i : i <= j)
+          left.add(Wide(a[i * n + j]) * Wide(x[o.left_side ? p * columns + c : c * n + p]));
+      }
+      worst = std::max(worst, std::isnan(left.share()) ? INFINITY : left.share());
+    }
+  return worst;
+}
+
+// `small`: what the diagonal is at least, beside normal numbers elsewhere.
+template <class T>
+std::vector<T> triangle(int n, bool lower, double small) {
+  using Real = decltype(std::abs(T()));
+  std::vector<T> a = random_numbers<T>(int64_t{n} * n, static_cast<uint32_t>(n));
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      T& x = a[i * n + j];
+      if (i == j)
+        x = static_cast<Real>(small) * x + x / std::abs(x) * static_cast<Real>(small);
+      else
+        x *= static_cast<Real>(1 / std::sqrt(n));
+      if (lower ? j > i : j < i) x = static_cast<Real>(NAN);  // not to be read
+    }
+  return a;
+}
+
+TEST_P(Systems, TriangularInEveryDirection) {
+  const int n = 37, columns = 5;
+  for (int way = 0; way < 8; ++way)
+    for (const double small : {1.0, 0.02}) {
+      TriangularOptions options;
+      options.lower = way & 1, options.left_side = way & 2, options.transpose = way & 4;
+      const auto a = triangle<float>(n, options.lower, small), b = random_numbers<float>(n * columns, 3);
+      const Shape shape = options.left_side ? Shape{n, columns} : Shape{columns, n};
+      const auto x = triangular_solve(tensor(a, {n, n}), tensor(b, shape), options).to_vector<float>();
+      EXPECT_LE(worst_of_triangular(a, b, x, n, columns, options), 10 * unit<float>())
+          << "way " << way << " diagonal " << small;
+    }
+}
+
+TEST_P(Systems, TriangularOfEverySize) {
+  for (const int n : {31, 32, 33, 63, 64, 65, 130})
+    for (const int columns : {1, 16, 65}) {
+      const auto a = triangle<float>(n, true, 1), b = random_numbers<float>(n * columns, 3);
+      const auto x = triangular_solve(tensor(a, {n, n}), tensor(b, {n, columns})).to_vector<float>();
+      EXPECT_LE(worst_of_triangular(a, b, x, n, columns, {}), 10 * unit<float>()) << n << " " << columns;
+    }
+}
+
+// Checks p x = l u, the pivots and the sign.
+template <class T>
+void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n) {
+  const auto packed = made.packed.to_vector<T>();
+  const auto order = made.permutation.to_vector<int32_t>(), sign = made.sign.to_vector<int32_t>();
+  const double largest = std::is_floating_point_v<T> ? 1 : std::sqrt(2.0);
+  double worst = 0;
+  for (int m = 0; m < batch; ++m) {
+    const T* const f = packed.data() + int64_t{m} * n * n;
+    const int32_t* const from = order.data() + int64_t{m} * n;
+    int exchanges = 0;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < i; ++j) {
+        ASSERT_NE(from[i], from[j]);
+        exchanges += from[j] > from[i];
+      }
+    EXPECT_EQ(sign[m], exchanges % 2 ? -1 : 1) << n;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        Leftover left;
+        left.add(-Wide(x[(int64_t{m} * n + from[i]) * n + j]));
+        for (int p = 0; p <= std::min(i, j); ++p)
+          left.add((p == i ? 1.0 : Wide(f[i * n + p])) * Wide(f[p * n + j]));
+        worst = std::max(worst, std::isnan(left.share()) ? INFINITY : left.share());
+        if (j < i) {
+          EXPECT_LE(std::abs(f[i * n + j]), largest * (1 + 4 * unit<T>()));
+        }
+      }
+  }
+  EXPECT_LE(worst, 10 * unit<T>()) << n << " x " << batch;
+}
+
+TEST_P(Systems, FactorsOfEverySize) {
+  for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 130}) {
+    const int batch = n < 20 ? 3 : 1;
+    const Shape shape{batch, n, n};
+    const auto x = random_numbers<float>(element_count(shape), static_cast<uint32_t>(n));
+    check_lu(x, lu_factor(tensor(x, shape)), batch, n);
+  }
+  for (const int n : {5, 18}) {
+    const auto d = random_numbers<double>(2 * n * n, 5);
+    check_lu(d, lu_factor(tensor(d, {2, n, n})), 2, n);
+    const auto c = random_numbers<std::complex<float>>(2 * n * n, 5);
+    check_lu(c, lu_factor(tensor(c, {2, n, n})), 2, n);
+  }
+}
+
+// Columns of equal numbers, of zeros and of numbers of every size.
+TEST_P(Systems, FactorsOfHostileMatrices) {
+  for (const int n : {8, 33}) {
+    std::mt19937 random(7);
+    std::vector<float> few(static_cast<size_t>(n) * n), singular = random_numbers<float>(n * n, 5),
+                                                        uneven = singular;
+    for (float& v : few) v = static_cast<float>(static_cast<int>(random() % 3) - 1);
+    for (int i = 0; i < n; ++i) {
+      singular[i * n + n / 2] = 0;
+      for (int j = 0; j < n; ++j) uneven[i * n + j] *= std::pow(10.0F, static_cast<float>(-i % 9));
+    }
+    for (const auto& x : {few, singular, uneven}) check_lu(x, lu_factor(tensor(x, {1, n, n})), 1, n);
+  }
+}
+
+TEST_P(Systems, SolutionsOfEverySize) {
+  for (const int n : {3, 16, 33, 65, 130})
+    for (const int columns : {1, 18}) {
+      const auto a = random_numbers<float>(n * n, 11), b = random_numbers<float>(n * columns, 12);
+      const auto x = solve(tensor(a, {n, n}), tensor(b, {n, columns})).to_vector<float>();
+      for (int c = 0; c < columns; ++c) {
+        Leftover most;  // beside the largest: exchanges keep rows together, not numbers
+        for (int r = 0; r < n; ++r) {
+          Leftover left;
+          left.add(-Wide(b[r * columns + c]));
+          for (int p = 0; p < n; ++p) left.add(Wide(a[r * n + p]) * Wide(x[p * columns + c]));
+          if (std::abs(left.sum) >= std::abs(most.sum)) most.sum = left.sum;
+          most.size = std::max(most.size, left.size);
+        }
+        EXPECT_LE(most.share(), 40 * unit<float>()) << n << " " << c;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace adit::test
