@@ -160,12 +160,12 @@ TEST_P(Reflections, OfTallMatrices) {
 TEST_P(Reflections, OfWhatIsNotFinite) {
   FactorPlan plan;
   plan.m = 45;
-  plan.n = 37;
   plan.batch = 3;
   plan.by_hand = true;
-  if (!has_qr_by_hand(plan, on().limits())) GTEST_SKIP() << "no kernels by hand here";
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
     for (const uint32_t column : {0U, 20U, 36U}) {
+      plan.n = column < 30 ? 24 : 37;
+      if (!has_qr_by_hand(plan, on().limits())) GTEST_SKIP() << "no kernels by hand here";
       const uint64_t size = uint64_t{plan.m} * plan.n;
       std::vector<float> x(plan.batch * size);
       for (uint64_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(noise(6, i, 0));
@@ -206,8 +206,10 @@ TEST_P(Reflections, OfHardMatrices) {
       on(), {45, 37}, [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-12 * noise(4, i, j); },
       "of condition 1e13");
   for (const auto& [name, fill] : fills) {
-    check<float>(on(), {45, 37}, fill, name);
-    check<double>(on(), {45, 37}, fill, name);
+    for (const Shape& shape : {Shape{45, 37}, Shape{31, 24}}) {  // by panels, and in one kernel
+      check<float>(on(), shape, fill, name);
+      check<double>(on(), shape, fill, name);
+    }
   }
   // Products with reflections are all below the smallest normal number.
   check<float>(

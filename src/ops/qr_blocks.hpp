@@ -52,6 +52,8 @@ inline std::vector<uint32_t> qr_numbers(const QrShape& shape, const QrLevel& lev
 // Buffers from, to (they may be one), v, t; the numbers above. A team a block. The first `width` rows of the
 // block become r in `to`, the rest is not written.
 kernel::Program qr_panel(kernel::Type type, const QrTeam& team);
+// Buffers from, q, r; the numbers above and q's columns, at most `width`: a matrix that is one block.
+kernel::Program qr_whole(kernel::Type type, const QrTeam& team);
 
 // The same buffers and numbers, and two more: first, tiles. Columns from `first` on become (1 - v t v^T) x,
 // or with t^T; a team has a tile of columns of a block.

@@ -88,6 +88,12 @@ class Passes {
       : plan_(plan), columns_(columns), limits_(limits), schedule_(schedule_of(plan, limits, wanted)) {}
 
   Factor build() {
+    const QrLevel& first = schedule_.panels[0][0];
+    if (schedule_.panels.size() == 1 && first.blocks == 1 && columns_ <= schedule_.width &&
+        plan_.n <= schedule_.width) {
+      whole(first);
+      return std::move(made_);
+    }
     const QrShape& shape = schedule_.shape;
     const uint64_t number = size_of(plan_.type), width = schedule_.width;
     made_.scratch = {{plan_.batch * plan_.m * plan_.n * number},
@@ -113,6 +119,16 @@ class Passes {
   uint32_t program(Program made) {
     made_.programs.push_back(std::move(made));
     return static_cast<uint32_t>(made_.programs.size() - 1);
+  }
+
+  void whole(const QrLevel& level) {
+    const QrTeam team = qr_team(plan_.type, schedule_.width, plan_.m, limits_);
+    FactorPass pass{program(qr_whole(plan_.type, team)),
+                    plan_.batch,
+                    {given, q_factor, r_factor},
+                    qr_numbers(schedule_.shape, level)};
+    pass.numbers.push_back(columns_);
+    made_.passes.push_back(pass);
   }
 
   // The panel's own level, and the columns right of it; the first panel's first level reads what is given.

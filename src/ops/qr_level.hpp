@@ -37,6 +37,7 @@ class QrRows {
   }
   kernel::Value v_row() const { return matrix_ * wide(v_rows_) + wide(v_first_ + block_ * rows); }
   kernel::Value t_number() const { return matrix_ * wide(t_count_) + wide(t_first_ + block_); }
+  kernel::Value matrix() const { return matrix_; }
   kernel::Value m, columns, start, rows, blocks;
 
  private:

@@ -18,19 +18,29 @@ namespace {
 constexpr uint32_t most_lanes = 512;     // so that each has 128 registers
 constexpr uint32_t register_words = 64;  // of a lane, for its part of the block
 
-// Sums of subgroups and the diagonal's row, each twice; products, t's and r's diagonals.
+// Sums of subgroups and the diagonal's row, each twice; products, t's and r's diagonals; weights of q.
 uint64_t shared_bytes(Type type, const QrTeam& team) {
-  return uint64_t{team.width} * (2 * team.subgroups + 2 + team.width + 2) * size_of(type);
+  return uint64_t{team.width} * (2 * team.subgroups + 2 + 2 * team.width + 2) * size_of(type);
 }
 
 class Panel {
  public:
-  Panel(Type type, const QrTeam& team) : team_(team), type_(type), k_("qr_panel", Team::many(team.lanes())) {
+  Panel(Type type, const QrTeam& team, bool whole)
+      : team_(team),
+        type_(type),
+        whole_(whole),
+        k_(whole ? "qr_whole" : "qr_panel", Team::many(team.lanes())) {
     from_ = k_.buffer("from", type_, Access::read);
-    to_ = k_.buffer("to", type_, Access::write);
-    v_ = k_.buffer("v", type_, Access::write);
-    t_ = k_.buffer("t", type_, Access::write);
+    if (whole_) {
+      q_ = k_.buffer("q", type_, Access::write);
+      r_ = k_.buffer("r", type_, Access::write);
+    } else {
+      to_ = k_.buffer("to", type_, Access::write);
+      v_ = k_.buffer("v", type_, Access::write);
+      t_ = k_.buffer("t", type_, Access::write);
+    }
     rows_ = QrRows(k_, team.width);
+    if (whole_) q_columns_ = k_.scalar("q_columns", Type::u32);
     const Value which = k_.team(Type::u64), blocks = convert(rows_.blocks, Type::u64);
     rows_.choose(which / blocks, convert(which % blocks, Type::u32));
     number_ = k_.subgroup_number();
@@ -42,20 +52,26 @@ class Panel {
     products_ = k_.shared(type_, team.width * team.width);
     taus_ = k_.shared(type_, team.width);
     diagonal_ = k_.shared(type_, team.width);
+    if (whole_) weights_ = k_.shared(type_, team.width * team.width);
   }
 
   Program build() {
     count_ = min(rows_.columns - rows_.start, word(team_.width));
     turn_.emplace_back(k_.variable(Type::u32, 0));
     load();
+    if (whole_) clear();
     scale();
     for (uint32_t i = 0; i < team_.each; ++i) {
       const Value before = word(i * team_.groups);
       k_.for_(min(max(count_, before) - before, word(team_.groups)), [&](Value g) { column(i, g); });
     }
     k_.barrier();
-    store_t();
-    store();
+    if (whole_) {
+      store_whole();
+    } else {
+      store_t();
+      store();
+    }
     return k_.finish();
   }
 
@@ -263,16 +279,24 @@ class Panel {
     });
   }
 
+  Value reflection(uint32_t r, uint32_t j) {
+    const Value column = column_of(j), below = number(r, j).get() * inverses_[j].get();
+    if (!is_top(r)) return below;
+    return select(row(r) > column, below, select(row(r) == column, below.like(1), below.like(0)));
+  }
+  Value r_of(uint32_t r, uint32_t j) {
+    const Value column = column_of(j), value = number(r, j).get() * back_[j];
+    return select(row(r) < column, value,
+                  select(row(r) == column, diagonal_[min(row(r), column)].get(), value.like(0)));
+  }
+
   void store() {
     for (uint32_t r = 0; r < team_.rows; ++r) {
       const Value inside = exists(r), first = (rows_.v_row() + convert(row(r), Type::u64)) * team_.width;
       k_.if_(row(r) < rows_.rows, [&] {
         for (uint32_t j = 0; j < team_.each; ++j) {
-          const Value column = column_of(j), below = number(r, j).get() * inverses_[j].get();
-          const Value v = is_top(r) ? select(row(r) > column, below,
-                                             select(row(r) == column, below.like(1), below.like(0)))
-                                    : below;
-          v_[first + convert(column, Type::u64)] = select(inside, v, v.like(0));
+          const Value v = reflection(r, j);
+          v_[first + convert(column_of(j), Type::u64)] = select(inside, v, v.like(0));
         }
       });
       if (is_top(r)) store_r(r, inside);
@@ -282,22 +306,97 @@ class Panel {
   void store_r(uint32_t r, Value inside) {
     k_.if_(inside && row(r) < team_.width, [&] {
       for (uint32_t j = 0; j < team_.each; ++j) {
-        const Value column = column_of(j), value = number(r, j).get() * back_[j];
-        k_.if_(column < count_, [&] {
-          to_[rows_.place(rows_.of(row(r)), rows_.start + column)] =
-              select(row(r) < column, value,
-                     select(row(r) == column, diagonal_[min(row(r), column)].get(), value.like(0)));
-        });
+        const Value column = column_of(j), value = r_of(r, j);
+        k_.if_(column < count_, [&] { to_[rows_.place(rows_.of(row(r)), rows_.start + column)] = value; });
       }
     });
   }
 
+  // Products and t's diagonal of columns that there are not.
+  void clear() {
+    const Value lane = number_ * team_.subgroup + inside_;
+    const uint32_t size = team_.width * team_.width;
+    for (uint32_t first = 0; first < size; first += team_.lanes())
+      k_.if_(lane + first < size, [&] { products_[lane + first] = zero(); });
+    k_.if_(lane < team_.width, [&] { taus_[lane] = zero(); });
+  }
+
+  // r, and q = 1 - v w, where w = t v^T of the first rows, as many as q has columns.
+  void store_whole() {
+    const Value matrix = rows_.matrix();
+    for (uint32_t r = 0; r < team_.rows && is_top(r); ++r)
+      for (uint32_t j = 0; j < team_.each; ++j) {
+        const Value value = r_of(r, j);
+        k_.if_(row(r) < min(q_columns_, word(team_.width)) && column_of(j) < rows_.columns,
+               [&] { r_[place(matrix, q_columns_, row(r), rows_.columns, column_of(j))] = value; });
+      }
+    for (uint32_t r = 0; r < team_.rows; ++r)
+      for (uint32_t j = 0; j < team_.each; ++j) {
+        number(r, j) = reflection(r, j);
+        if (is_top(r))
+          k_.if_(row(r) < team_.width,
+                 [&] { weights_[column_of(j) * team_.width + row(r)] = number(r, j).get(); });
+      }
+    k_.barrier();
+    weigh();
+    k_.barrier();
+    // Some rows at a time, so that q takes few registers beside v.
+    const uint32_t words = team_.each * static_cast<uint32_t>(size_of(type_)) / 4;
+    const uint32_t together = std::clamp(register_words / 2 / words, 1U, team_.rows);
+    for (uint32_t first = 0; first < team_.rows; first += together) store_q(matrix, first, together);
+  }
+  Value place(Value matrix, Value rows, Value row, Value columns, Value column) {
+    const auto wide = [](Value x) { return convert(x, Type::u64); };
+    return (matrix * wide(rows) + wide(row)) * wide(columns) + wide(column);
+  }
+
+  // A lane a column of w, from the last row up: t's inverse has the products beside its diagonal.
+  void weigh() {
+    const Value lane = number_ * team_.subgroup + inside_;
+    const uint32_t width = team_.width;
+    k_.if_(lane < width, [&] {
+      std::vector<Value> own(width, zero());
+      for (uint32_t p = width; p-- > 0;) {
+        std::vector<Value> sums(4, zero());
+        for (uint32_t c = p + 1; c < width; ++c)
+          sums[c % 4] = fma(own[c], products_[word(c * width + p)].get(), sums[c % 4]);
+        const Value sum = (sums[0] + sums[1]) + (sums[2] + sums[3]), at = lane + p * width;
+        own[p] = taus_[word(p)].get() * (weights_[at].get() - sum);
+        weights_[at] = own[p];
+      }
+    });
+  }
+
+  void store_q(Value matrix, uint32_t first, uint32_t together) {
+    std::vector<Variable> q;
+    for (uint32_t r = first; r < first + together; ++r)
+      for (uint32_t j = 0; j < team_.each; ++j)
+        q.push_back(k_.variable(select(row(r) == column_of(j), k_.constant(type_, 1), zero())));
+    for (uint32_t i = 0; i < team_.each; ++i)
+      k_.for_(word(team_.groups), [&](Value owner) {
+        const Value from = (word(i * team_.groups) + owner) * team_.width;
+        std::vector<Value> w;
+        for (uint32_t j = 0; j < team_.each; ++j) w.push_back(weights_[from + column_of(j)].get());
+        for (uint32_t r = 0; r < together; ++r) {
+          const Value v = k_.subgroup_shuffle(number(first + r, i).get(), h_ * team_.groups + owner);
+          for (uint32_t j = 0; j < team_.each; ++j)
+            q[r * team_.each + j] = fma(-v, w[j], q[r * team_.each + j].get());
+        }
+      });
+    for (uint32_t r = 0; r < together; ++r)
+      for (uint32_t j = 0; j < team_.each; ++j)
+        k_.if_(row(first + r) < rows_.m && column_of(j) < q_columns_, [&] {
+          q_[place(matrix, rows_.m, row(first + r), q_columns_, column_of(j))] = q[r * team_.each + j].get();
+        });
+  }
+
   const QrTeam team_;
   Type type_;
+  bool whole_;
   Builder k_;
-  Array from_, to_, v_, t_, partial_, top_, products_, taus_, diagonal_;
+  Array from_, to_, v_, t_, q_, r_, partial_, top_, products_, taus_, diagonal_, weights_;
   QrRows rows_;
-  Value number_, inside_, g_, h_, count_, first_;
+  Value number_, inside_, g_, h_, count_, first_, q_columns_;
   std::vector<Variable> turn_, numbers_, inverses_;
   std::vector<Value> back_;
 };
@@ -317,14 +416,16 @@ QrTeam qr_team(Type type, uint32_t width, uint32_t rows, const Limits& limits) {
   team.each = width / team.groups;
   const uint32_t words = static_cast<uint32_t>(size_of(type)) / 4;
   const uint32_t most = std::min(most_lanes, limits.max_lanes) / team.subgroup;
-  for (team.rows = 8; team.rows * team.each * words <= register_words; team.rows *= 2)
-    for (team.subgroups = 1; team.subgroups <= most; team.subgroups *= 2)
-      if (team.capacity() >= std::max(rows, 32U) && shared_bytes(type, team) <= limits.shared_bytes)
+  // Fewer rows of a lane only where one subgroup has them all.
+  for (team.rows = 2; team.rows * team.each * words <= register_words; team.rows *= 2)
+    for (team.subgroups = 1; team.subgroups <= (team.rows < 8 ? 1 : most); team.subgroups *= 2)
+      if (team.capacity() >= std::max(rows, width) && shared_bytes(type, team) <= limits.shared_bytes)
         return team;
   team.rows = 0;
   return team;
 }
 
-Program qr_panel(Type type, const QrTeam& team) { return qr_panels::Panel(type, team).build(); }
+Program qr_panel(Type type, const QrTeam& team) { return qr_panels::Panel(type, team, false).build(); }
+Program qr_whole(Type type, const QrTeam& team) { return qr_panels::Panel(type, team, true).build(); }
 
 }  // namespace adit::ops
