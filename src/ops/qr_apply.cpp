@@ -34,6 +34,10 @@ class Apply {
     t_ = k_.buffer("t", type_, Access::read);
     rows_ = QrRows(k_, width);
     const Value first = k_.scalar("first", Type::u32), tiles = k_.scalar("tiles", Type::u32);
+    if (!transposed_) {
+      seen_ = k_.scalar("seen", Type::u32);
+      known_ = k_.scalar("known", Type::u32);
+    }
     const Value which = k_.team(Type::u64), across = convert(tiles, Type::u64),
                 down = convert(rows_.blocks, Type::u64), rest = which / across;
     rows_.choose(rest / down, convert(rest % down, Type::u32));
@@ -63,7 +67,7 @@ class Apply {
     const auto sum = [&](const std::function<Value(Value)>& prepared) {
       each_row([&](const std::vector<Value>& r) {
         std::vector<Value> x;
-        for (const Value& one : r) x.push_back(prepared(from_[place(one)].get()));
+        for (const Value& one : r) x.push_back(prepared(before(one)));
         for (size_t i = 0; i < r.size(); ++i) {
           const std::vector<Value> v = v_of(r[i]);
           for (uint32_t p = 0; p < width_; ++p) along[p] = fma(v[p], x[i], along[p].get());
@@ -84,7 +88,7 @@ class Apply {
     const std::vector<Value> w = weights(along);
     each_row([&](const std::vector<Value>& r) {
       std::vector<Value> x;
-      for (const Value& one : r) x.push_back(from_[place(one)].get());
+      for (const Value& one : r) x.push_back(before(one));
       for (size_t i = 0; i < r.size(); ++i) {
         const std::vector<Value> v = v_of(r[i]);
         if (transposed_) x[i] = x[i] * scale_;
@@ -99,6 +103,13 @@ class Apply {
  private:
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value place(Value r) { return rows_.place(min(rows_.of(r), rows_.m - 1), min(column_, rows_.columns - 1)); }
+  // q is the identity where no pass has written it yet.
+  Value before(Value r) {
+    const Value x = from_[place(r)];
+    if (transposed_) return x;
+    const Value row = rows_.of(r), is_written = r < seen_ || (row >= known_ && column_ >= known_);
+    return select(row < rows_.m && is_written, x, select(row == column_, x.like(1), x.like(0)));
+  }
   // This lane's rows, some at a time; v has zeros where there are no more.
   void each_row(const std::function<void(const std::vector<Value>&)>& f) {
     k_.for_(part_, count_, word(parts_ * together), [&](Value first) {
@@ -166,7 +177,7 @@ class Apply {
   Builder k_;
   Array from_, to_, v_, t_, sums_;
   QrRows rows_;
-  Value side_, part_, column_, count_, scale_, back_;
+  Value side_, part_, column_, count_, scale_, back_, seen_, known_;
 };
 
 }  // namespace

@@ -56,7 +56,8 @@ kernel::Program qr_panel(kernel::Type type, const QrTeam& team);
 kernel::Program qr_whole(kernel::Type type, const QrTeam& team);
 
 // The same buffers and numbers, and two more: first, tiles. Columns from `first` on become (1 - v t v^T) x,
-// or with t^T; a team has a tile of columns of a block.
+// or with t^T; a team has a tile of columns of a block. Without t^T two more, for x is the identity to begin
+// with and none but these are read: the first `seen` rows of a block, and what is right of and below `known`.
 constexpr uint32_t qr_tile = 32;
 bool can_apply_qr(kernel::Type type, uint32_t width, const Limits& limits);
 kernel::Program qr_apply(kernel::Type type, uint32_t width, bool transposed);

@@ -1,6 +1,7 @@
 #include "ops/qr_hands.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "ops/hands.hpp"
@@ -63,14 +64,7 @@ Schedule schedule_of(const FactorPlan& of, const Limits& limits, uint32_t wanted
   return made;
 }
 
-// An invocation an element: `to` starts as the identity, r as the upper part of the work.
-Program identity(const FactorPlan& plan, uint32_t columns) {
-  Builder k("qr_identity", Team::one());
-  const Array to = k.buffer("q", plan.type, Access::write);
-  const Value at = k.team(Type::u64), row = at / columns % plan.m, column = at % columns;
-  to[at] = select(row == column, k.constant(plan.type, 1), k.constant(plan.type, 0));
-  return k.finish();
-}
+// An invocation an element: r is the upper part of the work.
 Program upper(const FactorPlan& plan, uint32_t columns) {
   Builder k("qr_upper", Team::one());
   const Array h = k.buffer("work", plan.type, Access::read), to = k.buffer("r", plan.type, Access::write);
@@ -103,15 +97,19 @@ class Passes {
       for (size_t level = 0; level < panel.size(); ++level) factor(panel[level], level);
     made_.passes.push_back(
         {program(upper(plan_, columns_)), plan_.batch * columns_ * plan_.n, {work, r_factor}});
-    made_.passes.push_back(
-        {program(identity(plan_, columns_)), plan_.batch * plan_.m * columns_, {q_factor}});
     // From the last panel to the first: columns before a panel are those of the identity still.
     const uint32_t form = program(qr_apply(plan_.type, schedule_.width, false));
-    for (size_t panel = schedule_.panels.size(); panel-- > 0;)
-      for (size_t level = schedule_.panels[panel].size(); level-- > 0;) {
-        const QrLevel& now = schedule_.panels[panel][level];
+    uint32_t known = std::numeric_limits<uint32_t>::max();
+    for (size_t panel = schedule_.panels.size(); panel-- > 0;) {
+      const std::vector<QrLevel>& levels = schedule_.panels[panel];
+      for (size_t level = levels.size(); level-- > 0;) {
+        const QrLevel& now = levels[level];
         apply(form, now, now.start, columns_, {q_factor, q_factor, reflections, triangles});
+        const uint32_t seen = level + 1 == levels.size() ? 0 : schedule_.width;
+        made_.passes.back().numbers.insert(made_.passes.back().numbers.end(), {seen, known});
       }
+      known = levels[0].start;
+    }
     return std::move(made_);
   }
 
