@@ -23,8 +23,8 @@ struct Flag {
   uint32_t extra = 0, phase = 0, times = 0;
 };
 
-// As the compiler runs the passes: tensors of the operation first, then its scratch. The host looks after each
-// time here, and two more times do nothing.
+// As the compiler runs the passes: tensors of the operation first, then its scratch. The host looks after
+// each time here, and two more times do nothing.
 class Runner {
  public:
   Runner(Device& device, const Factor& made, std::vector<uint64_t> bytes) : device_(device), made_(made) {
@@ -133,7 +133,8 @@ struct Errors {
 
 template <class T>
 void expect_small(Errors found, const Shape& shape, uint32_t times, const std::string& what) {
-  const double unit = std::numeric_limits<T>::epsilon(), most = 16 + 4 * std::sqrt(std::max(shape.m, shape.n));
+  const double unit = std::numeric_limits<T>::epsilon(),
+               most = 16 + 4 * std::sqrt(std::max(shape.m, shape.n));
   const std::string name = what + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n);
   EXPECT_LE(found.product, most * unit) << name << ": " << found.product / unit;
   EXPECT_LE(found.left, most * unit) << name << ": " << found.left / unit;
@@ -162,7 +163,8 @@ void compare(Errors& errors, const Shape& shape, const T* x, const T* u, uint32_
   errors.product = worse(errors.product, static_cast<double>(std::sqrt(error / (norm == 0 ? 1 : norm))));
   for (const double value : expected) largest = std::max(largest, std::fabs(value));
   for (uint32_t p = 0; p < least; ++p)
-    errors.values = worse(errors.values, std::fabs(double{s[p]} - expected[p]) / (largest == 0 ? 1 : largest));
+    errors.values =
+        worse(errors.values, std::fabs(double{s[p]} - expected[p]) / (largest == 0 ? 1 : largest));
 }
 
 template <class T>
@@ -197,8 +199,9 @@ void check_svd(Device& device, const Shape& shape, const Fill& fill, const std::
   const std::vector<T> x = filled<T>(shape, fill, false);
   const Factor made = svd_by_blocks(plan, {true, shape.full}, device.limits());
   const uint64_t u_size = shape.batch * m * u_columns, v_size = shape.batch * v_rows * n;
-  Runner runner(device, made,
-                {x.size() * sizeof(T), u_size * sizeof(T), shape.batch * least * sizeof(T), v_size * sizeof(T)});
+  Runner runner(
+      device, made,
+      {x.size() * sizeof(T), u_size * sizeof(T), shape.batch * least * sizeof(T), v_size * sizeof(T)});
   device.write(runner.tensors[0], x.data(), x.size() * sizeof(T));
   const uint32_t times = runner.run();
   const std::vector<T> u = runner.read<T>(1, u_size), values = runner.read<T>(2, shape.batch * least),
@@ -223,14 +226,14 @@ double noise(uint64_t a, uint64_t b, uint64_t c) {
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
 }
 
-// Blocks have 8, 16 or 32 columns, and a matrix an even number of them.
+// Blocks have 8, 16 or 32 columns, and a matrix an even number of them. Most of the time goes to a software
+// device's compiler, once for each number of blocks.
 TEST_P(Rotations, OfEverySize) {
-  for (const uint32_t n : {1U, 9U, 16U, 17U, 33U, 65U}) {
+  for (const uint32_t n : {1U, 9U, 16U, 17U, 33U}) {
     check_eigh<float>(on(), {n, n, n < 20 ? 3U : 1U}, noise, "noise");
     if (n == 33) check_eigh<double>(on(), {n, n}, noise, "noise f64");
   }
-  for (const Shape& shape : std::vector<Shape>{
-           {1, 1}, {9, 4, 3}, {5, 16}, {17, 17}, {33, 31}, {70, 33}}) {
+  for (const Shape& shape : std::vector<Shape>{{1, 1}, {9, 4, 3}, {5, 16}, {17, 17}, {33, 31}, {70, 33}}) {
     check_svd<float>(on(), shape, noise, "noise");
     if (shape.m == 33) check_svd<double>(on(), shape, noise, "noise f64");
   }
@@ -255,7 +258,8 @@ TEST_P(Rotations, OfHardMatrices) {
       {"graded", [](uint64_t, uint32_t i, uint32_t j) { return noise(2, i, j) * std::pow(0.6, i + j); }},
       {"huge", [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e36; }},
       {"tiny", [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * 1e-33; }},
-      {"two blocks", [](uint64_t, uint32_t i, uint32_t j) { return i / 17 == j / 17 ? noise(5, i, j) : 0.0; }}};
+      {"two blocks",
+       [](uint64_t, uint32_t i, uint32_t j) { return i / 17 == j / 17 ? noise(5, i, j) : 0.0; }}};
   for (const auto& [name, fill] : fills) {
     check_eigh<float>(on(), {34, 34}, fill, name);
     check_svd<float>(on(), {45, 37}, fill, name);

@@ -164,7 +164,7 @@ class RepeatedSteps {
   Found look_late(Run& run, uint32_t ahead) const {
     Found found;
     for (uint32_t times = 0; times < most;) {
-      const uint32_t more = times == 0 ? std::min(ahead, most) : 1;
+      const uint32_t more = times == 0 ? std::min(ahead, most) : 2;
       for (uint32_t i = 0; i < more; ++i) perform(run, again);
       times += more;
       perform(run, then);

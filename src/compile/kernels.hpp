@@ -63,8 +63,8 @@ Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost
 // The same for another device: the first `given` tensors travel to the host, the others back.
 Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f);
 // Kernels that are run again until the f32 in `flag`, which is cleared before, is small enough; then those
-// that follow, and `extra` where the u32 after that f32 is not 0. The host reads both once a time, or, where a
-// number of times is `likely`, first after as many (ops/factor_passes.hpp).
+// that follow, and `extra` where the u32 after that f32 is not 0. The host reads both once a time, or, where
+// a number of times is `likely`, first after as many (ops/factor_passes.hpp).
 struct Repeated {
   std::vector<Launch> again, then, extra;
   const Node* flag = nullptr;

@@ -8,9 +8,9 @@
 //
 // One kernel does both: while most teams multiply by what round k found, a team for each pair of round k + 1
 // already makes its small matrix and turns it. So the matrix goes from one buffer to another and back.
-// The two blocks of a pair on the diagonal are what its team has in the end, put where the matrix after its round
-// will be: nobody else reads or writes them there. The block beside them has other readers in that buffer, so it
-// waits in `cross` for the next launch.
+// The two blocks of a pair on the diagonal are what its team has in the end, put where the matrix after its
+// round will be: nobody else reads or writes them there. The block beside them has other readers in that
+// buffer, so it waits in `cross` for the next launch.
 #pragma once
 
 #include <adit/device.hpp>
@@ -27,7 +27,7 @@ struct Blocks {
   uint32_t size() const { return block * count; }  // of the matrix, what is past the given one is zero
   uint32_t pairs() const { return count / 2; }
   uint32_t both() const { return 2 * block; }
-  uint32_t lanes() const { return block * block / 4; }
+  uint32_t lanes() const { return block * block / 2; }
   uint64_t turn_numbers() const { return uint64_t{pairs()} * both() * both(); }  // of a matrix
 };
 
@@ -50,7 +50,8 @@ struct Phase {
 };
 kernel::Value goes_on(kernel::Builder& k, const kernel::Array& state);
 
-// Shorter columns have no products with others that could tell whether they are orthogonal: they are left alone.
+// Shorter columns have no products with others that could tell whether they are orthogonal: they are left
+// alone.
 double shortest_column(kernel::Type type);
 
 struct Rotation {
@@ -59,13 +60,13 @@ struct Rotation {
 // Of two columns with a and b on the diagonal and g beside it, that makes g zero.
 Rotation rotation_for(kernel::Value a, kernel::Value b, kernel::Value g, kernel::Value limit, bool relative);
 
-// A team a pair. Buffers: matrix [size, size]; where it is after this round, of which the blocks on the diagonal
-// are written; limits (one a matrix); turns [pairs, both, both]; state.
+// A team a pair. Buffers: matrix [size, size]; where it is after this round, of which the blocks on the
+// diagonal are written; limits (one a matrix); turns [pairs, both, both]; state.
 kernel::Program turn_inside(const Blocks& blocks);
 
-// A launch multiplies by the turns of `round`, and, but for the last, finds those of the next. Buffers: matrix
-// before and after the round, turns and cross [pairs, block, block] of the round and of the next, vectors
-// [size, size] in rows, limits, state. Number: the round.
+// A launch multiplies by the turns of `round`, and, but for the last, finds those of the next. Buffers:
+// matrix before and after the round, turns and cross [pairs, block, block] of the round and of the next,
+// vectors [size, size] in rows, limits, state. Number: the round.
 kernel::Program turn_round(const Blocks& blocks, bool is_last);
 uint64_t round_teams(const Blocks& blocks, bool is_last);  // of a matrix
 
@@ -74,13 +75,14 @@ struct Round {
   const Blocks& blocks;
   kernel::Builder& k;
   kernel::Array from{}, to{}, turns{}, next_turns{}, cross{}, next_cross{}, vectors{}, limits{};
-  kernel::Array left{}, right{}, angles{};  // in shared memory: two tiles of both blocks, and 4 numbers a column
-  kernel::Value which{}, lane{}, number{};  // the matrix, the lane, the round
+  kernel::Array left{}, right{},
+      angles{};  // in shared memory: two tiles of both blocks, and 4 numbers a column
+  kernel::Value which{}, lane{}, number{};             // the matrix, the lane, the round
   uint32_t step() const { return blocks.both() + 4; }  // elements from a row of a tile to the next
   kernel::Value meeting_number() const;                // of the round: the first two have the same pairs
   kernel::Value place_of(kernel::Value row, kernel::Value column) const;  // of the matrix
 };
-void turn_pair(const Round& round, kernel::Value pair);         // of the next round
+void turn_pair(const Round& round, kernel::Value pair);        // of the next round
 void multiply_tile(const Round& round, kernel::Value number);  // a tile of the matrix or of the vectors
 uint32_t tiles_of(const Blocks& blocks);
 

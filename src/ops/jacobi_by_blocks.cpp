@@ -164,12 +164,12 @@ struct Identity : OfRow {
   }
 };
 
-// An invocation a number.
+// An invocation four numbers.
 Program copied(Type type) {
   Builder k("jacobi_copy", Team::one());
   const Array from = k.buffer("from", type, Access::read), to = k.buffer("to", type, Access::write);
   const Value i = k.team(Type::u64);
-  to[i] = from[i].get();
+  to.store(i, from.load_vector(i, 4));
   return k.finish();
 }
 
@@ -377,10 +377,11 @@ class Passes {
     for (uint32_t round = 0; round < blocks.count; ++round) {
       const bool is_last = round + 1 == blocks.count, odd = round % 2 == 1;
       const uint8_t from = odd ? next_matrix_ : matrix, to = odd ? matrix : next_matrix_;
-      made.passes.push_back({is_last ? last : between,
-                             plan_.batch * jacobi_blocks::round_teams(blocks, is_last),
-                             {from, to, turns_[odd], turns_[!odd], cross_[odd], cross_[!odd], turned, limit, state},
-                             {round}});
+      made.passes.push_back(
+          {is_last ? last : between,
+           plan_.batch * jacobi_blocks::round_teams(blocks, is_last),
+           {from, to, turns_[odd], turns_[!odd], cross_[odd], cross_[!odd], turned, limit, state},
+           {round}});
     }
   }
 
@@ -413,7 +414,7 @@ class Passes {
     made.passes.push_back({add(matmul_sum_program(of, tiling)), matmul_sum_teams(of), {parts, c}});
   }
 
-  void copy(uint8_t from, uint8_t to, uint64_t of_each) { pass(copied(plan_.type), of_each, {from, to}); }
+  void copy(uint8_t from, uint8_t to, uint64_t of_each) { pass(copied(plan_.type), of_each / 4, {from, to}); }
 
   Factor made;
   Shape shape;

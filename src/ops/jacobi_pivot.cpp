@@ -1,5 +1,5 @@
-// A pair of blocks of the next round: its small matrix is made of what the round before left and of its turns,
-// and turned.
+// A pair of blocks of the next round: its small matrix is made of what the round before left and of its
+// turns, and turned.
 #include "ops/jacobi_blocks.hpp"
 
 namespace adit::ops::jacobi_blocks {
@@ -15,6 +15,9 @@ namespace {
 // with a column j of each block in lane j of a group and four rows of each in a group, so that a pair's
 // numbers are always side by side. Between rounds the second block moves against the first: its number i goes
 // to the place of i ^ step. Steps of 1 and 2 move rows inside a group, the others between groups.
+//
+// The other half of the lanes has the turns in the same way, eight rows of them in a group: p and y of the
+// first block's columns, x and r of the second's. They turn while the first half looks for the next angles.
 class Across {
  public:
   Across(const Round& round, Value pair)
@@ -28,7 +31,8 @@ class Across {
     team_ = round.which * blocks_.pairs() + convert(pair, Type::u64);
     limit_ = round.limits[round.which];
     column_ = lane_ % block_;
-    group_ = lane_ / block_;
+    is_small_ = lane_ < blocks_.lanes() / 2;
+    group_ = select(is_small_, lane_, lane_ - blocks_.lanes() / 2) / block_;
   }
 
   void build() {
@@ -46,8 +50,10 @@ class Across {
       const Value next = turn + 1;
       k_.if_(next < block_ / 4, [&] { move_between((next & (word(0) - next)) * 4); });
     });
-    store_turns();
-    store_blocks();
+    k_.if_(
+        is_small_, [&] { put_blocks(); }, [&] { store_turns(); });
+    k_.barrier();
+    k_.if_(is_small_, [&] { store_blocks(); });
   }
 
  private:
@@ -69,62 +75,62 @@ class Across {
             select(stays || !is_first, word(1), word(0))};
   }
 
-  // The block beside the diagonal after the round: a tile of the matrix, half of the turns of its rows and half
-  // of those of its columns.
+  // The block beside the diagonal after the round: a tile of the matrix, half of the turns of its rows and
+  // half of those of its columns.
   void make_cross() {
     const Seat first = seat_of(who_.first), second = seat_of(who_.second);
     load_tile(first.pair, second.pair);
     load_turns(first.pair);
     k_.barrier();
     std::vector<Variable> sums;
-    for (int i = 0; i < 8; ++i) sums.push_back(k_.variable(blocks_.type, 0.0));
-    const Value down = lane_ / across() * 2, right = lane_ % across();
+    for (int i = 0; i < 4; ++i) sums.push_back(k_.variable(blocks_.type, 0.0));
+    const Value down = lane_ / across(), right = lane_ % across();
     k_.for_(word(both_), [&](Value at) {
       const Value row = at * step();
-      const Value x = round_.right.load_vector((row + first.second * block_ + down) / 2, 2),
+      const Value x = round_.right[row + first.second * block_ + down],
                   y = round_.left.load_vector(row / 4 + right, 4);
-      for (int u = 0; u < 2; ++u)
-        for (int v = 0; v < 4; ++v) {
-          const Variable& to = sums[static_cast<size_t>(4 * u + v)];
-          to = fma(x[u], y[v], to.get());
-        }
+      for (int v = 0; v < 4; ++v) {
+        const Variable& to = sums[static_cast<size_t>(v)];
+        to = fma(x, y[v], to.get());
+      }
     });
     k_.barrier();
-    for (uint32_t v = 0; v < 4; ++v)
-      for (uint32_t u = 0; u < 2; ++u)
-        round_.left[(right * 4 + v) * step() + down + u] = sums[4 * u + v].get();
+    for (uint32_t v = 0; v < 4; ++v) round_.left[(right * 4 + v) * step() + down] = sums[v].get();
     load_turns(second.pair);
     k_.barrier();
-    const Value row = lane_ / (block_ / 4), four = lane_ % (block_ / 4);
-    std::vector<Variable> ends;
-    for (int i = 0; i < 4; ++i) ends.push_back(k_.variable(blocks_.type, 0.0));
+    const Value row = lane_ / (block_ / 2), column = lane_ % (block_ / 2);
+    const Variable ends[] = {k_.variable(blocks_.type, 0.0), k_.variable(blocks_.type, 0.0)};
     k_.for_(word(both_), [&](Value at) {
-      const Value x = round_.left[at * step() + row],
-                  y = round_.right.load_vector((at * step() + second.second * block_) / 4 + four, 4);
-      for (int v = 0; v < 4; ++v) ends[v] = fma(x, y[v], ends[v].get());
+      const Value x = round_.left[at * step() + row], from = at * step() + second.second * block_ + column;
+      ends[0] = fma(x, round_.right[from].get(), ends[0].get());
+      ends[1] = fma(x, round_.right[from + block_ / 2].get(), ends[1].get());
     });
     k_.barrier();
-    round_.right.store(row * (step() / 4) + four, k_.pack({ends[0], ends[1], ends[2], ends[3]}));
+    round_.right[row * step() + column] = ends[0].get();
+    round_.right[row * step() + column + block_ / 2] = ends[1].get();
     k_.barrier();
   }
-  uint32_t across() const { return both_ / 4; }
+  uint32_t across() const { return both_ / 4; }                           // vectors of 4 in a row of a tile
+  uint32_t vectors() const { return block_ * block_ / blocks_.lanes(); }  // of a tile, for each lane
 
   void load_tile(Value row_pair, Value column_pair) {
     const Value meet = round_.meeting_number();
     const Meeting down = meeting(meet, row_pair, blocks_.count),
                   right = meeting(meet, column_pair, blocks_.count);
     const uint32_t in_block = block_ / 4;
-    for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t i = 0; i < vectors(); ++i) {
       const Value e = lane_ + i * blocks_.lanes(), row = e / across(), column = e % across();
       const Value r = select(row < block_, down.first * block_ + row, down.second * block_ + (row - block_));
       const Value c = select(column < in_block, right.first * in_block + column,
                              right.second * in_block + (column - in_block));
-      round_.left.store(row * (step() / 4) + column, round_.from.load_vector(round_.place_of(r, c * 4) / 4, 4));
+      round_.left.store(row * (step() / 4) + column,
+                        round_.from.load_vector(round_.place_of(r, c * 4) / 4, 4));
     }
   }
   void load_turns(Value pair) {
-    const Value from = (round_.which * blocks_.pairs() + convert(pair, Type::u64)) * uint64_t{block_ * block_};
-    for (uint32_t i = 0; i < 4; ++i) {
+    const Value from =
+        (round_.which * blocks_.pairs() + convert(pair, Type::u64)) * uint64_t{block_ * block_};
+    for (uint32_t i = 0; i < vectors(); ++i) {
       const Value e = lane_ + i * blocks_.lanes(), row = e / across(), column = e % across();
       round_.right.store(row * (step() / 4) + column,
                          round_.turns.load_vector(from + convert(e, Type::u64), 4));
@@ -132,18 +138,25 @@ class Across {
   }
 
   void load() {
+    const auto turn = [&](Value row, Value column) { return select(row == column, number(1), number(0)); };
+    for (uint32_t i = 0; i < rows; ++i) {
+      const Value row = turn_row(i), later = turn_row(i + rows);
+      p_.push_back(k_.variable(turn(row, column_)));
+      x_.push_back(k_.variable(turn(row, column_ + block_)));
+      y_.push_back(k_.variable(turn(later, column_)));
+      r_.push_back(k_.variable(turn(later, column_ + block_)));
+    }
+    k_.if_(is_small_, [&] { load_small(); });
+  }
+  Value turn_row(uint32_t i) { return group_ * (2 * rows) + i; }
+  void load_small() {
     const Value x = who_.first * block_, y = who_.second * block_;
     for (uint32_t i = 0; i < rows; ++i) {
       const Value row = group_ * rows + i;
-      p_.push_back(k_.variable(round_.to[round_.place_of(x + row, x + column_)].get()));
-      x_.push_back(k_.variable(round_.right[row * step() + column_].get()));
-      y_.push_back(k_.variable(round_.right[column_ * step() + row].get()));
-      r_.push_back(k_.variable(round_.to[round_.place_of(y + row, y + column_)].get()));
-    }
-    for (uint32_t i = 0; i < 2 * rows; ++i) {
-      const Value row = group_ * (2 * rows) + i;
-      left_.push_back(k_.variable(select(row == column_, number(1), number(0))));
-      right_.push_back(k_.variable(select(row == column_ + block_, number(1), number(0))));
+      p_[i] = round_.to[round_.place_of(x + row, x + column_)].get();
+      x_[i] = round_.right[row * step() + column_].get();
+      y_[i] = round_.right[column_ * step() + row].get();
+      r_[i] = round_.to[round_.place_of(y + row, y + column_)].get();
     }
   }
 
@@ -155,20 +168,25 @@ class Across {
       for (uint32_t i = 1; i < rows; ++i) found = select(mine == i, list[i].get(), found);
       return found;
     };
-    const Rotation found = rotation_for(own(p_), own(r_), own(x_), limit_, blocks_.relative);
-    k_.if_(column_ / rows == group_, [&] {
-      round_.angles.store(column_ + half * block_, k_.pack({found.c, found.s}));
+    k_.if_(is_small_, [&] {
+      const Rotation found = rotation_for(own(p_), own(r_), own(x_), limit_, blocks_.relative);
+      k_.if_(column_ / rows == group_, [&] {
+        round_.angles.store(column_ + half * block_, k_.pack({found.c, found.s}));
+      });
     });
     k_.barrier();
     const Rotation across = angle(column_ + half * block_);
     for (uint32_t i = 0; i < rows; ++i) {
-      const Rotation down = angle(group_ * rows + (i + half * block_));
       turn(p_[i], x_[i], across);
       turn(y_[i], r_[i], across);
-      turn(p_[i], y_[i], down);
-      turn(x_[i], r_[i], down);
     }
-    for (uint32_t i = 0; i < 2 * rows; ++i) turn(left_[i], right_[i], across);
+    k_.if_(is_small_, [&] {
+      for (uint32_t i = 0; i < rows; ++i) {
+        const Rotation down = angle(group_ * rows + (i + half * block_));
+        turn(p_[i], y_[i], down);
+        turn(x_[i], r_[i], down);
+      }
+    });
   }
   Rotation angle(Value at) {
     const Value both = round_.angles.load_vector(at, 2);
@@ -180,59 +198,70 @@ class Across {
     b = fma(by.s, x, by.c * y);
   }
 
-  void move_inside(uint32_t step) {
-    const Value mask = word(step);
-    for (uint32_t i = 0; i < rows; ++i) x_[i] = k_.subgroup_shuffle_xor(x_[i], mask);
-    for (uint32_t i = 0; i < 2 * rows; ++i) right_[i] = k_.subgroup_shuffle_xor(right_[i], mask);
+  void move_columns(Value step) {
     for (uint32_t i = 0; i < rows; ++i) {
-      if ((i ^ step) < i) continue;
-      const Value a = y_[i], b = y_[i ^ step];
-      y_[i] = b;
-      y_[i ^ step] = a;
-      const Value c = k_.subgroup_shuffle_xor(r_[i], mask), d = k_.subgroup_shuffle_xor(r_[i ^ step], mask);
-      r_[i] = d;
-      r_[i ^ step] = c;
+      x_[i] = k_.subgroup_shuffle_xor(x_[i], step);
+      r_[i] = k_.subgroup_shuffle_xor(r_[i], step);
     }
   }
 
+  void move_inside(uint32_t step) {
+    move_columns(word(step));
+    k_.if_(is_small_, [&] {
+      for (const std::vector<Variable>* list : {&y_, &r_})
+        for (uint32_t i = 0; i < rows; ++i) {
+          if ((i ^ step) < i) continue;
+          const Value a = (*list)[i], b = (*list)[i ^ step];
+          (*list)[i] = b;
+          (*list)[i ^ step] = a;
+        }
+    });
+  }
+
   void move_between(Value step) {
-    const uint32_t lanes = blocks_.lanes();
-    for (uint32_t i = 0; i < rows; ++i) {
-      round_.left[lane_ + 2 * i * lanes] = y_[i].get();
-      round_.left[lane_ + (2 * i + 1) * lanes] = r_[i].get();
-    }
-    for (uint32_t i = 0; i < rows; ++i) x_[i] = k_.subgroup_shuffle_xor(x_[i], step);
-    for (uint32_t i = 0; i < 2 * rows; ++i) right_[i] = k_.subgroup_shuffle_xor(right_[i], step);
+    const uint32_t lanes = blocks_.lanes() / 2;
+    move_columns(step);
+    k_.if_(is_small_, [&] {
+      for (uint32_t i = 0; i < rows; ++i) {
+        round_.left[lane_ + 2 * i * lanes] = y_[i].get();
+        round_.left[lane_ + (2 * i + 1) * lanes] = r_[i].get();
+      }
+    });
     k_.barrier();
-    const Value other = (group_ ^ (step / rows)) * block_;
-    for (uint32_t i = 0; i < rows; ++i) {
-      y_[i] = round_.left[other + column_ + 2 * i * lanes].get();
-      r_[i] = round_.left[other + (column_ ^ step) + (2 * i + 1) * lanes].get();
-    }
+    k_.if_(is_small_, [&] {
+      const Value other = (group_ ^ (step / rows)) * block_ + column_;
+      for (uint32_t i = 0; i < rows; ++i) {
+        y_[i] = round_.left[other + 2 * i * lanes].get();
+        r_[i] = round_.left[other + (2 * i + 1) * lanes].get();
+      }
+    });
   }
 
   Value second_column() { return column_ ^ word(block_ / 2); }  // where Gray's order ends
 
   void store_turns() {
-    const Value first = team_ * uint64_t{both_ * both_};
-    for (uint32_t i = 0; i < 2 * rows; ++i) {
-      const Value at = (group_ * (2 * rows) + i) * both_;
-      round_.next_turns[first + convert(at + column_, Type::u64)] = left_[i].get();
-      round_.next_turns[first + convert(at + block_ + second_column(), Type::u64)] = right_[i].get();
+    for (uint32_t i = 0; i < rows; ++i) {
+      put_turn(turn_row(i), p_[i], x_[i]);
+      put_turn(turn_row(i + rows), y_[i], r_[i]);
     }
+  }
+  void put_turn(Value row, Value first, Value second) {
+    const Value at = team_ * uint64_t{both_ * both_} + convert(row * both_, Type::u64);
+    round_.next_turns[at + convert(column_, Type::u64)] = first;
+    round_.next_turns[at + convert(second_column() + block_, Type::u64)] = second;
   }
 
   // Rounding must not make both sides of the diagonal differ: what is above it counts.
-  void store_blocks() {
+  void put_blocks() {
     const Value first = team_ * uint64_t{block_ * block_}, half = word(block_ / 2);
-    k_.barrier();
     for (uint32_t i = 0; i < rows; ++i) {
       const Value row = group_ * rows + i;
       round_.left[row * step() + column_] = p_[i].get();
       round_.right[(row ^ half) * step() + second_column()] = r_[i].get();
       round_.next_cross[first + convert(row * block_ + second_column(), Type::u64)] = x_[i].get();
     }
-    k_.barrier();
+  }
+  void store_blocks() {
     for (uint32_t i = 0; i < rows; ++i) {
       const Value row = group_ * rows + i, at = min(row, column_) * step() + max(row, column_);
       const Value x = who_.first * block_, y = who_.second * block_;
@@ -245,9 +274,9 @@ class Across {
   const Blocks& blocks_;
   uint32_t block_, both_;
   Builder& k_;
-  Value lane_, team_, limit_, column_, group_;
+  Value lane_, team_, limit_, column_, group_, is_small_;
   Meeting who_;
-  std::vector<Variable> p_, x_, y_, r_, left_, right_;
+  std::vector<Variable> p_, x_, y_, r_;
 };
 
 }  // namespace

@@ -8,7 +8,9 @@ using namespace kernel;
 namespace tiles {
 namespace {
 
-constexpr uint32_t part = 4;  // results of a lane, both ways
+// Results of a lane, both ways: of half the lanes, since fewer results for each would be bound by the reading
+// of shared memory.
+constexpr uint32_t part = 4;
 
 uint32_t square_tiles(const Blocks& blocks) { return blocks.pairs() * (blocks.pairs() + 1) / 2; }
 
@@ -18,6 +20,7 @@ class Tile {
       : round_(round), blocks_(round.blocks), block_(blocks_.block), k_(round.k), lane_(round.lane) {
     down_ = lane_ / across() * part;
     right_ = lane_ % across();
+    multiplies_ = lane_ < block_ * block_ / 4;
   }
 
   void build(Value number) {
@@ -43,24 +46,29 @@ class Tile {
         is_vector, [&] { load(round_.vectors, rows, columns); }, [&] { load(round_.from, rows, columns); });
     load_turns(column_);
     k_.barrier();
-    multiply();
+    k_.if_(multiplies_, [&] { multiply(); });
     k_.if_(
-        is_vector, [&] { store(round_.vectors, rows, columns, false); },
+        is_vector, [&] { k_.if_(multiplies_, [&] { store(round_.vectors, rows, columns, false); }); },
         [&] {
           k_.barrier();
-          for (uint32_t v = 0; v < part; ++v)
-            round_.left.store((right_ * part + v) * (step() / part) + down_ / part,
-                              k_.pack({sum(0, v), sum(1, v), sum(2, v), sum(3, v)}));
+          k_.if_(multiplies_, [&] {
+            for (uint32_t v = 0; v < part; ++v)
+              round_.left.store((right_ * part + v) * (step() / part) + down_ / part,
+                                k_.pack({sum(0, v), sum(1, v), sum(2, v), sum(3, v)}));
+          });
           load_turns(row_);
-          for (const Variable& each : sums_) each = k_.constant(blocks_.type, 0);
           k_.barrier();
-          multiply();
-          store(round_.to, columns, rows, false);
-          store(round_.to, rows, columns, true);
+          k_.if_(multiplies_, [&] {
+            for (const Variable& each : sums_) each = k_.constant(blocks_.type, 0);
+            multiply();
+            store(round_.to, columns, rows, false);
+            store(round_.to, rows, columns, true);
+          });
         });
   }
 
-  uint32_t across() const { return 2 * block_ / part; }
+  uint32_t across() const { return 2 * block_ / part; }                   // vectors of 4 in a row of a tile
+  uint32_t vectors() const { return block_ * block_ / blocks_.lanes(); }  // of a tile, for each lane
   uint32_t step() const { return round_.step(); }
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value sum(uint32_t u, uint32_t v) const { return sums_[u * part + v]; }
@@ -84,15 +92,16 @@ class Tile {
   }
 
   void load(const Array& from, const Meeting& rows, const Meeting& columns) {
-    for (uint32_t i = 0; i < part; ++i) {
+    for (uint32_t i = 0; i < vectors(); ++i) {
       const Value e = lane_ + i * blocks_.lanes(), row = e / across(), column = e % across();
       round_.left.store(row * (step() / part) + column,
                         from.load_vector(place_of(rows, columns, row, column), 4));
     }
   }
   void load_turns(Value pair) {
-    const Value from = (round_.which * blocks_.pairs() + convert(pair, Type::u64)) * uint64_t{block_ * block_};
-    for (uint32_t i = 0; i < part; ++i) {
+    const Value from =
+        (round_.which * blocks_.pairs() + convert(pair, Type::u64)) * uint64_t{block_ * block_};
+    for (uint32_t i = 0; i < vectors(); ++i) {
       const Value e = lane_ + i * blocks_.lanes(), row = e / across(), column = e % across();
       round_.right.store(row * (step() / part) + column,
                          round_.turns.load_vector(from + convert(e, Type::u64), 4));
@@ -129,7 +138,7 @@ class Tile {
   void put_cross(const Meeting& who) {
     const uint64_t square = uint64_t{block_} * block_;
     const Value first = (round_.which * blocks_.pairs() + convert(row_, Type::u64)) * square;
-    for (uint32_t i = 0; i < part; ++i) {
+    for (uint32_t i = 0; i < vectors(); ++i) {
       const Value e = lane_ + i * blocks_.lanes(), row = e / block_, column = e % block_;
       const Value x = who.first * block_ + row, y = who.second * block_ + column;
       const Value value = round_.cross[first + convert(e, Type::u64)];
@@ -142,7 +151,7 @@ class Tile {
   const Blocks& blocks_;
   uint32_t block_;
   Builder& k_;
-  Value lane_, row_, column_, down_, right_;
+  Value lane_, row_, column_, down_, right_, multiplies_;
   std::vector<Variable> sums_;
 };
 

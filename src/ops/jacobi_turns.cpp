@@ -25,11 +25,19 @@ Value goes_on(Builder& k, const Array& state) {
 double shortest_column(Type type) {
   const bool is_wide = type == Type::f64;
   const double least = is_wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
-  const double unit = is_wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  const double unit =
+      is_wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   return 30 * std::sqrt(least / unit);
 }
 
 // Of two columns with a and b on the diagonal and g beside it, that makes g zero.
+// A power of 2 that brings x near 1, so that squares neither vanish nor overflow.
+static Value scale_for(Value x) {
+  if (x.type() == Type::f64) return 1 / max(x, x.like(std::numeric_limits<double>::min()));
+  const Value bits = bitcast(x, Type::u32), exponent = bits & bits.like(0x7f800000U);
+  return bitcast(bits.like(0x7f000000U) - min(exponent, bits.like(0x7e800000U)), Type::f32);
+}
+
 Rotation rotation_for(Value a, Value b, Value g, Value limit, bool relative) {
   const Value most = relative ? limit * (sqrt_device(abs(a)) * sqrt_device(abs(b))) : limit;
   Value turns = abs(g) > most;
@@ -37,11 +45,12 @@ Rotation rotation_for(Value a, Value b, Value g, Value limit, bool relative) {
     const double shortest = shortest_column(g.type());
     turns = turns && min(abs(a), abs(b)) > shortest * shortest;
   }
-  const Value safe = select(turns, g, g.like(1));
-  const Value zeta = (b - a) / (2 * safe);
-  const Value root = sqrt_device(fma(zeta, zeta, zeta.like(1)));
-  const Value t = select(zeta < 0, zeta.like(-1), zeta.like(1)) / (abs(zeta) + root);
-  const Value near = 1 / sqrt_device(fma(t, t, t.like(1))), near_s = near * t;
+  // Of the angle's double, d and h are cosine and sine but for their length: two roots and no other division.
+  const Value by = relative ? scale_for(max(abs(b - a), abs(g))) : g.like(1);
+  const Value d = (b - a) * by, h = select(turns, g, g.like(1)) * (2 * by);
+  const Value length = 1 / sqrt_device(fma(d, d, h * h));
+  const Value square = fma(abs(d) * 0.5, length, d.like(0.5)), root = 1 / sqrt_device(square);
+  const Value near = square * root, near_s = select(d < 0, -h, h) * (0.5 * length) * root;
   // Thousands of rotations must not shrink or stretch what they turn: c c + s s is 1 but for rounding.
   const Value excess = fma(near_s, near_s, fma(near, near, near.like(-1))) * -0.5;
   const Value c = fma(near, excess, near), s = fma(near_s, excess, near_s);
@@ -120,8 +129,7 @@ class Inside {
     k_.for_(lane_, word(block_ * block_), word(blocks_.lanes()), [&](Value e) {
       const Value pair = e / block_;  // of both blocks
       const Value half = pair / (block_ / 2);
-      const Value both = angles_.load_vector(pair, 2);
-      f(half * block_ * step(), meeting(round, pair % (block_ / 2), block_), e % block_, {both[0], both[1]});
+      f(half * block_ * step(), meeting(round, pair % (block_ / 2), block_), e % block_, angle(pair));
     });
   }
 
@@ -136,19 +144,42 @@ class Inside {
     });
     k_.barrier();
     each_pair(round, [&](Value first, Meeting who, Value other, Rotation by) {
-      for (const Array& of : {small_, turned_})
-        rotate(of, first + other * step() + who.first, first + other * step() + who.second, by);
+      rotate(turned_, first + other * step() + who.first, first + other * step() + who.second, by);
     });
-    k_.barrier();
-    each_pair(round, [&](Value first, Meeting who, Value other, Rotation by) {
-      rotate(small_, first + who.first * step() + other, first + who.second * step() + other, by);
+    // Where two pairs meet, four numbers are turned from both sides.
+    const uint32_t pairs = block_ / 2;
+    k_.for_(lane_, word(2 * pairs * pairs), word(blocks_.lanes()), [&](Value e) {
+      const Value half = e / (pairs * pairs), down = e / pairs % pairs, right = e % pairs;
+      const Meeting rows = meeting(round, down, block_), columns = meeting(round, right, block_);
+      const Rotation by_row = angle(half * pairs + down), by_column = angle(half * pairs + right);
+      const Value top = half * (block_ * step());
+      const Value upper = top + rows.first * step(), lower = top + rows.second * step();
+      const Value places[] = {upper + columns.first, upper + columns.second, lower + columns.first,
+                              lower + columns.second};
+      Value x[4];
+      for (int i = 0; i < 4; ++i) x[i] = small_[places[i]];
+      turn(x[0], x[1], by_column);
+      turn(x[2], x[3], by_column);
+      turn(x[0], x[2], by_row);
+      turn(x[1], x[3], by_row);
+      for (int i = 0; i < 4; ++i) small_[places[i]] = x[i];
     });
     k_.barrier();
   }
+  Rotation angle(Value at) {
+    const Value both = angles_.load_vector(at, 2);
+    return {both[0], both[1]};
+  }
+  static void turn(Value& a, Value& b, const Rotation& by) {
+    const Value x = a, y = b;
+    a = fma(by.c, x, -(by.s * y));
+    b = fma(by.s, x, by.c * y);
+  }
   static void rotate(const Array& of, Value at_x, Value at_y, const Rotation& by) {
-    const Value x = of[at_x], y = of[at_y];
-    of[at_x] = fma(by.c, x, -(by.s * y));
-    of[at_y] = fma(by.s, x, by.c * y);
+    Value x = of[at_x], y = of[at_y];
+    turn(x, y, by);
+    of[at_x] = x;
+    of[at_y] = y;
   }
 
   const Blocks& blocks_;
@@ -171,7 +202,7 @@ static uint32_t block_for(const FactorPlan& plan, const Limits& limits) {
   for (const uint32_t block : {32U, 16U, 8U}) {
     const uint64_t tile = uint64_t{2 * block} * (2 * block + 4) * size_of(plan.type);
     if (block <= limits.subgroup_size && 2 * tile + 4 * block * size_of(plan.type) <= limits.shared_bytes &&
-        block * block / 4 <= limits.max_lanes)
+        block * block / 2 <= limits.max_lanes)
       return block;
   }
   return 0;
