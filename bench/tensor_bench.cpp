@@ -506,22 +506,23 @@ void while_over(const Bench& bench, const std::string& work, const Shape& shape,
 
 void while_loops(const Bench& bench) {
   const auto wave = [](const Tensor& x) { return x * 0.999f + sin(x) * 1e-3f; };
-  for (const int64_t n : {256, 1000, 4096, 65536})
+  for (const int64_t n : {256, 1000, 4096, 16384, 65536})
     while_over(bench, fmt::format("while_1000_{}", n), {n}, wave);
   const auto unit = [](const Tensor& x) { return x / sqrt(sum(x * x)) + 1e-3f; };
   while_over(bench, "while_1000_unit_256", {256}, unit);
-  bench.function(
-      "while_1000_matvec_64",
-      [] {
-        return Tensors{normal({64, 64}), normal({64})};
-      },
-      [](const Tensors& x) {
-        return while_loop([](const Tensors& s) { return s[0] < 1000; },
-                          [&](const Tensors& s) {
-                            return Tensors{s[0] + 1, tanh(dot(x[0], s[1]))};
-                          },
-                          {counter(), x[1]})[1];
-      });
+  for (const int64_t n : {16, 64, 128, 256, 512})
+    bench.function(
+        fmt::format("while_1000_matvec_{}", n),
+        [&] {
+          return Tensors{normal({n, n}), normal({n})};
+        },
+        [](const Tensors& x) {
+          return while_loop([](const Tensors& s) { return s[0] < 1000; },
+                            [&](const Tensors& s) {
+                              return Tensors{s[0] + 1, tanh(dot(x[0], s[1]))};
+                            },
+                            {counter(), x[1]})[1];
+        });
   // Steps of Newton's iteration for a root that moves, so that it goes on.
   bench.function(
       "while_10000_newton", [] { return Tensors{tensor(2.0f)}; },

@@ -381,6 +381,37 @@ TEST_P(LoopOn, RandomLoopsAreTheirRounds) {
   }
 }
 
+// Products whose terms lanes may share: a vector and a matrix from both sides, rows, and single numbers.
+TEST_P(LoopOn, ProductsInRounds) {
+  RandomSource random(7);
+  for (const DType type : {DType::f32, DType::f64, DType::c64, DType::i32, DType::bf16})
+    for (const int64_t n : {1, 16, 33, 64, 130}) {
+      if (n != 33 && type != DType::f32) continue;
+      const auto scaled = [&](const Tensor& x) {
+        return is_integer(type) ? x : x / static_cast<double>(2 * n);
+      };
+      const auto body = [&](const Tensors& s, const Tensor& w) -> Tensors {
+        const Tensor product = scaled(dot(s[1], s[1]));
+        return {s[0] + 1, scaled(dot(w, s[1])) + product, scaled(dot(s[2], w)) * 2, scaled(product + s[3])};
+      };
+      const Stored w = random.tensor(type, {n, n}), x = random.tensor(type, {n}),
+                   y = random.tensor(type, {3, n});
+      const auto make = [](const Stored& of) { return from_bytes(of.type, of.shape, of.bytes); };
+      const auto start = [&] { return Tensors{counter(), make(x), make(y), sum(make(x))}; };
+      set_default_device(Device::open("cpu"));
+      Tensors want = start();
+      const Tensor by_host = make(w);
+      for (int round = 0; round < 3; ++round) eval_all(want = body(want, by_host));
+      set_default_device(device_);
+      const Tensor given = make(w);
+      const Tensors got = while_loop([](const Tensors& s) { return s[0] < 3; },
+                                     [&](const Tensors& s) { return body(s, given); }, start());
+      RandomLoop loop;
+      loop.state = {w};
+      EXPECT_EQ(difference(loop, got, want), "") << name_of(type) << " of " << n;
+    }
+}
+
 // A loop that makes a round too many is found, whatever was drawn, where there is a state that changes.
 TEST(LoopFuzz, AFaultIsFound) {
   set_default_device(Device::open("cpu"));

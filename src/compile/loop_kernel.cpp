@@ -47,7 +47,8 @@ class LoopWriter {
         inside_(inside),
         outside_(outside),
         k_(name_for(name, plan), kernel::Team::many(lanes_for(plan, inside.target.limits))),
-        arguments_(k_) {}
+        arguments_(k_),
+        rooms_(k_, lanes_for(plan, inside.target.limits), inside.target) {}
 
   Launch write(int64_t length, bool reverse) {
     declare();
@@ -84,7 +85,8 @@ class LoopWriter {
     if (flag_) arguments_.tensor(*flag_, Access::write);
     give_homes();
     declare_given();
-    for (const Group* group : plan_.order) pieces_.emplace_back(*group, inside_, k_, arguments_, false);
+    for (const Group* group : plan_.order)
+      pieces_.emplace_back(*group, inside_, k_, arguments_, rooms_, false);
   }
 
   void give_homes() {
@@ -315,6 +317,7 @@ class LoopWriter {
   Workshop &inside_, &outside_;
   Builder k_;
   Arguments arguments_;
+  DotRooms rooms_;
   Value begin_, count_;
   uint64_t shared_bytes_ = 0;
   std::vector<Piece> pieces_;

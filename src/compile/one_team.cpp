@@ -65,8 +65,9 @@ Launch one_team_launch(std::span<const Group* const> groups, Workshop& shop) {
             kernel::Team::many(lanes / 32 * 32));
   Arguments arguments(k);
   declare_shared(groups, shop, arguments);
+  DotRooms rooms(k, lanes / 32 * 32, shop.target);
   std::vector<Piece> pieces;
-  for (const Group* group : groups) pieces.emplace_back(*group, shop, k, arguments).declare();
+  for (const Group* group : groups) pieces.emplace_back(*group, shop, k, arguments, rooms).declare();
   for (Piece& piece : pieces) piece.write();
   return {k.finish(), 1, arguments.bindings()};
 }

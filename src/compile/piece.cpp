@@ -4,13 +4,16 @@ namespace adit::compile {
 
 using kernel::Type;
 
-Piece::Piece(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments, bool may_widen)
+Piece::Piece(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments, DotRooms& rooms,
+             bool may_widen)
     : group_(group), shop_(shop), k_(k) {
-  if (group.form == Group::Form::rows)
+  if (group.form == Group::Form::rows) {
     rows_ = std::make_unique<RowsInside>(group, shop, k, arguments, may_widen);
-  else
-    loop_ =
-        std::make_unique<Writer>(k, arguments, shop.partition, group, index_type_for(group, shop.partition));
+    return;
+  }
+  loop_ =
+      std::make_unique<Writer>(k, arguments, shop.partition, group, index_type_for(group, shop.partition));
+  dots_ = std::make_unique<SplitDots>(group, shop.partition, rooms);
 }
 
 void Piece::declare() { declare_arguments(writer(), group_, shop_.partition); }
@@ -28,9 +31,14 @@ void Piece::write(const Keep& keep) {
 
 void Piece::write_loop(const Keep& keep) {
   const Shape& shape = group_.roots[0]->shape;
+  if (is_known_to_all(group_))
+    dots_->fix_whole(*loop_);
+  else
+    dots_->write_parts(*loop_);
   if (!keep || !is_known_to_all(group_)) {
     k_.each(k_.constant(Type::u32, element_count(shape)), [&](Value i) {
       const Writer::Scope scope(*loop_);
+      if (!is_known_to_all(group_)) dots_->fix_sums(*loop_, i);
       store_roots(*loop_, group_, Index(k_, shape, convert(i, loop_->index_type())));
     });
     return;

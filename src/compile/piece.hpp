@@ -6,6 +6,7 @@
 
 #include "compile/launch.hpp"
 #include "compile/rows.hpp"
+#include "compile/split_dot.hpp"
 
 namespace adit::compile {
 
@@ -15,7 +16,8 @@ using Keep = std::function<bool(const Node&, const Scalar&)>;
 class Piece {
  public:
   // `may_widen`: as of RowsInside.
-  Piece(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments, bool may_widen = true);
+  Piece(const Group& group, Workshop& shop, kernel::Builder& k, Arguments& arguments, DotRooms& rooms,
+        bool may_widen = true);
   // Before any block of the kernel is opened.
   void declare();
   // Without `keep` every result goes to its memory, and lanes have each other's results from there alone.
@@ -33,6 +35,7 @@ class Piece {
   Workshop& shop_;
   kernel::Builder& k_;
   std::unique_ptr<Writer> loop_;
+  std::unique_ptr<SplitDots> dots_;
   std::unique_ptr<RowsInside> rows_;
 };
 

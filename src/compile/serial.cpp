@@ -103,15 +103,17 @@ Scalar multiply_add(const Scalar& a, const Scalar& b, const Scalar& sum) {
 
 }  // namespace
 
+Scalar dot_term(Writer& writer, const Node& node, const Index& at, Value r, const Scalar& sum) {
+  return multiply_add(writer.read(graph::node_of(node.operands[0]), dot_operand(node, 0, at, r)),
+                      writer.read(graph::node_of(node.operands[1]), dot_operand(node, 1, at, r)), sum);
+}
+
 Scalar serial_dot(Writer& writer, const Node& node, const Index& at) {
   kernel::Builder& k = writer.builder();
   const Type type = compute_type(node.type);
   const bool is_pair = is_complex(node.type);
   const int64_t count = contracted_count(node);
-  const auto term = [&](Value r, const Scalar& sum) {
-    return multiply_add(writer.read(graph::node_of(node.operands[0]), dot_operand(node, 0, at, r)),
-                        writer.read(graph::node_of(node.operands[1]), dot_operand(node, 1, at, r)), sum);
-  };
+  const auto term = [&](Value r, const Scalar& sum) { return dot_term(writer, node, at, r, sum); };
   Scalar sum{k.constant(type, 0), is_pair ? k.constant(type, 0) : Value(), is_pair};
   if (count <= unroll_limit) {
     for (int64_t r = 0; r < count; ++r) sum = term(writer.number(r), sum);
