@@ -34,11 +34,13 @@ bool is_direct(const ops::ConvShape& shape) {
   return shape.filters < few_filters && shape.steps() <= few_steps;
 }
 
-// Lanes of a CPU read side by side only where none of them leaves x.
-bool leaves_x(const ops::ConvShape& shape) {
+// Gradients of kernels on a GPU have many steps and few windows: an x with its padding in memory makes what
+// they read of it a sum of what a window adds and what a step adds. Not where that would be a far larger x.
+bool pads_on_gpu(const ops::ConvShape& shape) {
+  double growth = 1;
   for (const ops::ConvAxis& axis : shape.axes)
-    if (axis.leaves_x() || axis.spread != 1) return true;
-  return false;
+    growth *= static_cast<double>(axis.most() - axis.least() + 1) / static_cast<double>(axis.input);
+  return shape.runs_along_steps() && !shape.is_within_x() && growth <= 2;
 }
 
 // The same convolution of a larger x, whose padding lies in memory.
@@ -183,7 +185,9 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
   if (const auto axis = axis_with_gaps(graph::windows_of(node)))
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
-  const bool pads = direct && !target.gpu && leaves_x(conv) && !ops::has_plane_conv(conv, node.type);
+  // Lanes of a CPU read side by side only where none of them leaves x.
+  const bool pads = target.gpu ? !direct && pads_on_gpu(conv)
+                               : direct && !conv.is_within_x() && !ops::has_plane_conv(conv, node.type);
   return pads ? of_padded(node, x[0], x[1]) : Tensor();
 }
 

@@ -35,6 +35,10 @@ struct ConvShape {
   int64_t steps() const { return channels * windows(); }  // products of one result
   int64_t x_count() const { return batch * groups * channels * inputs(); }
   int64_t results() const { return batch * groups * filters * outputs(); }
+  // More neighbours in x are steps of one sum than windows: lanes then read along the steps, as do gradients
+  // of kernels, whose windows are as large as results.
+  bool runs_along_steps() const { return windows() > outputs(); }
+  bool is_within_x() const;   // no window leaves x, which has no gaps
   bool fits_32_bits() const;  // places along each axis, and everything but x and the results
 };
 

@@ -52,6 +52,7 @@ class Column {
     Value plane = convert(image, index_type_);
     if (conv.groups > 1) plane = plane * plane.like(conv.groups) + convert(group, index_type_);
     base_ = plane * plane.like(conv.channels * conv.inputs());
+    if (conv.is_within_x()) base_ = base_ + offset_of(first_);
   }
 
   MatmulHooks::Element at(Value tile, Value line) const {
@@ -60,7 +61,10 @@ class Column {
     const Step step = step_at(tile, line);
     if (!channels_last_ && conv_.steps() % block_k_ != 0)
       require(tile * block_k_ + line < narrow(conv_.steps()));
-    Value index = base_ + convert(step.channel, index_type_) * base_.like(conv_.inputs());
+    const Value channel = convert(step.channel, index_type_) * base_.like(conv_.inputs());
+    // What a step adds is the same for all columns, and computed once for those of a lane.
+    if (conv_.is_within_x()) return guarded(base_ + (channel + offset_of(distances(step))), inside);
+    Value index = base_ + channel;
     int64_t pitch = 1;
     for (size_t i = 3; i-- > 0;) {
       const ConvAxis& axis = conv_.axes[i];
@@ -75,6 +79,11 @@ class Column {
       if (axis.input > 1) index = index + convert(place, index_type_) * index.like(pitch);
       pitch *= axis.input;
     }
+    return guarded(index, inside);
+  }
+
+ private:
+  static MatmulHooks::Element guarded(Value index, const std::optional<Value>& inside) {
     MatmulHooks::Element element{index, {}, inside.has_value()};
     if (inside) {
       element.inside = *inside;
@@ -82,13 +91,28 @@ class Column {
     }
     return element;
   }
-
- private:
+  // Of places along the axes, from the first element of a channel.
+  Value offset_of(const std::array<Value, 3>& places) const {
+    Value offset = base_.like(0);
+    int64_t pitch = 1;
+    for (size_t i = 3; i-- > 0;) {
+      if (conv_.axes[i].input > 1) offset = offset + convert(places[i], index_type_) * base_.like(pitch);
+      pitch *= conv_.axes[i].input;
+    }
+    return offset;
+  }
   // A step of k: a channel, and an element of the window.
   struct Step {
     Value channel;
     std::array<Value, 3> window;
   };
+
+  std::array<Value, 3> distances(const Step& step) const {
+    std::array<Value, 3> list = step.window;
+    for (size_t i = 0; i < 3; ++i)
+      if (conv_.axes[i].dilation != 1) list[i] = list[i] * list[i].like(conv_.axes[i].dilation);
+    return list;
+  }
 
   Step taken_apart(Value channel, Value window) const {
     Step step{channel, {}};
@@ -141,6 +165,11 @@ class Column {
 
 }  // namespace conv_map
 
+bool ConvShape::is_within_x() const {
+  return std::none_of(axes.begin(), axes.end(),
+                      [](const ConvAxis& axis) { return axis.leaves_x() || axis.spread != 1; });
+}
+
 bool ConvShape::fits_32_bits() const {
   using conv_map::most_of_32_bits;
   for (const ConvAxis& axis : axes)
@@ -160,11 +189,12 @@ ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limit
   plan.shape.batch = conv_map::narrow(conv.groups);
   plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.steps());
   plan.shape.mapped = true;
+  plan.shape.transpose_b = conv.runs_along_steps() && conv.is_within_x();
   plan.tiling = choose_tiling(plan.shape, limits);
   // Kernels are turned first, which is cheap where they are small.
   constexpr int64_t most_turned = 1024;
-  plan.channels_last =
-      conv.windows() > 1 && conv.windows() <= most_turned && conv.channels % plan.tiling.block_k == 0;
+  plan.channels_last = !plan.shape.transpose_b && conv.windows() > 1 && conv.windows() <= most_turned &&
+                       conv.channels % plan.tiling.block_k == 0;
   return plan;
 }
 

@@ -23,7 +23,9 @@ struct MatmulShape {
   bool transpose_a = false, transpose_b = false;
   // Elements from one matrix of the batch to the next; 0: all share one. The results lie one after the other.
   uint64_t a_stride = 0, b_stride = 0;
-  bool mapped = false;      // b is no matrix in memory: the hooks say where its elements are (tiled)
+  // b is no matrix in memory: the hooks say where its elements are (tiled); lanes read it along k where it is
+  // transposed.
+  bool mapped = false;
   uint32_t alignment = 16;  // bytes that the addresses of all buffers are multiples of
 };
 

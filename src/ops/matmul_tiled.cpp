@@ -144,13 +144,13 @@ class Tiled {
   std::vector<MatmulHooks::Column> columns_of(const Stager& stager, const TeamWork& work) {
     std::vector<MatmulHooks::Column> columns;
     if (!shape_.mapped) return columns;
-    const bool shared = lanes_ % t_.block_n == 0;
+    const bool along_k = tile_b_.operand.along_k, shared = !along_k && lanes_ % t_.block_n == 0;
     for (const Slot& slot : stager.slots()) {
       if (shared && !columns.empty()) {
         columns.push_back(columns[0]);
         continue;
       }
-      Value column = work.column + slot.within;
+      Value column = work.column + (along_k ? slot.line : slot.within);
       if (shape_.n % t_.block_n != 0) column = kernel::min(column, column.like(shape_.n - 1));
       columns.push_back(hooks_.column(k_, work.batch, column));
     }
@@ -161,7 +161,9 @@ class Tiled {
                      Value number) {
     Loaded all;
     for (size_t i = 0; i < columns.size(); ++i) {
-      const MatmulHooks::Element element = columns[i](number, stager.slots()[i].line);
+      const Slot& slot = stager.slots()[i];
+      const MatmulHooks::Element element =
+          columns[i](number, tile_b_.operand.along_k ? slot.within : slot.line);
       Value x = convert(from.load(element.index), compute_);
       if (element.guarded) x = select(element.inside, x, 0);
       all.push_back({x});
