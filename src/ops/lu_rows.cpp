@@ -229,6 +229,7 @@ class Panel {
     }
   }
 
+  // More than any position, even than one and a subgroup's number in its last byte.
   static constexpr uint32_t nowhere = (1U << 24) - 1;
   uint32_t n_;
   bool complex_, alone_;  // alone: a panel that is the whole matrix
@@ -358,7 +359,8 @@ Sizes sizes_for(const FactorPlan& plan, const Limits& limits) {
   const uint32_t each = (plan.n + lanes - 1) / lanes;
   // Lanes of small subgroups are a software device's, which compiles long programs for minutes.
   const bool is_small = subgroup < 16;
-  for (const uint32_t widest : {32U, 16U, 8U}) {
+  for (const uint32_t widest : {64U, 32U, 16U, 8U}) {
+    if (widest == 64 && plan.n > widest) continue;  // pays only where it is the whole matrix
     if (is_small && widest > 8 && plan.n > 16) continue;
     const uint32_t multiple = std::max(vectors.count(), 4U);
     const uint32_t columns = std::min(widest, (plan.n + multiple - 1) / multiple * multiple);
