@@ -128,12 +128,10 @@ class RepeatedSteps {
   Location flag;
   uint32_t most = 0;
   float enough = 0;
-  std::shared_ptr<std::atomic<uint32_t>> likely;  // times, as the last run took; 0: the host looks each time
+  std::shared_ptr<std::atomic<uint32_t>> likely;  // times, as the last run took
 
   void operator()(Run& run) const {
-    const uint32_t ahead = likely->load(std::memory_order_relaxed);
-    const Found found = ahead ? look_late(run, ahead) : look_each_time(run);
-    if (found.extra) perform(run, extra);
+    if (sweep(run).extra) perform(run, extra);
   }
 
  private:
@@ -142,26 +140,15 @@ class RepeatedSteps {
   }
   Found look(Run& run, uint32_t times) const {
     Found found;
-    run.device().read(run.buffer(flag), &found, flag.bytes);
+    run.device().read(run.buffer(flag), &found, sizeof found);
     log_debug("{}: {} times, {:.3g} is left, {} is enough", name, times, found.worst, enough);
-    return found;
-  }
-
-  Found look_each_time(Run& run) const {
-    Found found;
-    for (uint32_t i = 1; i <= most; ++i) {
-      run.device().fill(run.buffer(flag), 0);
-      perform(run, again);
-      found = look(run, i);
-      if (!(found.worst > enough)) break;
-    }
-    perform(run, then);
     return found;
   }
 
   // A look costs more than a time that does nothing, so there should be one: after what the last run took.
   // What follows is queued before it, and again if there was more to do.
-  Found look_late(Run& run, uint32_t ahead) const {
+  Found sweep(Run& run) const {
+    const uint32_t ahead = likely->load(std::memory_order_relaxed);
     Found found;
     for (uint32_t times = 0; times < most;) {
       const uint32_t more = times == 0 ? std::min(ahead, most) : 2;
@@ -198,7 +185,7 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
     steps.then = steps_of(then, location_of);
     steps.extra = steps_of(extra, location_of);
     steps.flag = location_of(*repeated.flag);
-    steps.flag.bytes = repeated.likely ? 16 : 8;
+    steps.flag.bytes = sizeof(Found);
     steps.most = repeated.most;
     steps.enough = repeated.enough;
     steps.likely = std::make_shared<std::atomic<uint32_t>>(repeated.likely);

@@ -62,15 +62,14 @@ using OnHost = std::function<void(const std::vector<std::byte*>&)>;
 Work host_work(std::string name, const std::vector<const Node*>& tensors, OnHost f);
 // The same for another device: the first `given` tensors travel to the host, the others back.
 Work travelling_work(std::string name, const std::vector<const Node*>& tensors, size_t given, OnHost f);
-// Kernels that are run again until the f32 in `flag`, which is cleared before, is small enough; then those
-// that follow, and `extra` where the u32 after that f32 is not 0. The host reads both once a time, or, where
-// a number of times is `likely`, first after as many (ops/factor_passes.hpp).
+// Kernels that are run again until the f32 in `flag` is small enough, as FactorRepeat has it; then those that
+// follow, and `extra` where the u32 after that f32 is not 0. The host looks first after as many times as are
+// likely.
 struct Repeated {
   std::vector<Launch> again, then, extra;
   const Node* flag = nullptr;
-  uint32_t most = 0;
+  uint32_t most = 0, likely = 1;
   float enough = 0;
-  uint32_t likely = 0;
 };
 Work repeated_work(std::string name, Repeated repeated, Device& device);
 // A driver that ends loops early would give wrong numbers without a word: an error instead.

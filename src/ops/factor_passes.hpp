@@ -24,16 +24,13 @@ struct FactorScratch {
   uint64_t bytes = 0;
 };
 
-// Passes that are taken again until a number, the bits of an f32, is small enough.
+// Passes that are taken again until a number, the bits of an f32, is small enough. They clear it themselves,
+// do nothing once it is small, and count how often they did something, so nobody has to look each time.
 struct FactorRepeat {
   uint32_t first = 0, count = 0;  // 0: none is
-  uint8_t flag = 0;               // the tensor, 8 bytes, cleared before each time
-  uint32_t most = 0;
+  uint8_t flag = 0;               // the tensor: that number, FactorExtra's, the passes' own, how often
+  uint32_t most = 0, likely = 1;  // times
   double enough = 0;
-  // Not 0: the passes clear the flag, 16 bytes, themselves, do nothing once its number is small enough, and
-  // count in its last word how often they did something. So nobody has to look each time: about as often as
-  // this.
-  uint32_t likely = 0;
 };
 
 // Passes, the last ones, that are taken only where the second number of the flag, a u32, is not 0 in the end.

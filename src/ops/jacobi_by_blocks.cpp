@@ -389,7 +389,7 @@ class Passes {
     // Of random matrices: 8 sweeps of 100 columns, 9 of 256, 11 of 1024; of products of columns two more.
     const auto likely = static_cast<uint32_t>(std::bit_width(shape.columns()) + (shape.hermitian ? 0 : 2));
     const float enough = shape.hermitian ? 32 : 4;  // rotations leave what rounding puts there
-    made.repeat = {.first = passes(), .flag = state, .most = most_sweeps, .enough = enough, .likely = likely};
+    made.repeat = {.first = passes(), .flag = state, .most = most_sweeps, .likely = likely, .enough = enough};
     made.passes.push_back({add(begun(enough)), 1, {state}});
   }
   void end_repeat() {
