@@ -199,6 +199,7 @@ class Compiler {
 std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& target) {
   return simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
     if (node.op == Op::conv) return conv_on(node, operands, target);
+    if (node.op == Op::fft || node.op == Op::ifft) return fft_on(node, operands, target);
     return has_attention_kernel(node, target) ? Tensor() : lowered_attention(node, operands);
   });
 }

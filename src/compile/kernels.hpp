@@ -47,6 +47,8 @@ std::vector<Work> sort_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device);
 // What a convolution becomes before it is cut into kernels; nothing where it stays what it is.
+// Null: it has kernels of its own; else the same by others.
+Tensor fft_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
 Tensor conv_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
 std::vector<Work> attention_work(const Node& node, Device& device);
 // Whether the device has a kernel for this attention; else it is made of products.

@@ -107,6 +107,8 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering&
       return graph::make_node(Op::transpose, node.type, node.shape, {base}, graph::AxisList{both});
     }
     case Op::dot: return in_product_form(node, x);
+    case Op::fft:
+    case Op::ifft: return lowering ? lowering(node, x) : Tensor();
     case Op::attention: return lowering ? lowering(node, x) : lowered_attention(node, x);
     case Op::conv:
       return lowering ? lowering(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));

@@ -1,6 +1,7 @@
 #include "ops/fft.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -131,8 +132,54 @@ FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_
   return pass;
 }
 
+// --- Lengths with large primes -----------------------------------------------------------------------------
+uint64_t longest_of(const FftPlan& plan) {
+  return std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type)));
+}
+// Of a convolution: few odd factors, so that lanes have as much to do as each other.
+uint64_t convolved_length(uint64_t n) {
+  uint64_t best = std::bit_ceil(2 * n - 1);
+  for (const uint64_t odd : {3, 5, 7, 9, 15})
+    for (uint64_t length = 16 * odd; length < best; length *= 2)
+      if (length >= 2 * n - 1) best = length;
+  return best;
+}
+
+Fft by_chirp(const FftPlan& plan) {
+  FftPass pass;
+  pass.type = plan.type;
+  pass.fused = plan.fused;
+  pass.length = convolved_length(plan.length);
+  pass.chirp = plan.length;
+  pass.radices = radices_of(pass.length, true);
+  FftPass kernel = pass;
+  kernel.of_chirp = true;
+  kernel.numbers = pass.length;
+  kernel.scale = 1 / static_cast<double>(pass.length);
+  kernel.columns.push_back({1, 1, 1, 0});
+  pass.numbers = plan.outer * plan.length * plan.inner;
+  pass.in = pass.out = plan.inner;
+  pass.swap_in = pass.swap_out = plan.inverse;
+  if (plan.inverse) pass.scale = 1 / static_cast<double>(plan.length);
+  add(pass.columns, {plan.inner, 1, 1, 0});
+  add(pass.columns, {plan.outer, plan.length * plan.inner, plan.length * plan.inner, 0});
+  if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0});
+  Fft made;
+  made.scratch = pass.length;
+  made.launches.push_back(fft_in_teams(kernel, plan.lanes, plan.shared_bytes));
+  made.launches.back().to = 2;
+  made.launches.push_back(fft_in_teams(pass, plan.lanes, plan.shared_bytes));
+  made.launches.back().with = 2;
+  return made;
+}
+
 }  // namespace
 }  // namespace fft_plan
+
+bool has_fft(const FftPlan& plan) {
+  if (fft_is_smooth(plan.length) || plan.outer * plan.length * plan.inner == 0) return true;
+  return plan.by_teams && fft_plan::convolved_length(plan.length) <= fft_plan::longest_of(plan);
+}
 
 uint64_t FftPass::column_count() const {
   uint64_t count = 1;
@@ -150,10 +197,10 @@ bool fft_is_smooth(uint64_t length) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!fft_is_smooth(plan.length))
-    throw Error(ErrorKind::internal, "[fft] length: expected no prime factor above 13");
+  if (!has_fft(plan)) throw Error(ErrorKind::internal, "[fft] length: expected no prime factor above 13");
+  if (!fft_is_smooth(plan.length)) return fft_plan::by_chirp(plan);
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
-  made.has_scratch = lengths.size() > 1;
+  if (lengths.size() > 1) made.scratch = plan.outer * plan.length * plan.inner;
   for (size_t i = 0; i < lengths.size(); ++i) {
     const FftPass pass = fft_plan::pass_of(plan, lengths, i);
     FftLaunch launch =

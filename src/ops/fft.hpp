@@ -16,26 +16,30 @@ namespace adit::ops {
 struct FftPlan {
   kernel::Type type = kernel::Type::f32;      // of the parts of a number
   bool inverse = false;                       // divided by the length
-  uint64_t outer = 1, length = 1, inner = 1;  // the length has no prime factor above fft_largest_prime
+  uint64_t outer = 1, length = 1, inner = 1;  // see has_fft
   bool by_teams = false;                      // a GPU's teams; else lanes that have a column each
   bool fused = false;                         // the device's fma is one operation
   uint32_t lanes = 1;                         // of a CPU's vectors, or the most of a team
   uint32_t shared_bytes = 0;                  // of a team
 };
 
-// Lengths with larger prime factors are for others to take apart.
+// Lengths with larger prime factors, where a team has room, are a convolution with a chirp in one kernel: a
+// transform of a longer length, a product with the chirp's own transform, and a transform back. Others are
+// for others to take apart.
 inline constexpr uint64_t fft_largest_prime = 13;
 bool fft_is_smooth(uint64_t length);
 
-// Buffers of a pass by number: 0 is x, 1 the result, 2 as much memory again.
+bool has_fft(const FftPlan& plan);
+
+// Buffers of a pass by number: 0 is x, 1 the result, 2 scratch.
 struct FftLaunch {
   kernel::Program program;
   uint64_t teams = 0;
-  uint8_t from = 0, to = 1;
+  uint8_t from = 0, to = 1, with = 0;  // the last: a third buffer, 0: none
 };
 
 struct Fft {
-  bool has_scratch = false;
+  uint64_t scratch = 0;  // numbers
   std::vector<FftLaunch> launches;
 };
 

@@ -25,6 +25,10 @@ struct FftPass {
   std::vector<uint32_t> radices;  // whose product is the length
   uint64_t numbers = 0;           // in each buffer
 
+  // Numbers of a column that is transformed by a convolution with a chirp, in `length` of them; 0: it is not.
+  uint64_t chirp = 0;
+  bool of_chirp = false;  // this is the transform of that chirp, which is read from nowhere
+
   uint64_t column_count() const;
   bool is_wide() const { return numbers >= uint64_t{1} << 30; }
 };

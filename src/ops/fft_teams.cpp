@@ -74,6 +74,7 @@ class TeamWriter {
   FftLaunch launch() {
     from_ = k_.buffer("x", pass_.type, Access::read);
     to_ = k_.buffer("result", pass_.type, Access::write);
+    if (pass_.chirp > 0 && !pass_.of_chirp) kernel_ = k_.buffer("kernel", pass_.type, Access::read);
     lane_ = k_.lane();
     first_ = k_.team(index_type()) * number(shape_.tile);
     if (pass_.radices.size() > 1) {
@@ -81,17 +82,18 @@ class TeamWriter {
       real_ = k_.shared(pass_.type, static_cast<uint32_t>(length));
       if (shape_.both_parts) imaginary_ = k_.shared(pass_.type, static_cast<uint32_t>(length));
     }
-    uint64_t done = 1;
-    std::vector<Butterfly> work;
-    for (size_t s = 0; s < pass_.radices.size(); ++s) {
-      const uint32_t radix = pass_.radices[s];
-      std::vector<Butterfly> next = butterflies(s);
-      s == 0 ? load(next, radix) : exchange(work, next, s, done);
-      if (s > 0) done *= pass_.radices[s - 1];
-      for (Butterfly& b : next) transform(b, radix, done);
+    std::vector<Butterfly> work = butterflies(0);
+    load(work, pass_.radices.front());
+    run_stages(work);
+    if (pass_.chirp > 0 && !pass_.of_chirp) {
+      // Back by the same transform, with parts that have changed places.
+      for (Butterfly& b : work) multiply_by_kernel(b);
+      std::vector<Butterfly> next = butterflies(0);
+      exchange(work, next, pass_.radices.back(), pass_.radices.front(), last_done());
       work = std::move(next);
+      run_stages(work);
     }
-    for (const Butterfly& b : work) store(b, pass_.radices.back(), done);
+    for (const Butterfly& b : work) store(b, pass_.radices.back(), last_done());
     return {k_.finish(), (pass_.column_count() + shape_.tile - 1) / shape_.tile};
   }
 
@@ -165,6 +167,10 @@ class TeamWriter {
       const Place place = place_of(b);
       const Value start = place.in + index(b.along) * number(pass_.in);
       for (uint32_t r = 0; r < radix; ++r) {
+        if (pass_.chirp > 0) {
+          b.x.push_back(convolved(b.along, r * apart, apart, place.in));
+          continue;
+        }
         const Value at = start + number(r * apart * pass_.in);
         const Value pair = from_.load_vector(at, 2);
         b.x.push_back(opened(pair, pass_.swap_in));
@@ -184,6 +190,10 @@ class TeamWriter {
     const auto write = [&] {
       const Value start = place.out + index(b.along) * number(pass_.out);
       for (uint32_t r = 0; r < radix; ++r) {
+        if (pass_.chirp > 0 && !pass_.of_chirp) {
+          store_convolved(b, place.out, r, done);
+          continue;
+        }
         const Value at = start + number(r * done * pass_.out);
         to_.store(at, packed(closed(x[r], pass_.swap_out, pass_.scale)));
       }
@@ -193,7 +203,64 @@ class TeamWriter {
     k_.if_(b.is_sure ? exists : exists && b.is_there, write);
   }
 
+  // --- Convolutions with a chirp ---------------------------------------------------------------------------
+  // exp(-pi i j^2 / n); squares of places in a team's columns have room in 32 bits.
+  Complex chirp_at(Value j) const {
+    const uint64_t turns = 2 * pass_.chirp;
+    return turned(j * j % number(turns), turns, pass_.type, turns);
+  }
+  // Element `offset + along` of the column that is convolved, along < apart.
+  Complex convolved(Value along, uint64_t offset, uint64_t apart, Value start) {
+    const uint64_t n = pass_.chirp;
+    const Complex zero{k_.constant(pass_.type, 0), k_.constant(pass_.type, 0)};
+    const Value j = along + number(offset);
+    if (pass_.of_chirp) {
+      const Value distance = min(j, j.like(number(pass_.length)) - j), is_there = distance < number(n);
+      const Complex c = chirp_at(distance);
+      return {select(is_there, c.re, zero.re), select(is_there, -c.im, zero.im)};
+    }
+    if (offset >= n) return zero;
+    const bool is_sure = offset + apart <= n;
+    const Value safe = is_sure ? j : min(j, number(n - 1));
+    const Value pair = from_.load_vector(start + index(safe) * number(pass_.in), 2);
+    const Complex x = opened(pair, pass_.swap_in) * chirp_at(safe);
+    if (is_sure) return x;
+    const Value is_there = j < number(n);
+    return {select(is_there, x.re, zero.re), select(is_there, x.im, zero.im)};
+  }
+  void multiply_by_kernel(Butterfly& b) {
+    for (uint32_t r = 0; r < pass_.radices.back(); ++r) {
+      const Value pair = kernel_.load_vector(b.along + number(r * last_done()), 2);
+      const Complex y = b.x[r] * opened(pair, false);
+      b.x[r] = {y.im, y.re};
+    }
+  }
+  void store_convolved(const Butterfly& b, Value start, uint32_t r, uint64_t done) {
+    const uint64_t offset = r * done, n = pass_.chirp;
+    if (offset >= n) return;
+    const Value k = b.along + number(offset);
+    const auto write = [&] {
+      const Complex y = Complex{b.x[r].im, b.x[r].re} * chirp_at(k);
+      to_.store(start + index(k) * number(pass_.out), packed(closed(y, pass_.swap_out, pass_.scale)));
+    };
+    offset + done <= n ? write() : k_.if_(k < number(n), write);
+  }
+
   // --- Between stages --------------------------------------------------------------------------------------
+  uint64_t last_done() const { return pass_.length / pass_.radices.back(); }
+  // From the first stage's numbers to the last one's results.
+  void run_stages(std::vector<Butterfly>& work) {
+    uint64_t done = 1;
+    for (size_t s = 0; s < pass_.radices.size(); ++s) {
+      if (s > 0) {
+        std::vector<Butterfly> next = butterflies(s);
+        exchange(work, next, pass_.radices[s - 1], pass_.radices[s], done);
+        done *= pass_.radices[s - 1];
+        work = std::move(next);
+      }
+      for (Butterfly& b : work) transform(b, pass_.radices[s], done);
+    }
+  }
   void transform(Butterfly& b, uint32_t radix, uint64_t done) {
     if (done > 1) {
       const auto turns = turned_by_steps(b.along % number(done), done * radix, radix, pass_.type, done);
@@ -237,10 +304,10 @@ class TeamWriter {
     }
   }
   // From the lanes of the stage before to those of this one.
-  void exchange(const std::vector<Butterfly>& before, std::vector<Butterfly>& after, size_t stage,
-                uint64_t done) {
-    const uint32_t left = pass_.radices[stage - 1], right = pass_.radices[stage];
-    if (stage > 1) k_.barrier();  // the stage before has been read
+  void exchange(const std::vector<Butterfly>& before, std::vector<Butterfly>& after, uint32_t left,
+                uint32_t right, uint64_t done) {
+    if (is_in_use_) k_.barrier();  // what the exchange before wrote has been read
+    is_in_use_ = true;
     put(before, real_, true, left, done);
     if (shape_.both_parts) put(before, imaginary_, false, left, done);
     k_.barrier();
@@ -257,8 +324,9 @@ class TeamWriter {
   const Shape shape_;
   Builder k_;
   Loose loose_;
-  Array from_, to_, real_, imaginary_;
-  Value lane_, first_;  // this lane, and the first column of the tile
+  Array from_, to_, kernel_, real_, imaginary_;
+  bool is_in_use_ = false;  // shared memory
+  Value lane_, first_;      // this lane, and the first column of the tile
 };
 
 }  // namespace

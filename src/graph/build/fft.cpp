@@ -5,6 +5,7 @@
 #include <adit/ops.hpp>
 
 #include "graph/build/arguments.hpp"
+#include "graph/fourier.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 
@@ -108,7 +109,8 @@ Tensor by_convolution(const Tensor& x, int axis, bool inverse) {
 // Of complex numbers.
 Tensor transformed(const Tensor& x, int axis, bool inverse) {
   if (x.dim(axis) == 1 || x.size() == 0) return x;
-  if (!is_smooth(x.dim(axis))) return by_convolution(x, axis, inverse);
+  if (!is_smooth(x.dim(axis)) && x.dim(axis) > graph::longest_whole_fft)
+    return by_convolution(x, axis, inverse);
   return graph::make(inverse ? Op::ifft : Op::fft, {x}, graph::OneAxis{axis});
 }
 
@@ -218,6 +220,10 @@ void expect_two(std::string_view op, const Axes& axes) {
 
 }  // namespace
 }  // namespace fourier
+
+Tensor graph::fft_by_convolution(const Tensor& x, int axis, bool inverse) {
+  return fourier::by_convolution(x, axis, inverse);
+}
 
 Tensor fft(const Tensor& x, int axis, std::optional<int64_t> length) {
   return fourier::along_one("fft", x, axis, length, false);
