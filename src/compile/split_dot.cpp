@@ -20,6 +20,9 @@ namespace {
 // fewer terms are not worth one.
 constexpr int64_t least_terms = 8, most_parts = 32, least_for_team = 32;
 constexpr int loads_at_once = 8;
+// Lanes side by side read a row together, since a load takes the longer the more lines of memory it meets: so
+// rows may have more parts than there are lanes for.
+constexpr int64_t elements_a_lane = 4;
 
 int64_t parts_wanted(const Node& dot) {
   const int64_t parts = std::min(most_parts, contracted_count(dot) / least_terms);
@@ -69,7 +72,10 @@ Scalar load_scalar(const kernel::Array& room, Value at, bool is_pair) {
 
 bool reads_memory(const Node& dot, const Partition& partition) {
   return std::ranges::all_of(dot.operands, [&](const Tensor& operand) {
-    return partition.in_memory.contains(&memory_of(graph::node_of(operand)));
+    const Node* node = &graph::node_of(operand);
+    while (!partition.in_memory.contains(node) && (node->op == Op::reshape || node->op == Op::dynamic_slice))
+      node = &graph::node_of(node->operands[0]);
+    return partition.in_memory.contains(node);
   });
 }
 
@@ -84,7 +90,7 @@ int64_t lanes_for_dots(const Group& group, const Partition& partition) {
 }
 
 double dot_waits(const Group& group, const Partition& partition, const Target& target) {
-  constexpr double most_lanes = 512, gpu_term = 400, cpu_term = 6;  // additions in the time of a term
+  constexpr double most_lanes = 512, gpu_term = 400, gpu_line = 41, cpu_term = 6;  // in additions
   double waits = 0;
   const auto count = static_cast<double>(count_of(group));
   for (const Node* dot : dots_at_element(group, partition)) {
@@ -93,8 +99,11 @@ double dot_waits(const Group& group, const Partition& partition, const Target& t
       waits += cpu_term * count * terms;
       continue;
     }
-    const double parts = std::min(static_cast<double>(parts_wanted(*dot)), std::max(1.0, most_lanes / count));
-    waits += gpu_term * std::ceil(count * parts / most_lanes) * terms / parts;
+    const bool together = terms_lie_together(*dot);
+    const double room = most_lanes * (together ? elements_a_lane : 1);
+    const double parts = std::min(static_cast<double>(parts_wanted(*dot)), std::max(1.0, room / count));
+    const double wait = gpu_term * std::ceil(count * parts / most_lanes) * terms / parts;
+    waits += std::max(wait, together ? gpu_line * count * terms / parts : 0);
   }
   return waits;
 }
@@ -103,9 +112,9 @@ std::optional<kernel::Array> DotRooms::room(DType type, size_t which) {
   const Type scalar = compute_type(type);
   const std::tuple key{scalar, is_complex(type), which};
   if (const auto it = rooms_.find(key); it != rooms_.end()) return it->second;
-  const uint32_t count = lanes_ * (is_complex(type) ? 2 : 1);
+  const uint32_t count = lanes_ * static_cast<uint32_t>(elements_a_lane) * (is_complex(type) ? 2 : 1);
   const uint64_t bytes = uint64_t{count} * kernel::size_of(scalar);
-  if (bytes_ + bytes > target_.limits.shared_bytes / 4) return {};
+  if (bytes_ + bytes > target_.limits.shared_bytes / 8 * 3) return {};
   bytes_ += bytes;
   return rooms_[key] = k_.shared(scalar, count);
 }
@@ -120,7 +129,8 @@ SplitDots::SplitDots(const Group& group, const Partition& partition, DotRooms& r
     }
     // A CPU's team is one thread.
     if (!rooms.target().gpu || contracted_count(*node) < least_terms) continue;
-    while (dot.parts > 1 && dot.parts * count_ > rooms.lanes()) dot.parts /= 2;
+    const int64_t most = rooms.lanes() * (dot.together ? elements_a_lane : 1);
+    while (dot.parts > 1 && dot.parts * count_ > most) dot.parts /= 2;
     if (dot.parts > 1) {
       if (const auto room = rooms.room(node->type, dots_.size()))
         dot.room = *room;

@@ -11,7 +11,8 @@ namespace adit::compile {
 // How many lanes a product of the group can use.
 int64_t lanes_for_dots(const Group& group, const Partition& partition);
 // What a team waits for its operands beyond the work itself, in additions: on an H200 a term takes a lane 5
-// ns where 8 are loaded at once, and a team makes 75 additions a nanosecond; a CPU's thread gathers rows.
+// ns where 8 are loaded at once, a line of memory that a load meets
+// takes it 0.55 ns, and a team makes 75 additions a nanosecond; a CPU's thread gathers rows.
 double dot_waits(const Group& group, const Partition& partition, const Target& target);
 
 // Shared memory for parts of products, which the pieces of a kernel use one after the other.
