@@ -157,7 +157,12 @@ TEST(FftPlan, PassesAreFew) {
   EXPECT_EQ(passes(1 << 20), 2u);
   EXPECT_EQ(passes(1 << 22), 2u);
   EXPECT_EQ(passes(1 << 24), 3u);
+  EXPECT_EQ(passes(17), 2u);  // of the chirp, and of the numbers
+  EXPECT_EQ(passes(2039), 2u);
+  EXPECT_THROW(passes(4099), Error);
+  plan.by_teams = false;
   EXPECT_THROW(passes(17), Error);
+  plan.by_teams = true;
   plan.outer = 0;
   EXPECT_EQ(passes(1 << 10), 0u);
 }
@@ -166,7 +171,8 @@ TEST(FftPlan, TeamsFitTheirDevice) {
   for (const uint32_t shared : {16u << 10, 32u << 10, 48u << 10})
     for (const uint32_t lanes : {128u, 256u, 1024u})
       for (const kernel::Type type : {kernel::Type::f32, kernel::Type::f64})
-        for (const uint64_t length : {2ull, 13ull, 360ull, 1024ull, 2197ull, 4096ull, 65536ull, 1ull << 21})
+        for (const uint64_t length :
+             {2ull, 13ull, 17ull, 360ull, 1021ull, 1024ull, 2039ull, 2197ull, 4096ull, 65536ull, 1ull << 21})
           for (const uint64_t inner : {1ull, 5ull, 64ull}) {
             ops::FftPlan plan;
             plan.type = type;
@@ -174,6 +180,7 @@ TEST(FftPlan, TeamsFitTheirDevice) {
             plan.by_teams = true;
             plan.lanes = lanes;
             plan.shared_bytes = shared;
+            if (!ops::has_fft(plan)) continue;
             for (const ops::FftLaunch& launch : ops::fft(plan).launches) {
               EXPECT_LE(launch.program.shared_bytes(), shared) << length << " " << inner;
               EXPECT_LE(launch.program.team.lanes, lanes) << length << " " << inner;
