@@ -50,6 +50,7 @@ struct Partition {
 struct Target {
   bool gpu = false;
   Limits limits;
+  bool in_round = false;  // of a loop that is a kernel, whose team shares products among its lanes
   bool multiplies(DType type) const;  // has a kernel, or a library, for large products
 };
 

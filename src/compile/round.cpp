@@ -139,7 +139,9 @@ class Planner {
 }  // namespace
 
 std::optional<RoundPlan> plan_round(const Round& round, const Target& target) {
-  return Planner(round, target).run();
+  Target team = target;
+  team.in_round = true;
+  return Planner(round, team).run();
 }
 
 }  // namespace adit::compile

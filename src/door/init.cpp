@@ -16,7 +16,7 @@ namespace {
 using Tree = nlohmann::json;
 
 // Lists of lists in row-major order, with the extents of the shape.
-bool take(const Tree& value, const Shape& shape, int axis, std::vector<double>& to) {
+bool take_numbers(const Tree& value, const Shape& shape, int axis, std::vector<double>& to) {
   if (axis == shape.size()) {
     if (!value.is_number()) return false;
     to.push_back(value.get<double>());
@@ -24,7 +24,7 @@ bool take(const Tree& value, const Shape& shape, int axis, std::vector<double>& 
   }
   if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
   return std::all_of(value.begin(), value.end(),
-                     [&](const Tree& part) { return take(part, shape, axis + 1, to); });
+                     [&](const Tree& part) { return take_numbers(part, shape, axis + 1, to); });
 }
 
 std::map<std::string, std::vector<double>> start_of(const char* operation, const Tree& object,
@@ -36,7 +36,7 @@ std::map<std::string, std::vector<double>> start_of(const char* operation, const
         std::find_if(variables.begin(), variables.end(), [&](const auto& it) { return it.name == name; });
     if (known == variables.end())
       fail(operation, "init", fmt::format("expected a variable of the model, got {}", printable(name)));
-    if (!take(value, known->shape, 0, start[name]))
+    if (!take_numbers(value, known->shape, 0, start[name]))
       fail(operation, "init", fmt::format("expected {} of shape {}", name, to_string(known->shape)));
   }
   return start;
