@@ -25,7 +25,7 @@ constexpr int64_t inline_reduction_limit = 8;
 // by itself, so that long sums of few elements take their time. Measured: a product of 512 x 512 with a
 // vector took 93 us on two cores and 75 us on an H200, of 600 x 600 22 us and 4 us.
 constexpr int64_t small_on_cpu = 1 << 13, small_matrix_on_cpu = 1 << 9;
-constexpr int64_t small_on_gpu = 1 << 14, most_on_gpu = 1 << 18, most_terms_on_gpu = 64;
+constexpr int64_t small_on_gpu = 1 << 12, most_on_gpu = 1 << 18, most_terms_on_gpu = 64;
 
 bool is_small_dot(const Node& node, const Target& target) {
   const int64_t terms = contracted_count(node), all = element_count(node.shape) * terms;

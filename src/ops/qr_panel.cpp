@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernel/math/twofold.hpp"
+#include "kernel/float_bits.hpp"
 #include "ops/factor_writer.hpp"
 #include "ops/qr_level.hpp"
 

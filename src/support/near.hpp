@@ -33,7 +33,8 @@ std::shared_ptr<T> near(const std::shared_ptr<T>& far) {
     place = &it;
   }
   if (!place) place = &mine.known[mine.oldest++ % mine.known.size()];
-  std::shared_ptr<T> copy(far.get(), [far](T*) {});
+  // Let go of when the last copy goes: what is kept for the weak pointer keeps nothing.
+  std::shared_ptr<T> copy(far.get(), [kept = std::shared_ptr<T>(far)](T*) mutable { kept.reset(); });
   *place = {far.get(), copy};
   return copy;
 }

@@ -59,12 +59,14 @@ void run_progress_case(void) {
 void run_init_case(void) {
   adit_model* const model = one_normal();
   adit_run* run = started(model, ATTRIBUTES(AT_ITS_START, text("init", "{\"x\": 3.25}")));
+  adit_run_wait(run, 60);
   adit_draws* draws = draws_of(run);
   NEAR(mean_of(variable_of(draws, "posterior", "x"), 0), 3.25, 1e-6);
   adit_draws_free(draws);
   adit_run_free(run);
   run = started(model, ATTRIBUTES(AT_ITS_START, integer("chains", 2),
                                   text("init", "[{\"x\": 1.0}, {\"x\": 4.0}]")));
+  adit_run_wait(run, 60);
   draws = draws_of(run);
   NEAR(mean_of(variable_of(draws, "posterior", "x"), 0), 2.5, 1e-6);
   adit_draws_free(draws);
