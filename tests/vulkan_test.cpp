@@ -241,7 +241,8 @@ TEST_P(VulkanTest, DroppedMemoryIsUsedAgainAtOnce) {
   EXPECT_EQ(device->statistics().bytes_held, held);
 }
 
-// Who queues faster than the device works waits, so that minutes of work that nobody can take back do not pile up.
+// Who queues faster than the device works waits, so that minutes of work that nobody can take back do not
+// pile up.
 TEST_P(VulkanTest, WhatIsQueuedIsBounded) {
   Builder k("slow", Team::one());
   const Array x = k.buffer("x", Type::u32, Access::read_write);

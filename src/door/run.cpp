@@ -7,8 +7,8 @@
 #include <adit/sample_plan.hpp>
 
 #include "door/call.hpp"
-#include "door/init.hpp"
 #include "door/draws.hpp"
+#include "door/init.hpp"
 #include "stats/model_state.hpp"
 
 using namespace adit;

@@ -13,8 +13,8 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 enum class Kind : uint32_t { run, copy, fill, write };
-// A hundred commands or two; then callers wait. The recorder keeps pace with the device, and so do they: nobody can
-// take back what is queued.
+// A hundred commands or two; then callers wait. The recorder keeps pace with the device, and so do they:
+// nobody can take back what is queued.
 constexpr size_t most_words = size_t{1} << 11;
 
 constexpr size_t words_for(size_t bytes) { return (bytes + 7) / 8; }

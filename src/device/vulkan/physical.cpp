@@ -150,7 +150,8 @@ void fill_limits(Physical& device, const VkPhysicalDeviceVulkan11Properties& tol
     limits.subgroup_arithmetic = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
     limits.subgroup_shuffle = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     limits.subgroup_vote = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT;
-    limits.subgroup_ballot = device.target.subgroup_ballot = told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT;
+    limits.subgroup_ballot = device.target.subgroup_ballot =
+        told.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_BALLOT_BIT;
   }
 }
 

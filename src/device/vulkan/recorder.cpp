@@ -133,7 +133,8 @@ void Recorder::finish_command(const std::string& name) {
   if (times_) times_->after(current_->commands, current_->stamps, name);
   ++recorded_;
   ++in_batch_;
-  if (in_batch_ == std::min<Ticket>(commands_a_batch, allowed_ / 2) || (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
+  if (in_batch_ == std::min<Ticket>(commands_a_batch, allowed_ / 2) ||
+      (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
     submit();
 }
 
