@@ -11,6 +11,17 @@
 
 namespace adit {
 
+namespace detail {
+
+// What such a copy keeps, until the last one goes: what is left for weak pointers keeps nothing.
+template <class T>
+struct Keeps {
+  std::shared_ptr<T> kept;
+  void operator()(T*) { kept.reset(); }
+};
+
+}  // namespace detail
+
 template <class T>
 std::shared_ptr<T> near(const std::shared_ptr<T>& far) {
   struct Known {
@@ -33,8 +44,9 @@ std::shared_ptr<T> near(const std::shared_ptr<T>& far) {
     place = &it;
   }
   if (!place) place = &mine.known[mine.oldest++ % mine.known.size()];
-  // Let go of when the last copy goes: what is kept for the weak pointer keeps nothing.
-  std::shared_ptr<T> copy(far.get(), [kept = std::shared_ptr<T>(far)](T*) mutable { kept.reset(); });
+  // Of a copy of another thread, what that one keeps: no chains of copies.
+  const auto* of_another = std::get_deleter<detail::Keeps<T>>(far);
+  std::shared_ptr<T> copy(far.get(), detail::Keeps<T>{of_another ? of_another->kept : far});
   *place = {far.get(), copy};
   return copy;
 }

@@ -281,6 +281,10 @@ class Task {
 
   // Whether what was described still is to be done, and nobody does it.
   bool begin(const std::vector<Tensor>& roots, const compile::Structure& structure) {
+    // Who sees that another thread is at it claims nothing: letting go of it would wake those who wait,
+    // itself among them.
+    if (is_underway(structure)) return false;
+    roots_.reserve(roots.size());
     for (const Tensor& root : roots) {
       if (graph::node_of(root).underway.exchange(true)) return false;
       roots_.push_back(root);
@@ -293,6 +297,14 @@ class Task {
       underway += node.underway ? 1 : 0;
     }
     return underway == roots.size() && (executable_ || begin_to_compile(structure.key));
+  }
+
+  bool is_underway(const compile::Structure& structure) const {
+    for (const auto& place : structure.places)
+      if (!place.computed && graph::node_of(place.node).underway) return true;
+    if (executable_) return false;
+    const std::lock_guard lock(underway().mutex);
+    return underway().keys.contains(structure.key);
   }
 
   bool begin_to_compile(const compile::Key& key) {

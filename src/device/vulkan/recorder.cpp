@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "support/log.hpp"
 #include "support/process_end.hpp"
 
 namespace adit::vulkan {
@@ -54,6 +55,7 @@ Recorder::~Recorder() {
 
 std::unique_ptr<Recorder::Batch> Recorder::make_batch() const {
   auto batch = std::make_unique<Batch>();
+  if (times_) batch->stamps = times_->make();
   VkCommandPoolCreateInfo pool{};
   pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
@@ -67,7 +69,6 @@ std::unique_ptr<Recorder::Batch> Recorder::make_batch() const {
   if (result != VK_SUCCESS) calls_.destroy_command_pool(core_->handle(), batch->pool, nullptr);
   check(result, "vkAllocateCommandBuffers");
   batch->kernels.reserve(commands_a_batch);
-  if (times_) batch->stamps = times_->make();
   return batch;
 }
 
@@ -133,7 +134,7 @@ void Recorder::finish_command(const std::string& name) {
   if (times_) times_->after(current_->commands, current_->stamps, name);
   ++recorded_;
   ++in_batch_;
-  if (in_batch_ == std::min<Ticket>(commands_a_batch, allowed_ / 2) ||
+  if (in_batch_ >= std::min<Ticket>(commands_a_batch, allowed_ / 2) ||
       (in_batch_ == commands_when_idle && timeline_.reached(submitted_)))
     submit();
 }
@@ -237,34 +238,40 @@ void Recorder::keep_pace() {
   while (submitted_ - timeline_.completed() > allowed_ && flying_.size() > 1 && !stop_) wait_oldest();
 }
 
-void Recorder::print_times() {
+void Recorder::print_times() noexcept {
   if (!times_) return;
-  retire();
-  times_->print();
+  try {
+    retire();
+    times_->print();
+  } catch (const std::exception& problem) {
+    log_debug("vulkan: {}", problem.what());  // the device was lost at its end
+  }
 }
 
-// The time since it could start is no less than what it took.
-void Recorder::note_end(const Batch& batch) {
+// Commands up to `last` were seen to end, of which the first could start at `since`: the time since then is
+// no less than what they took.
+void Recorder::note_end(Clock::time_point since, Ticket last) {
   const Clock::time_point now = Clock::now();
-  const double seconds = std::chrono::duration<double>(now - std::max(batch.since, last_end_)).count();
-  const auto commands = static_cast<double>(batch.last - last_ended_);
+  const double seconds = std::chrono::duration<double>(now - std::max(since, last_end_)).count();
+  const auto commands = static_cast<double>(last - last_ended_);
   last_end_ = now;
-  last_ended_ = batch.last;
+  last_ended_ = last;
   const double ahead = seconds_ahead * commands / std::max(seconds, 1e-6);
   allowed_ = ahead < most_ahead ? std::max(least_ahead, static_cast<Ticket>(ahead)) : most_ahead;
 }
 
 bool Recorder::retire() {
-  bool any = false;
+  const Clock::time_point since = flying_.empty() ? Clock::time_point() : flying_.front()->since;
+  Ticket last = 0;
   while (!flying_.empty() && timeline_.reached(flying_.front()->last)) {
+    last = flying_.front()->last;
     ring_tail_ = flying_.front()->ring_end;
     if (times_) times_->collect(flying_.front()->stamps);
-    note_end(*flying_.front());
     free_.push_back(std::move(flying_.front()));
     flying_.pop_front();
-    any = true;
   }
-  return any;
+  if (last != 0) note_end(since, last);
+  return last != 0;
 }
 
 void Recorder::wait_oldest() {

@@ -64,8 +64,8 @@ class Recorder {
 
   Ticket recorded() const { return recorded_; }
   Ticket submitted() const { return submitted_; }
-  void submit();       // what is recorded, if anything
-  void print_times();  // all is done; where somebody asked for them
+  void submit();                // what is recorded, if anything
+  void print_times() noexcept;  // all is done; where somebody asked for them
   // The kernels that were recorded or submitted and not seen to end, for the message about a lost device.
   std::string kernels_in_flight() const;
 
@@ -97,7 +97,7 @@ class Recorder {
   bool retire();       // true when a batch was done
   void wait_oldest();  // until it is done
   void keep_pace();    // with the device
-  void note_end(const Batch& batch);
+  void note_end(Clock::time_point since, Ticket last);
   uint64_t place(std::span<const std::byte> data);  // in the ring; returns the offset
 
   std::shared_ptr<Core> core_;
