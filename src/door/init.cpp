@@ -31,7 +31,9 @@ std::map<std::string, std::vector<double>> start_of(const char* operation, const
                                                     const std::vector<Model::Variable>& variables) {
   if (!object.is_object()) fail(operation, "init", "expected an object of values by variable");
   std::map<std::string, std::vector<double>> start;
-  for (const auto& [name, value] : object.items()) {
+  for (const auto& item : object.items()) {
+    const std::string& name = item.key();
+    const Tree& value = item.value();
     const auto known =
         std::find_if(variables.begin(), variables.end(), [&](const auto& it) { return it.name == name; });
     if (known == variables.end())
