@@ -48,6 +48,10 @@ struct Factor {
       0;  // of one invocation at most; a device with a smaller Limits::max_loop_trips is wrong
 };
 
+// The passes of another factorisation after those of `made`, an operation with `own` tensors: `tensors` are
+// the inner one's own among them, and its scratch follows that of `made`.
+void append(Factor& made, size_t own, const Factor& inner, const std::vector<uint8_t>& tensors);
+
 struct FactorPlan {
   kernel::Type type = kernel::Type::f32;  // f32 or f64, or of the parts of complex numbers
   bool complex = false;

@@ -441,20 +441,7 @@ void add_qr(Passes& passes, const FactorPlan& plan, uint32_t q_columns, uint8_t 
   FactorPlan inner = plan;
   inner.m = shape.length();
   inner.n = shape.columns();
-  const Factor directions = qr(inner, q_columns, limits);
-  Factor& made = passes.made;
-  made.loop_trips = std::max(made.loop_trips, directions.loop_trips);
-  const auto first_scratch = static_cast<uint8_t>(own + made.scratch.size());
-  made.scratch.insert(made.scratch.end(), directions.scratch.begin(), directions.scratch.end());
-  const auto first = static_cast<uint32_t>(made.programs.size());
-  made.programs.insert(made.programs.end(), directions.programs.begin(), directions.programs.end());
-  for (FactorPass pass : directions.passes) {
-    pass.program += first;
-    const uint8_t inside[] = {sorted, q, r};  // qr's own tensors; its scratch follows
-    for (uint8_t& buffer : pass.buffers)
-      buffer = buffer < 3 ? inside[buffer] : static_cast<uint8_t>(first_scratch + buffer - 3);
-    made.passes.push_back(pass);
-  }
+  append(passes.made, own, qr(inner, q_columns, limits), {sorted, q, r});
   passes.pass(signs(shape, q_columns), length * q_columns, {q, r, to});
 }
 
