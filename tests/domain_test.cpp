@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include <adit/control.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/sample.hpp>
 #include <adit/transform.hpp>
@@ -268,6 +269,50 @@ TEST(Outside, NearlyAllOfThemAreFound) {
   int found = 0, looked_at = 0;
   ASSERT_EQ(std::sscanf(draws.notes[0].c_str() + counts, "So it was in %d of %d", &found, &looked_at), 2);
   EXPECT_GE(4 * found, 3 * looked_at) << draws.notes[0];
+}
+
+// x is halved until it is small, and never where `a` is beyond the limit.
+Model endless(double limit) {
+  Model model("endless");
+  const Tensor a = model.sample("a", normal(0, 1));
+  const Tensors last =
+      while_loop([](const Tensors& s) { return s[0] > 0.01; },
+                 [&](const Tensors& s) -> Tensors { return {select(a < limit, s[0] * 0.5, s[0])}; },
+                 {full({}, 1.0, DType::f64)});
+  model.observe("y", normal(last[0] + a, 1.0), full({}, 0.6, DType::f64));
+  return model;
+}
+
+// A loop that does not end is a divergence that is counted and told, wherever the density is computed.
+TEST(Outside, LoopsWithoutAnEndAreTold) {
+  for (const std::string layout : {"lane", "team", "device"}) {
+    const Draws draws =
+        sample(endless(1), {.chains = 2, .warmup = 100, .draws = 100, .device = "cpu", .layout = layout});
+    EXPECT_GT(draws.divergences(), 0u) << layout;
+    ASSERT_EQ(draws.notes.size(), 1u) << layout;
+    EXPECT_EQ(draws.notes[0].rfind("[observe y] a while_loop went on after 1024 rounds. ", 0), 0u)
+        << draws.notes[0];
+  }
+  const Model never = endless(-100);
+  EXPECT_TRUE(std::isnan(never.log_density(tensor({0.5})).item<double>()));
+  const std::string message =
+      message_of([&] { sample(never, {.chains = 1, .warmup = 10, .draws = 10, .device = "cpu"}); });
+  EXPECT_NE(message.find("y is NaN (a while_loop went on after 1024 rounds)"), std::string::npos) << message;
+}
+
+// A correlation that wanders beyond 1: the matrix has no factor there.
+TEST(Outside, MatricesWithoutAFactorAreTold) {
+  Model model("beyond");
+  const Tensor r = model.sample("r", normal(0, 1));
+  const Tensor one = full({}, 1.0, DType::f64);
+  const Tensor matrix = reshape(stack({one, r, r, one}, 0), {2, 2});
+  const Tensor factor = cholesky(matrix);
+  model.add_log_density("fit", -sum(square(factor)) + r * 0.5);
+  const Draws draws = sample(model, {.chains = 4, .warmup = 200, .draws = 200, .device = "cpu"});
+  ASSERT_GT(draws.divergences(), 0u);
+  ASSERT_EQ(draws.notes.size(), 1u);
+  EXPECT_EQ(draws.notes[0].rfind("[fit] a matrix of 2 x 2 is not positive definite. ", 0), 0u)
+      << draws.notes[0];
 }
 
 // Divergences with another cause are not blamed on parameters.

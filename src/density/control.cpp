@@ -146,17 +146,6 @@ void DensityWriter::advance(const States& states, const Elements& next) {
   }
 }
 
-// Numbers that are none, where the condition holds.
-void DensityWriter::spoil(const States& states, Value condition) {
-  const auto spoilt = [&](Value value) {
-    return kernel::is_float(value.type()) ? select(condition, value.like(NAN), value) : value;
-  };
-  for (const State& state : states) {
-    for (const Variable& cell : state.cells) cell = spoilt(cell.get());
-    if (state.memory) each(state.count, [&](Value e) { state.memory->set(e, spoilt(state.memory->get(e))); });
-  }
-}
-
 // --- Loops and choices -------------------------------------------------------------------------------------
 
 DensityWriter::States DensityWriter::write_scan(const Node& node, const Control& control) {
@@ -226,7 +215,7 @@ DensityWriter::States DensityWriter::write_cond(const Node& node, const Control&
   return results;
 }
 
-// A loop that does not end in time has results that are no numbers: its point is outside of the density.
+// Its graph counts the rounds (graph/bounded_loops.hpp), so that all of their states find room.
 DensityWriter::States DensityWriter::write_while(const Node& node, const Control& control) {
   Builder& k = builder();
   const auto& about = control_of(node);
@@ -240,7 +229,7 @@ DensityWriter::States DensityWriter::write_while(const Node& node, const Control
   for (const State& state : states) to.push_back(state.next.value_or(Vector()));
 
   const Variable rounds = k.variable(chain_.index(0));
-  const Variable goes = k.variable(k.constant(Type::boolean, true)), endless = k.variable(goes.get());
+  const Variable goes = k.variable(k.constant(Type::boolean, true));
   k.while_([&] { return goes.get(); },
            [&] {
              Value holds;
@@ -258,13 +247,9 @@ DensityWriter::States DensityWriter::write_while(const Node& node, const Control
                     [&](const Elements& next) { advance(states, next); });
                rounds = rounds.get() + 1;
              };
-             k.if_(holds && rounds.get() < chain_.index(most_rounds), round, [&] {
-               goes = k.constant(Type::boolean, false);
-               endless = holds;
-             });
+             k.if_(holds, round, [&] { goes = k.constant(Type::boolean, false); });
            });
   if (is_back) go_back(node, control, carries, rounds.get());
-  spoil(is_back ? carries : states, endless.get());
   return is_back ? carries : states;
 }
 

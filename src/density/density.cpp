@@ -5,6 +5,7 @@
 #include <adit/ops.hpp>
 
 #include "density/split.hpp"
+#include "graph/bounded_loops.hpp"
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
 #include "graph/retype.hpp"
@@ -103,7 +104,8 @@ Density make_density(const stats::ModelState& model, DType type) {
   std::vector<Tensor> inputs, totals;
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
   for (const auto& term : model.terms) totals.push_back(term.total);
-  const Terms terms = split_terms(lower::spread_maps(Tensors{sum_of(totals)})[0], inputs);
+  const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
+  const Terms terms = split_terms(lower::spread_maps(total)[0], inputs);
 
   Tensors roots{sum_of(terms.varying)};
   Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "density/density.hpp"
+#include "graph/bounded_loops.hpp"
 
 namespace adit::sampling {
 
@@ -145,8 +146,7 @@ inline constexpr int64_t many_rows = 4096;
 inline constexpr int64_t most_spread_totals = 96;
 inline constexpr int64_t most_spread_length = 512;
 
-// Rounds that a while loop makes in a kernel at most: one that goes on has no density there.
-inline constexpr int64_t most_rounds = 1024;
+using graph::most_rounds;  // that a while loop makes: a density's graph has no other ones
 
 // Loops that `totals` take, `most` or fewer in each.
 inline int64_t loops_of(int64_t totals, int64_t most) { return (totals + most - 1) / most; }

@@ -125,7 +125,6 @@ class DensityWriter final : public graph::Reader {
   void bind_captured(const graph::Subgraph& function, size_t count, const Node& node);
   void advance(const States& states, const Elements& next);
   void keep_history(const States& states, const Vector& to);
-  void spoil(const States& states, Value condition);
   std::vector<Change> changes_of(const std::vector<const Node*>& updates);
   Scalar parameter(const Node& node, const Binding& binding, const Index& at, Value linear);
   std::vector<Value> elements_of(const Tensor& x);

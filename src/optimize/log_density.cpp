@@ -51,7 +51,7 @@ LogDensity::LogDensity(const stats::ModelState& model, bool jacobian, std::share
     total = is_first ? term.total : total + term.total;
     is_first = false;
   }
-  value_ = [&model, total](const Tensors& x) { return stats::at_point(model, {total}, x[0]); };
+  value_ = [&model, total](const Tensors& x) { return stats::density_at_point(model, {total}, x[0]); };
   const Function value = value_;
   const Function both = [value](const Tensors& x) { return value_and_gradient(value, x[0]); };
   one_ = std::make_unique<Jit>(both);
@@ -141,7 +141,7 @@ std::string LogDensity::odd_terms(const std::vector<double>& point) const {
     totals.push_back(term.total);
     names.push_back(term.name);
   }
-  const Tensors found = stats::at_point(model_, totals, tensor(point, {size()}, device_));
+  const Tensors found = stats::density_at_point(model_, totals, tensor(point, {size()}, device_));
   eval(found);
   std::string words;
   for (size_t i = 0; i < names.size(); ++i)

@@ -41,7 +41,7 @@ std::string statement_words(const stats::ModelState& model, const stats::ModelTe
   Tensors graphs{term.pointwise};
   for (const auto& witness : term.witnesses)
     if (witness.value) graphs.push_back(witness.value);
-  const Tensors values = stats::at_point(model, graphs, u);
+  const Tensors values = stats::density_at_point(model, graphs, u);
   const auto events = as_type(values[0], DType::f64).to_vector<double>();
   const size_t event = bad_event(events);
   std::string used, rounds, spoken;
@@ -80,16 +80,16 @@ std::string words_for(const stats::ModelTerm& term) {
 std::string term_words(const stats::ModelState& model, const stats::ModelTerm& term, double value,
                        const Tensor& u) {
   std::string words = fmt::format("{} is {}", words_for(term), to_words(value));
-  if (!term.witnesses.empty() || term.rejects) return words + statement_words(model, term, u);
-  const std::string outside = term.parameters.empty() ? "" : outside_words(model, term, u);
-  return outside.empty() ? words : fmt::format("{} ({})", words, outside);
+  if (!term.witnesses.empty() || term.rejects) words += statement_words(model, term, u);
+  const std::string reason = reason_words(model, term, u);
+  return reason.empty() ? words : fmt::format("{} ({})", words, reason);
 }
 
 // The terms that are not finite at a point.
 std::string bad_terms(const stats::ModelState& model, const Tensor& u) {
   Tensors totals;
   for (const auto& term : model.terms) totals.push_back(term.total);
-  const Tensors values = stats::at_point(model, totals, u);
+  const Tensors values = stats::density_at_point(model, totals, u);
   std::string list;
   size_t count = 0;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -106,7 +106,7 @@ std::string bad_slope(const stats::ModelState& model, const Tensor& u) {
   constexpr size_t most_tried = 200;
   for (size_t i = 0; i < model.terms.size() && i < most_tried; ++i) {
     const stats::ModelTerm& term = model.terms[i];
-    const auto total = [&](const Tensor& x) { return stats::at_point(model, {term.total}, x)[0]; };
+    const auto total = [&](const Tensor& x) { return stats::density_at_point(model, {term.total}, x)[0]; };
     const auto slopes = grad(total)(u).to_vector<double>();
     if (std::all_of(slopes.begin(), slopes.end(), [](double x) { return std::isfinite(x); })) continue;
     return fmt::format("the gradient is not finite, that of {}{}", words_for(term),

@@ -10,6 +10,7 @@
 
 #include "nuts/layout.hpp"
 #include "nuts/random.hpp"
+#include "sample/obstacles.hpp"
 #include "stats/known.hpp"
 #include "stats/model_checks.hpp"
 
@@ -136,7 +137,7 @@ class Walk {
 std::string outside_words(const ModelState& model, const ModelTerm& term, const Tensor& u) {
   Tensors values;
   for (const NamedParameter& each : term.parameters) values.push_back(each.value);
-  const Tensors now = stats::at_point(model, values, u);
+  const Tensors now = stats::density_at_point(model, values, u);
   std::string list;
   for (size_t i = 0; i < now.size(); ++i) {
     const NamedParameter& each = term.parameters[i];
@@ -147,10 +148,16 @@ std::string outside_words(const ModelState& model, const ModelTerm& term, const 
   return list;
 }
 
+// What is in the way comes first: a parameter that is no number may only follow from it.
+std::string reason_words(const ModelState& model, const ModelTerm& term, const Tensor& u) {
+  const std::string obstacle = obstacle_words(model, term, u);
+  return obstacle.empty() && !term.parameters.empty() ? outside_words(model, term, u) : obstacle;
+}
+
 void note_outside(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
                   const SampleOptions& options, DType type, Draws& draws) {
   const uint64_t divergences = draws.divergences();
-  if (divergences == 0 || !may_leave(model)) return;
+  if (divergences == 0 || !(may_leave(model) || may_have_obstacles(model))) return;
   struct Found {
     int64_t count = 0;
     std::string words;
@@ -162,17 +169,16 @@ void note_outside(const ModelState& model, const std::vector<double>& points, in
     const auto point = walk.lost_at(row, first_chain);
     if (!point) continue;
     for (const ModelTerm& term : model.terms) {
-      if (term.parameters.empty()) continue;
-      const std::string words = outside_words(model, term, tensor(*point));
+      const std::string words = reason_words(model, term, tensor(*point));
       if (words.empty()) continue;
-      Found& here = found[term.stated];
+      Found& here = found[term.stated.empty() ? term.name : term.stated];
       if (here.count++ == 0) here.words = words;
     }
   }
   for (const auto& [stated, here] : found)
     draws.notes.push_back(fmt::format(
         "[{}] {}. So it was in {} of {} divergent transitions that were looked at, of {} in all: the model "
-        "reaches where its distribution is none. Constrain the parameter, as exp of a real number is.",
+        "reaches where it has no density. Constrain the parameters that lead there.",
         stated, here.words, here.count, looked_at.size(), divergences));
 }
 

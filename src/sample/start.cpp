@@ -69,7 +69,7 @@ std::vector<double> point_of(const stats::ModelState& model, const SampleOptions
 bool has_density(const stats::ModelState& model, const std::vector<double>& point) {
   Tensors totals;
   for (const auto& term : model.terms) totals.push_back(term.total);
-  for (const Tensor& total : stats::at_point(model, totals, tensor(point)))
+  for (const Tensor& total : stats::density_at_point(model, totals, tensor(point)))
     if (!std::isfinite(total.item<double>())) return false;
   return true;
 }

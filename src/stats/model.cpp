@@ -360,7 +360,7 @@ Tensor Model::log_density(const Tensor& u) const {
   for (size_t i = 0; i < state().terms.size(); ++i)
     total = i == 0 ? state().terms[0].total : total + state().terms[i].total;
   if (!u) fail("log_density", "u", "expected a point, got none");
-  return at_point(state(), {total}, u)[0];
+  return density_at_point(state(), {total}, u)[0];
 }
 
 }  // namespace adit

@@ -1,6 +1,7 @@
 // A model's graphs at a point: placeholders get values.
 #include <fmt/format.h>
 
+#include "graph/bounded_loops.hpp"
 #include "graph/derive.hpp"
 #include "graph/retype.hpp"
 #include "graph/row.hpp"
@@ -88,6 +89,10 @@ Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& 
   Tensors to;
   for (const graph::Lane& lane : bound.to) to.push_back(lane.value);
   return graph::substitute(graph.roots, bound.from, to);
+}
+
+Tensors density_at_point(const ModelState& state, const Tensors& results, const Tensor& u) {
+  return at_point(state, graph::bounded_loops(results).roots, u);
 }
 
 Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u) {

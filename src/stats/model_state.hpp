@@ -91,6 +91,8 @@ inline ModelState& state_of(const Model& model) { return Inside::state(model); }
 // Values of a graph of the model's placeholders at a point: unconstrained [size] (or nothing, where the graph
 // does not need it), the data as they are now. With a leading axis of n points: results gain it.
 Tensors at_point(const ModelState& state, const Tensors& results, const Tensor& u);
+// The same of log densities: their loops end as the sampler's do (graph/bounded_loops.hpp).
+Tensors density_at_point(const ModelState& state, const Tensors& results, const Tensor& u);
 Tensors at_points(const ModelState& state, const Tensors& results, const Tensor& u);  // u [n, size]
 // The same with values for placeholders that are not the model's; u may be empty where no result needs it.
 struct PointInput {
