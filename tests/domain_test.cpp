@@ -315,6 +315,30 @@ TEST(Outside, MatricesWithoutAFactorAreTold) {
       << draws.notes[0];
 }
 
+// A place inside of a loop that the data decide is looked at before anything runs, as outside of loops.
+TEST(Outside, PlacesInsideOfLoopsAreChecked) {
+  Model model("loop");
+  const Tensor effect = model.sample("effect", normal(0, 1), {4});
+  const Tensor groups = model.data("groups", tensor(std::vector<int64_t>{0, 3, 2, 1, 3, 0}, {3, 2}));
+  const Step walked = scan(
+      [&](const Tensors& carry, const Tensors& rows) -> Step {
+        const Step inner = scan(
+            [&](const Tensors& level, const Tensors& group) -> Step {
+              return {{level[0] * 0.5 + take(effect, group[0] + 0)}, {}};
+            },
+            {carry[0]}, {rows[0]});
+        return {{inner.carry[0]}, {}};
+      },
+      {full({}, 0.0, DType::f64)}, {groups});
+  model.observe("y", normal(walked.carry[0], 1.0), full({}, 0.6, DType::f64));
+  const SampleOptions options{.chains = 1, .warmup = 20, .draws = 20, .device = "cpu"};
+  EXPECT_EQ(message_of([&] { sample(model, options); }), "");
+  model.set_data("groups", tensor(std::vector<int64_t>{0, 3, 2, 1, 4, 0}, {3, 2}));
+  EXPECT_NE(message_of([&] { sample(model, options); }).find("expected places from 0 to 3, got 4 at place 4"),
+            std::string::npos)
+      << message_of([&] { sample(model, options); });
+}
+
 // Divergences with another cause are not blamed on parameters.
 TEST(Outside, AFunnelIsNotBlamed) {
   Model model("funnel");

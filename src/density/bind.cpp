@@ -136,33 +136,32 @@ std::string name_of_source(const stats::ModelState& model, const Tensor& source)
   return "index";
 }
 
-void check_places(const stats::ModelState& model, const DensityLeaf& leaf, const Tensor& value,
+void check_places(const stats::ModelState& model, const Places& all, const Tensor& value,
                   const std::string& of_set) {
   const std::vector<int64_t> places = as_type(value, DType::i64).to_vector<int64_t>();
-  const auto columns = static_cast<size_t>(leaf.extents.size());
+  const auto columns = static_cast<size_t>(all.extents.size());
   for (size_t i = 0; i < places.size(); ++i) {
-    const int64_t extent = leaf.extents[static_cast<int>(i % columns)];
+    const int64_t extent = all.extents[static_cast<int>(i % columns)];
     if (places[i] >= 0 && places[i] < extent) continue;
     throw Error(ErrorKind::bad_argument,
                 fmt::format("[sample] {}{}: expected places from 0 to {}, got {} at place {}",
-                            name_of_source(model, leaf.source), of_set, extent - 1, places[i], i / columns));
+                            name_of_source(model, all.source), of_set, extent - 1, places[i], i / columns));
   }
 }
 
 }  // namespace
 
 void check_places(const stats::ModelState& model, const Density& density, const std::vector<DataSet>& sets) {
-  std::vector<const DensityLeaf*> leaves;
+  std::vector<Places> all = density.loop_places;
+  for (const DensityLeaf& leaf : density.leaves)
+    if (leaf.extents.size() > 0) all.push_back({leaf.source, leaf.extents});
+  std::erase_if(all, [](const Places& each) { return each.source.size() == 0; });
   Tensors sources;
-  for (const DensityLeaf& leaf : density.leaves) {
-    if (leaf.extents.size() == 0 || leaf.node.size() == 0) continue;
-    leaves.push_back(&leaf);
-    sources.push_back(leaf.source);
-  }
-  for (size_t set = 0; set < sets.size() && !leaves.empty(); ++set) {
+  for (const Places& each : all) sources.push_back(each.source);
+  for (size_t set = 0; set < sets.size() && !all.empty(); ++set) {
     const Tensors values = stats::at_point(with_data(model, sets[set]), sources, {});
     const std::string of_set = sets.size() > 1 ? fmt::format(" of data set {}", set + 1) : "";
-    for (size_t i = 0; i < leaves.size(); ++i) check_places(model, *leaves[i], values[i], of_set);
+    for (size_t i = 0; i < all.size(); ++i) check_places(model, all[i], values[i], of_set);
   }
 }
 

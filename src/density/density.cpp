@@ -45,8 +45,8 @@ class Hoist {
       const Node& node = graph::node_of(x);
       if (!varying_.contains(&node)) continue;
       for (size_t i = 0; i < node.operands.size(); ++i) {
-        visit(node.operands[i], i == 1 && is_place(node));
-        if (i == 1 && is_place(node)) bound(node);
+        visit(node.operands[i], i == 1 && has_places(node));
+        if (i == 1 && has_places(node)) bound(node);
       }
     }
     for (size_t i = 0; i < from.size(); ++i)
@@ -61,20 +61,9 @@ class Hoist {
   }
 
  private:
-  // Whether operand 1 of a node says where to read or to write; the type of such numbers does not matter.
-  static bool is_place(const Node& node) {
-    return node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::indexed_add ||
-           node.op == Op::indexed_put;
-  }
   // How far the places that a node reads or writes at may go.
   void bound(const Node& node) {
-    const Shape& shape = node.operands[0].shape();
-    Dims extents;
-    if (node.op == Op::take_along_axis)
-      extents.push_back(shape[node.as<graph::OneAxis>().axis]);
-    else
-      for (const int64_t axis : node.as<graph::AxisList>().axes)
-        extents.push_back(shape[static_cast<int>(axis)]);
+    const Dims extents = extents_of_places(node);
     Dims& known = extents_[&graph::node_of(node.operands[1])];
     if (known.size() != extents.size())
       known = extents;
@@ -127,6 +116,8 @@ Density make_density(const stats::ModelState& model, DType type) {
   density.value = narrow.roots[0];
   // Under names of their own: to compute them leaves the model's graph as it is, and the next density equal.
   density.constant = graph::alias(sum_of(terms.constant));
+  for (const Places& each : places_in_loops(total, inputs))
+    density.loop_places.push_back({graph::alias(each.source), each.extents});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto& variable = model.variables[i];
     density.variables.push_back(

@@ -7,6 +7,7 @@
 
 #include <adit/device.hpp>
 
+#include "density/places.hpp"
 #include "graph/node.hpp"
 #include "stats/model_state.hpp"
 
@@ -34,7 +35,8 @@ struct Density {
   std::vector<DensityVariable> variables;
   Tensor value;  // a scalar, up to `constant`
   std::vector<DensityLeaf> leaves;
-  Tensor constant;  // f64, a graph of the data: what no variable enters
+  std::vector<Places> loop_places;  // in f64 and integers, of the model's data
+  Tensor constant;                  // f64, a graph of the data: what no variable enters
 };
 
 Density make_density(const stats::ModelState& model, DType type);
