@@ -30,8 +30,11 @@ ops::ConvShape shape_of(const Node& node) {
   return shape;
 }
 
-bool is_direct(const ops::ConvShape& shape) {
-  return shape.filters < few_filters && shape.steps() <= few_steps;
+bool is_real_float(DType type) { return type == DType::f32 || type == DType::f64; }
+
+// On a CPU, those that the host has no way of its own for.
+bool is_direct(const ops::ConvShape& shape, DType type, bool gpu) {
+  return shape.filters < few_filters && shape.steps() <= few_steps && (gpu || !is_real_float(type));
 }
 
 // Gradients of kernels on a GPU have many steps and few windows: an x with its padding in memory makes what
@@ -136,29 +139,12 @@ void* address_of(const Run& run, const Location& place) {
   return reinterpret_cast<void*>(run.buffer(place).address());
 }
 
-std::vector<Work> by_planes(const Node& node, const ops::ConvShape& conv) {
-  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
-  Work work;
-  work.name = "conv_planes";
-  work.touches = {&x, &w, &node};
-  work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
-  work.conduct = [&x, &w, &node, conv](const LocationOf& location_of) {
-    return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
-                     to = location_of(node)](Run& run) {
-      ops::plane_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to));
-    }};
-  };
-  std::vector<Work> list;
-  list.push_back(std::move(work));
-  return list;
-}
-
-std::vector<Work> by_library(const Node& node, const ops::ConvShape& conv, Workshop& shop) {
+std::vector<Work> on_host(const Node& node, const ops::ConvShape& conv, Workshop& shop) {
   const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
   const auto words = static_cast<int64_t>((ops::host_conv_bytes(conv, node.type) + 3) / 4);
   const Node& scratch = shop.make_scratch(DType::u32, {words});
   Work work;
-  work.name = "blas_conv";
+  work.name = "host_conv";
   work.touches = {&x, &w, &node, &scratch};
   work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
   work.conduct = [&x, &w, &node, &scratch, conv](const LocationOf& location_of) {
@@ -179,25 +165,22 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
   using namespace conv_work_parts;
   const ops::ConvShape conv = shape_of(node);
   const bool is_small = conv.results() * conv.steps() <= few_products;
-  const bool direct = is_direct(conv);
+  const bool direct = is_direct(conv, node.type, target.gpu);
   const bool has_kernel = direct || (target.gpu ? !is_complex(node.type) : ops::has_host_conv(node.type));
   if (is_small || !has_kernel || !conv.fits_32_bits())
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
   if (const auto axis = axis_with_gaps(graph::windows_of(node)))
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
   // Lanes of a CPU read side by side only where none of them leaves x.
-  const bool pads = target.gpu ? !direct && pads_on_gpu(conv)
-                               : direct && !conv.is_within_x() && !ops::has_plane_conv(conv, node.type);
+  const bool pads = target.gpu ? !direct && pads_on_gpu(conv) : direct && !conv.is_within_x();
   return pads ? of_padded(node, x[0], x[1]) : Tensor();
 }
 
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device) {
   using namespace conv_work_parts;
   const ops::ConvShape conv = shape_of(node);
-  const bool direct = is_direct(conv);
-  if (direct && !shop.target.gpu && ops::has_plane_conv(conv, node.type)) return by_planes(node, conv);
-  if (direct) return directly(node, conv, device);
-  return shop.target.gpu ? on_gpu(node, conv, shop, device) : by_library(node, conv, shop);
+  if (is_direct(conv, node.type, shop.target.gpu)) return directly(node, conv, device);
+  return shop.target.gpu ? on_gpu(node, conv, shop, device) : on_host(node, conv, shop);
 }
 
 }  // namespace adit::compile

@@ -1,7 +1,6 @@
 // Convolutions of x [batch, groups * channels, spatial...] with w [groups * filters, channels, spatial...],
 // as kernels: by tiles of the matrix product, whose second operand is read from x through an index map, and
-// directly, a result an invocation. On a CPU the host gathers blocks of that operand for the library's
-// product.
+// directly, a result an invocation. On a CPU the host computes them.
 #pragma once
 
 #include <array>
@@ -66,8 +65,10 @@ bool has_host_conv(DType type);
 uint64_t host_conv_bytes(const ConvShape& conv, DType type);
 void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch);
 
-// Planes one by one, for groups of few channels and filters.
-bool has_plane_conv(const ConvShape& conv, DType type);
-void plane_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result);
+// The same by the library's products; complex numbers alone.
+bool has_library_conv(DType type);
+uint64_t library_conv_bytes(const ConvShape& conv, DType type);
+void library_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result,
+                  void* scratch);
 
 }  // namespace adit::ops

@@ -1,324 +1,79 @@
-// Convolutions on a CPU: blocks of the matrix whose columns are windows, each multiplied by the library
-// before the next is gathered. The matrix is gathered along lines of x: with a step of k a row where windows
-// are many, with a column a row where windows are long.
-#include <algorithm>
-#include <cstring>
-#include <mutex>
-#include <vector>
+// Convolutions on a CPU: the way that takes the fewest cycles.
+#include <memory>
 
-#include "ops/blas.hpp"
-#include "ops/conv.hpp"
-#include "support/process_end.hpp"
-#include "support/threads.hpp"
+#include "ops/conv_bands.hpp"
+#include "ops/conv_sums.hpp"
 
 namespace adit::ops {
 
 namespace conv_host {
 
-// A block stays in the cache between the two. Timed on two x86-64 cores with 2 MiB each.
-constexpr int64_t bytes_of_a_block = 5 << 18, columns_of_a_block = 512, fewest_columns = 96;
-
-struct Triple {
-  int64_t of[3];
-  int64_t operator[](int i) const { return of[i]; }
-};
-
-// One side of the matrix: rows, or the lines that a row is made of. Element (plane, a0, a1, a2) of a side
-// adds a_i * step_i to the place along axis i.
-struct Side {
-  int64_t planes;
-  Triple extents, steps;
-  int64_t count() const { return planes * extents[0] * extents[1] * extents[2]; }
-  int64_t lines() const { return planes * extents[0] * extents[1]; }
-};
-
-struct Plan {
-  ConvShape conv;
-  Side rows, along;
-  bool by_column;                 // rows are columns of the product
-  int64_t columns, lines, depth;  // of a block: columns of the product; lines of a row; steps of k
-  int64_t threads;
-
-  explicit Plan(const ConvShape& c, int64_t size) : conv(c), threads(thread_count()) {
-    Side windows{c.channels, {}, {}}, places{c.batch, {}, {}};
-    for (int i = 0; i < 3; ++i) {
-      const ConvAxis& axis = c.axes[static_cast<size_t>(i)];
-      windows.extents.of[i] = axis.window, windows.steps.of[i] = axis.dilation;
-      places.extents.of[i] = axis.output, places.steps.of[i] = axis.stride;
-    }
-    by_column = windows.extents[2] > places.extents[2];
-    rows = by_column ? places : windows;
-    along = by_column ? windows : places;
-    const int64_t line = along.extents[2];
-    if (by_column) {
-      const int64_t parts = threads == 1 ? 1 : 2 * threads, shared = (rows.count() + parts - 1) / parts;
-      columns = std::min(rows.count(), std::clamp(shared, fewest_columns, columns_of_a_block));
-      depth = bytes_of_a_block / size / columns;
-      lines = std::clamp<int64_t>(depth / line, 1, along.lines());
-      depth = lines * line;
-    } else {
-      lines = std::clamp<int64_t>(columns_of_a_block / line, 1, along.lines());
-      columns = lines * line;
-      depth = std::clamp<int64_t>(bytes_of_a_block / size / columns, 1, rows.count());
-      const int64_t parts = (rows.count() + depth - 1) / depth;
-      depth = (rows.count() + parts - 1) / parts;
-    }
-  }
-  // Blocks of results, and whether each is one thread's: else all share each block.
-  int64_t blocks() const {
-    const int64_t all = by_column ? rows.count() : along.lines(), each = by_column ? columns : lines;
-    return (all + each - 1) / each * conv.groups;
-  }
-  bool by_thread() const { return threads > 1 && blocks() >= 2 * threads; }
-  int64_t elements() const { return columns * depth; }
-  int64_t scratch() const { return (elements() + conv.filters * columns) * (by_thread() ? threads : 1); }
-};
-
-// A place along an axis of x, or -1.
-int64_t place_on(const ConvAxis& axis, int64_t at) {
-  if (at < 0 || at > axis.last()) return -1;
-  if (axis.spread == 1) return at;
-  return at % axis.spread == 0 ? at / axis.spread : -1;
+// Axes whose lines follow each other in x, in the window and in the result are one.
+bool follow_each_other(const ConvAxis& down, const ConvAxis& along) {
+  const auto is_plain = [](const ConvAxis& axis) { return axis.low == 0 && axis.spread == 1; };
+  const auto is_window_of_one = [](const ConvAxis& axis) {
+    return axis.window == 1 && axis.stride == 1 && axis.output == axis.input;
+  };
+  const auto is_whole_window = [](const ConvAxis& axis) {
+    return axis.output == 1 && axis.dilation == 1 && axis.window == axis.input;
+  };
+  if (!is_plain(down) || !is_plain(along)) return false;
+  return (is_window_of_one(down) && is_window_of_one(along)) ||
+         (is_whole_window(down) && is_whole_window(along));
 }
 
-// Lines are short: a call to copy one costs as much as the copy.
-template <class T>
-void copy_run(T* to, const T* from, int64_t count) {
-  constexpr int64_t some = 32 / sizeof(T), few = 256;
-  if (count > few) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
-    return;
+ConvShape joined(ConvShape conv) {
+  ConvAxis &deep = conv.axes[0], &down = conv.axes[1], &along = conv.axes[2];
+  const auto join = [](ConvAxis& first, ConvAxis& second) {
+    second.input *= first.input, second.window *= first.window, second.output *= first.output;
+    first = {};
+  };
+  if (follow_each_other(deep, down)) join(deep, down);
+  if (follow_each_other(down, along)) join(down, along);
+  for (ConvAxis& axis : conv.axes) {
+    if (axis.window == 1) axis.dilation = 1;
+    if (axis.output == 1) axis.stride = 1;
   }
-  int64_t i = 0;
-  for (; i + some <= count; i += some) std::memcpy(to + i, from + i, 32);
-  for (; i < count; ++i) to[i] = from[i];
+  return conv;
 }
 
 template <class T>
-void copy_every_second(T* to, const T* from, int64_t count) {
-  int64_t i = 0;
-  if constexpr (sizeof(T) == 4) {
-    using Four [[gnu::vector_size(16)]] = T;
-    for (; i + 4 < count; i += 4) {  // not up to the end: what is read lies before the next element
-      Four low, high;
-      std::memcpy(&low, from + 2 * i, 16);
-      std::memcpy(&high, from + 2 * i + 4, 16);
-      const Four even = __builtin_shufflevector(low, high, 0, 2, 4, 6);
-      std::memcpy(to + i, &even, 16);
-    }
+std::unique_ptr<ConvWay<T>> best_way(const ConvShape& given) {
+  const ConvShape conv = joined(given);
+  std::vector<std::unique_ptr<ConvWay<T>>> ways;
+  for (const Lanes lanes : {Lanes::filters, Lanes::columns, Lanes::places})
+    ways.push_back(conv_by_bands<T>(conv, lanes));
+  if (conv.outputs() < conv.windows()) {
+    ways.push_back(conv_by_sums<T>(conv, SumLanes::images));
+    ways.push_back(conv_by_sums<T>(conv, SumLanes::filters));
+    ways.push_back(conv_by_dots<T>(conv));
   }
-  for (; i < count; ++i) to[i] = from[2 * i];
+  size_t best = 0;
+  for (size_t i = 1; i < ways.size(); ++i)
+    if (ways[i] && ways[i]->cycles() < ways[best]->cycles()) best = i;
+  return std::move(ways[best]);
 }
 
-// The elements of x's lines that make a row: `count` of them, `step` apart from `first` on; what lies outside
-// of the line is zero.
-struct Line {
-  const ConvAxis& axis;
-  int64_t first, step, count, begin, end;  // the last two: of what lies inside
-  Line(const ConvAxis& along, int64_t from, int64_t by, int64_t number)
-      : axis(along), first(from), step(by), count(number) {
-    begin = std::clamp<int64_t>(first >= 0 ? 0 : (-first + step - 1) / step, 0, count);
-    end = first > axis.last() ? begin : std::clamp<int64_t>((axis.last() - first) / step + 1, begin, count);
-  }
-
-  template <class T>
-  void gather(const T* from, T* to) const {
-    if (axis.spread != 1) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t place = place_on(axis, first + i * step);
-        to[i] = place < 0 ? T{} : from[place];
-      }
-      return;
-    }
-    for (int64_t i = 0; i < begin; ++i) to[i] = T{};
-    if (step == 1)
-      copy_run(to + begin, from + first + begin, end - begin);
-    else if (step == 2)
-      copy_every_second(to + begin, from + first + 2 * begin, end - begin);
-    else
-      for (int64_t i = begin; i < end; ++i) to[i] = from[first + i * step];
-    for (int64_t i = end; i < count; ++i) to[i] = T{};
-  }
-};
-
 template <class T>
-void gather_row(const Plan& plan, int64_t group, int64_t row, int64_t first_line, int64_t lines, const T* x,
-                T* to) {
-  const ConvShape& c = plan.conv;
-  const Side& along = plan.along;
-  int64_t offset[3], left = row;
-  for (int i = 2; i >= 0; --i) {
-    offset[i] = left % plan.rows.extents[i] * plan.rows.steps[i] - c.axes[static_cast<size_t>(i)].low;
-    left /= plan.rows.extents[i];
-  }
-  const Line line(c.axes[2], offset[2], along.steps[2], along.extents[2]);
-  int64_t along1 = first_line % along.extents[1], along0 = first_line / along.extents[1] % along.extents[0],
-          plane = first_line / along.extents[1] / along.extents[0];
-  while (lines > 0) {
-    // Lines that lie one below the other.
-    const int64_t image = plan.by_column ? left : plane, channel = plan.by_column ? plane : left;
-    const int64_t p0 = place_on(c.axes[0], offset[0] + along0 * along.steps[0]);
-    const T* from = x + (((image * c.groups + group) * c.channels + channel) * c.axes[0].input + p0) *
-                            c.axes[1].input * c.axes[2].input;
-    for (; along1 < along.extents[1] && lines > 0; ++along1, --lines, to += line.count) {
-      const int64_t p1 = p0 < 0 ? -1 : place_on(c.axes[1], offset[1] + along1 * along.steps[1]);
-      if (p1 < 0)
-        std::fill(to, to + line.count, T{});
-      else
-        line.gather(from + p1 * c.axes[2].input, to);
-    }
-    along1 = 0;
-    if (++along0 == along.extents[0]) along0 = 0, ++plane;
-  }
-}
-
-// Sums of a block's columns, [filters, columns], to where they belong.
-template <class T>
-void put(const Plan& plan, int64_t group, int64_t first, int64_t columns, const T* sums, T* result) {
-  const ConvShape& c = plan.conv;
-  const int64_t outputs = c.outputs();
-  for (int64_t filter = 0; filter < c.filters; ++filter)
-    for (int64_t at = first; at < first + columns;) {
-      const int64_t image = at / outputs, within = at % outputs;
-      const int64_t count = std::min(first + columns - at, outputs - within);
-      T* to = result + ((image * c.groups + group) * c.filters + filter) * outputs + within;
-      std::memcpy(to, sums + filter * columns + (at - first), static_cast<size_t>(count) * sizeof(T));
-      at += count;
-    }
-}
-
-// Room for one block at a time on each thread.
-class Rooms {
- public:
-  explicit Rooms(int64_t count) {
-    for (int64_t room = 0; room < count; ++room) free_.push_back(room);
-  }
-  int64_t take() {
-    const std::lock_guard lock(mutex_);
-    const int64_t room = free_.back();
-    free_.pop_back();
-    return room;
-  }
-  void give_back(int64_t room) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(room);
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<int64_t> free_;
-};
-
-template <class T>
-class Conv {
- public:
-  Conv(const ConvShape& conv, DType type, const T* x, const T* w, T* result, T* scratch)
-      : plan_(conv, sizeof(T)), type_(type), x_(x), w_(w), result_(result), scratch_(scratch) {}
-
-  void run() {
-    const int64_t each = plan_.blocks() / plan_.conv.groups;
-    const auto one = [&](int64_t number, T* room) {
-      if (plan_.by_column)
-        column_block(number / each, number % each * plan_.columns, room);
-      else
-        line_block(number / each, number % each * plan_.lines, room);
-    };
-    if (!plan_.by_thread()) {
-      for (int64_t number = 0; number < plan_.blocks(); ++number) one(number, scratch_);
-      return;
-    }
-    const SerialProducts serial;
-    Rooms rooms(plan_.threads);
-    const auto count = static_cast<uint64_t>(plan_.blocks());
-    parallel(static_cast<unsigned>(plan_.threads), count, 1, [&](uint64_t begin, uint64_t end) {
-      const int64_t room = rooms.take();
-      for (uint64_t number = begin; number < end; ++number)
-        one(static_cast<int64_t>(number), scratch_ + room * (plan_.scratch() / plan_.threads));
-      rooms.give_back(room);
-    });
-  }
-
- private:
-  void gather(int64_t group, int64_t first_row, int64_t rows, int64_t first_line, int64_t lines, T* matrix) {
-    const int64_t length = lines * plan_.along.extents[2];
-    const auto some = [&](uint64_t begin, uint64_t end) {
-      for (auto row = static_cast<int64_t>(begin); row < static_cast<int64_t>(end); ++row)
-        gather_row(plan_, group, first_row + row, first_line, lines, x_, matrix + row * length);
-    };
-    const auto count = static_cast<uint64_t>(rows);
-    if (plan_.by_thread()) return some(0, count);
-    parallel(thread_count(), count, static_cast<uint64_t>(std::max<int64_t>(1, 16384 / length)), some);
-  }
-
-  const T* weights(int64_t group, int64_t step) const {
-    return w_ + group * plan_.conv.filters * plan_.conv.steps() + step;
-  }
-
-  // Some lines of results; a row of the matrix is a step of k.
-  void line_block(int64_t group, int64_t line, T* room) {
-    const int64_t length = plan_.along.extents[2], steps = plan_.conv.steps();
-    const int64_t lines = std::min(plan_.lines, plan_.along.lines() - line), columns = lines * length;
-    T* sums = room + plan_.elements();
-    for (int64_t step = 0; step < steps; step += plan_.depth) {
-      const int64_t depth = std::min(plan_.depth, steps - step);
-      gather(group, step, depth, line, lines, room);
-      multiply_part(type_, {false, plan_.conv.filters, columns, depth, steps, columns, step > 0},
-                    weights(group, step), room, sums);
-    }
-    put(plan_, group, line * length, columns, sums, result_);
-  }
-
-  // Some results, each a row of the matrix.
-  void column_block(int64_t group, int64_t column, T* room) {
-    const int64_t all = plan_.along.lines(), length = plan_.along.extents[2];
-    const int64_t columns = std::min(plan_.columns, plan_.rows.count() - column);
-    T* sums = room + plan_.elements();
-    for (int64_t line = 0; line < all; line += plan_.lines) {
-      const int64_t lines = std::min(plan_.lines, all - line), depth = lines * length;
-      gather(group, column, columns, line, lines, room);
-      multiply_part(type_, {true, plan_.conv.filters, columns, depth, plan_.conv.steps(), depth, line > 0},
-                    weights(group, line * length), room, sums);
-    }
-    put(plan_, group, column, columns, sums, result_);
-  }
-
-  Plan plan_;
-  DType type_;
-  const T *x_, *w_;
-  T *result_, *scratch_;
-};
-
-struct Bytes16 {
-  uint64_t words[2];
-};
-
-template <class T>
-void run(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch) {
-  Conv<T>(conv, type, static_cast<const T*>(x), static_cast<const T*>(w), static_cast<T*>(result),
-          static_cast<T*>(scratch))
-      .run();
+void run(const ConvShape& conv, const void* x, const void* w, void* result, void* scratch) {
+  best_way<T>(conv)->run(static_cast<const T*>(x), static_cast<const T*>(w), static_cast<T*>(result),
+                         static_cast<T*>(scratch));
 }
 
 }  // namespace conv_host
 
-bool has_host_conv(DType type) {
-  return has_blas() && (type == DType::f32 || type == DType::f64 || is_complex(type));
-}
+bool has_host_conv(DType type) { return type == DType::f32 || type == DType::f64 || has_library_conv(type); }
 
 uint64_t host_conv_bytes(const ConvShape& conv, DType type) {
-  const auto size = static_cast<int64_t>(size_of(type));
-  const conv_host::Plan plan(conv, size);
-  return static_cast<uint64_t>(plan.scratch() * size);
+  if (type == DType::f32) return 4 * static_cast<uint64_t>(conv_host::best_way<float>(conv)->scratch());
+  if (type == DType::f64) return 8 * static_cast<uint64_t>(conv_host::best_way<double>(conv)->scratch());
+  return library_conv_bytes(conv, type);
 }
 
 void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch) {
-  const process_end::Visit visit;  // of the library; threads that help are part of it
-  visit.expect();
-  switch (size_of(type)) {
-    case 4: return conv_host::run<uint32_t>(conv, type, x, w, result, scratch);
-    case 8: return conv_host::run<uint64_t>(conv, type, x, w, result, scratch);
-    default: return conv_host::run<conv_host::Bytes16>(conv, type, x, w, result, scratch);
-  }
+  if (type == DType::f32) return conv_host::run<float>(conv, x, w, result, scratch);
+  if (type == DType::f64) return conv_host::run<double>(conv, x, w, result, scratch);
+  library_conv(conv, type, x, w, result, scratch);
 }
 
 }  // namespace adit::ops

@@ -1,0 +1,195 @@
+#include "ops/conv_tile.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#if defined(__clang__)
+#define ADIT_UNROLLED _Pragma("unroll")
+#else
+#define ADIT_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+namespace adit::ops {
+
+namespace conv_tile {
+namespace {
+
+template <class T, int bytes>
+struct Vectors {
+  using Type [[gnu::vector_size(bytes)]] = T;
+  static constexpr int width = bytes / static_cast<int>(sizeof(T));
+};
+
+template <class T, int bytes, int V, int J>
+[[gnu::always_inline]] inline void tile(const ConvTile<T>& t) {
+  using Vector = typename Vectors<T, bytes>::Type;
+  constexpr int width = Vectors<T, bytes>::width;
+  Vector total[J][V];
+  ADIT_UNROLLED
+  for (int j = 0; j < J; ++j) ADIT_UNROLLED
+  for (int v = 0; v < V; ++v) {
+    if (t.adds)
+      std::memcpy(&total[j][v], t.sums + j * t.row + v * width, bytes);
+    else
+      total[j][v] = Vector{};
+  }
+  for (int64_t s = 0, steps = t.steps; s < steps; ++s) {
+    const T *from = t.vectors + t.vector_at[s], *with = t.scalars + t.scalar_at[s];
+    Vector x[V];
+    ADIT_UNROLLED
+    for (int v = 0; v < V; ++v) std::memcpy(&x[v], from + v * width, bytes);
+    ADIT_UNROLLED
+    for (int j = 0; j < J; ++j) ADIT_UNROLLED
+    for (int v = 0; v < V; ++v) total[j][v] += x[v] * with[j];
+  }
+  ADIT_UNROLLED
+  for (int j = 0; j < J; ++j) ADIT_UNROLLED
+  for (int v = 0; v < V; ++v) std::memcpy(t.sums + j * t.row + v * width, &total[j][v], bytes);
+}
+
+template <class T, int bytes, int K>
+[[gnu::always_inline]] inline void dots(const ConvDots<T>& d) {
+  using Vector = typename Vectors<T, bytes>::Type;
+  constexpr int width = Vectors<T, bytes>::width;
+  Vector total[K] = {};
+  const T* from[K];
+  ADIT_UNROLLED
+  for (int k = 0; k < K; ++k) from[k] = d.from + d.offsets[k];
+  for (int64_t i = 0, count = d.count; i < count; i += width) {
+    Vector with;
+    std::memcpy(&with, d.with + i, bytes);
+    ADIT_UNROLLED
+    for (int k = 0; k < K; ++k) {
+      Vector x;
+      std::memcpy(&x, from[k] + i, bytes);
+      total[k] += with * x;
+    }
+  }
+  for (int k = 0; k < K; ++k) {
+    T parts[width];
+    std::memcpy(parts, &total[k], bytes);
+    for (int half = width / 2; half > 0; half /= 2)
+      for (int i = 0; i < half; ++i) parts[i] += parts[i + half];
+    d.sums[k] += parts[0];
+  }
+}
+
+// One stage of a transposition: blocks of `half` change places between rows that are `half` apart.
+template <int half, class Vector, size_t... j>
+[[gnu::always_inline]] inline void exchange(Vector& a, Vector& b, std::index_sequence<j...>) {
+  constexpr size_t n = sizeof...(j), h = half;
+  const Vector low = __builtin_shufflevector(a, b, ((j & h) ? n + j - h : j)...);
+  b = __builtin_shufflevector(a, b, ((j & h) ? n + j : j + h)...);
+  a = low;
+}
+
+template <int half, int width, class Vector>
+[[gnu::always_inline]] inline void turn_square(Vector (&rows)[width]) {
+  if constexpr (half > 0) {
+    ADIT_UNROLLED
+    for (int i = 0; i < width; ++i)
+      if ((i & half) == 0) exchange<half>(rows[i], rows[i + half], std::make_index_sequence<width>());
+    turn_square<half / 2, width>(rows);
+  }
+}
+
+template <class T, int bytes>
+[[gnu::always_inline]] inline void turn(const Turn<T>& t) {
+  using Vector = typename Vectors<T, bytes>::Type;
+  constexpr int width = Vectors<T, bytes>::width;
+  int64_t r = 0;
+  for (; r + width <= t.rows; r += width) {
+    int64_t c = 0;
+    for (; c + width <= t.columns; c += width) {
+      Vector rows[width];
+      ADIT_UNROLLED
+      for (int i = 0; i < width; ++i) std::memcpy(&rows[i], t.from + (r + i) * t.from_row + c, bytes);
+      turn_square<width / 2, width>(rows);
+      ADIT_UNROLLED
+      for (int i = 0; i < width; ++i) std::memcpy(t.to + (c + i) * t.to_row + r, &rows[i], bytes);
+    }
+    for (; c < t.columns; ++c)
+      for (int i = 0; i < width; ++i) t.to[c * t.to_row + r + i] = t.from[(r + i) * t.from_row + c];
+  }
+  for (; r < t.rows; ++r)
+    for (int64_t c = 0; c < t.columns; ++c) t.to[c * t.to_row + r] = t.from[r * t.from_row + c];
+}
+
+// --- For each kind of processor ----------------------------------------------------------------------------
+// Sums and what is multiplied stay in registers: 32 of them, or 16.
+constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3}, of_16_registers = {6, 6, 2, 1};
+
+#define ADIT_KERNELS(NAME, TARGET, BYTES, SCALARS, DOTS)     \
+  struct NAME {                                              \
+    static constexpr int bytes = BYTES, dots_at_once = DOTS; \
+    static constexpr std::array<int, 4> most = SCALARS;      \
+    template <class T, int V, int J>                         \
+    TARGET static void tile(const ConvTile<T>& t) {          \
+      conv_tile::tile<T, BYTES, V, J>(t);                    \
+    }                                                        \
+    template <class T, int K>                                \
+    TARGET static void dots(const ConvDots<T>& d) {          \
+      conv_tile::dots<T, BYTES, K>(d);                       \
+    }                                                        \
+    template <class T>                                       \
+    TARGET static void turn(const Turn<T>& t) {              \
+      conv_tile::turn<T, (BYTES < 32 ? BYTES : 32)>(t);      \
+    }                                                        \
+  };
+
+#if defined(__x86_64__)
+ADIT_KERNELS(Avx512, [[gnu::target("avx512f")]], 64, of_32_registers, 10)
+ADIT_KERNELS(Avx2, [[gnu::target("avx2,fma")]], 32, of_16_registers, 10)
+ADIT_KERNELS(Plain, , 16, of_16_registers, 8)
+#else
+ADIT_KERNELS(Plain, , 16, of_32_registers, 10)
+#endif
+#undef ADIT_KERNELS
+
+template <class Kind, class T, int V, size_t... j>
+void put_tiles(ConvKernels<T>& kernels, int kind, std::index_sequence<j...>) {
+  ((kernels.tile[kind][j + 1] = Kind::template tile<T, V, static_cast<int>(j) + 1>), ...);
+}
+template <class Kind, class T, size_t... k>
+void put_dots(ConvKernels<T>& kernels, std::index_sequence<k...>) {
+  ((kernels.dots[k + 1] = Kind::template dots<T, static_cast<int>(k) + 1>), ...);
+}
+
+template <class Kind, class T>
+ConvKernels<T> kernels_of() {
+  ConvKernels<T> kernels;
+  kernels.width = Kind::bytes / static_cast<int64_t>(sizeof(T));
+  kernels.most = Kind::most;
+  put_tiles<Kind, T, 1>(kernels, 0, std::make_index_sequence<Kind::most[0]>());
+  put_tiles<Kind, T, 2>(kernels, 1, std::make_index_sequence<Kind::most[1]>());
+  put_tiles<Kind, T, 4>(kernels, 2, std::make_index_sequence<Kind::most[2]>());
+  put_tiles<Kind, T, 8>(kernels, 3, std::make_index_sequence<Kind::most[3]>());
+  kernels.dots_at_once = Kind::dots_at_once;
+  put_dots<Kind, T>(kernels, std::make_index_sequence<Kind::dots_at_once>());
+  kernels.turn = Kind::template turn<T>;
+  return kernels;
+}
+
+template <class T>
+ConvKernels<T> best_of_this_cpu() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return kernels_of<Avx512, T>();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return kernels_of<Avx2, T>();
+#endif
+  return kernels_of<Plain, T>();
+}
+
+}  // namespace
+}  // namespace conv_tile
+
+template <class T>
+const ConvKernels<T>& conv_kernels() {
+  static const ConvKernels<T> kernels = conv_tile::best_of_this_cpu<T>();
+  return kernels;
+}
+
+template const ConvKernels<float>& conv_kernels<float>();
+template const ConvKernels<double>& conv_kernels<double>();
+
+}  // namespace adit::ops

@@ -1,0 +1,196 @@
+// Convolutions of random shapes and both of their gradients beside sums as they are written down, on whole
+// numbers, so that every order of adding gives the same. They are large enough to have kernels of their own.
+#include <random>
+
+#include <adit/adit.hpp>
+
+#include "devices.hpp"
+
+namespace adit::test {
+namespace {
+
+struct Case {
+  int64_t batch = 1, groups = 1, channels = 1, filters = 1;  // the last two: of a group
+  std::vector<int64_t> input, window, stride, dilation, low, high;
+  size_t rank() const { return input.size(); }
+  int64_t output(size_t i) const {
+    return (input[i] + low[i] + high[i] - (window[i] - 1) * dilation[i] - 1) / stride[i] + 1;
+  }
+  Shape shape(int64_t first, int64_t second, const std::vector<int64_t>& rest) const {
+    Shape list{first, second};
+    for (const int64_t extent : rest) list.push_back(extent);
+    return list;
+  }
+  std::vector<int64_t> outputs() const {
+    std::vector<int64_t> list;
+    for (size_t i = 0; i < rank(); ++i) list.push_back(output(i));
+    return list;
+  }
+  ConvOptions options() const {
+    ConvOptions o;
+    o.feature_groups = groups;
+    for (size_t i = 0; i < rank(); ++i) {
+      o.strides.push_back(stride[i]);
+      o.kernel_dilation.push_back(dilation[i]);
+      o.padding.push_back({low[i], high[i], 0});
+    }
+    return o;
+  }
+};
+
+using Numbers = std::vector<double>;
+
+int64_t count_of(const std::vector<int64_t>& extents) {
+  int64_t count = 1;
+  for (const int64_t extent : extents) count *= extent;
+  return count;
+}
+
+// Calls f(place in x, in w, in the result) for every product; places along lines.
+template <class F>
+void for_each_product(const Case& c, const F& f) {
+  const int64_t inputs = count_of(c.input), windows = count_of(c.window), outputs = count_of(c.outputs());
+  std::vector<std::pair<int64_t, int64_t>> met;  // (of x, of the window) for each output
+  std::vector<size_t> begins;
+  for (int64_t o = 0; o < outputs; ++o) {
+    begins.push_back(met.size());
+    for (int64_t k = 0; k < windows; ++k) {
+      int64_t place = 0, unit = 1, left_o = o, left_k = k;
+      bool inside = true;
+      for (size_t i = c.rank(); i-- > 0;) {
+        const int64_t at =
+            left_o % c.output(i) * c.stride[i] + left_k % c.window[i] * c.dilation[i] - c.low[i];
+        left_o /= c.output(i), left_k /= c.window[i];
+        inside = inside && at >= 0 && at < c.input[i];
+        place += at * unit, unit *= c.input[i];
+      }
+      if (inside) met.emplace_back(place, k);
+    }
+  }
+  begins.push_back(met.size());
+  for (int64_t b = 0; b < c.batch; ++b)
+    for (int64_t g = 0; g < c.groups; ++g)
+      for (int64_t filter = 0; filter < c.filters; ++filter)
+        for (int64_t channel = 0; channel < c.channels; ++channel) {
+          const int64_t x = ((b * c.groups + g) * c.channels + channel) * inputs,
+                        w = ((g * c.filters + filter) * c.channels + channel) * windows,
+                        y = ((b * c.groups + g) * c.filters + filter) * outputs;
+          for (int64_t o = 0; o < outputs; ++o)
+            for (size_t i = begins[static_cast<size_t>(o)]; i < begins[static_cast<size_t>(o) + 1]; ++i)
+              f(static_cast<size_t>(x + met[i].first), static_cast<size_t>(w + met[i].second),
+                static_cast<size_t>(y + o));
+        }
+}
+
+Numbers drawn(std::mt19937_64& generator, int64_t count) {
+  Numbers list(static_cast<size_t>(count));
+  for (double& value : list) value = static_cast<double>(generator() % 7) - 3;
+  return list;
+}
+
+void expect_equal(const Tensor& got, const Numbers& wanted, const std::string& what) {
+  const std::vector<double> values = as_type(got, DType::f64).to_vector<double>();
+  ASSERT_EQ(values.size(), wanted.size()) << what;
+  for (size_t i = 0; i < wanted.size(); ++i) ASSERT_EQ(values[i], wanted[i]) << what << " at " << i;
+}
+
+std::string text_of(const Case& c) {
+  std::string text = "x " + std::to_string(c.batch) + ", groups " + std::to_string(c.groups) + " of " +
+                     std::to_string(c.channels) + " channels, " + std::to_string(c.filters) + " filters";
+  for (size_t i = 0; i < c.rank(); ++i)
+    text += "; " + std::to_string(c.input[i]) + " by " + std::to_string(c.window[i]) + " stride " +
+            std::to_string(c.stride[i]) + " dilation " + std::to_string(c.dilation[i]) + " padding " +
+            std::to_string(c.low[i]) + ", " + std::to_string(c.high[i]);
+  return text;
+}
+
+void check(const Case& c, DType type, std::mt19937_64& generator) {
+  const Shape x_shape = c.shape(c.batch, c.groups * c.channels, c.input),
+              w_shape = c.shape(c.groups * c.filters, c.channels, c.window),
+              y_shape = c.shape(c.batch, c.groups * c.filters, c.outputs());
+  const Numbers x = drawn(generator, element_count(x_shape)), w = drawn(generator, element_count(w_shape)),
+                g = drawn(generator, element_count(y_shape));
+  Numbers y(g.size()), to_x(x.size()), to_w(w.size());
+  for_each_product(c, [&](size_t at_x, size_t at_w, size_t at_y) {
+    y[at_y] += x[at_x] * w[at_w];
+    to_x[at_x] += g[at_y] * w[at_w];
+    to_w[at_w] += g[at_y] * x[at_x];
+  });
+  const auto given = [&](const Numbers& values, const Shape& shape) {
+    return as_type(tensor(values, shape), type).eval();
+  };
+  const Tensor tx = given(x, x_shape), tw = given(w, w_shape), tg = given(g, y_shape);
+  const ConvOptions options = c.options();
+  expect_equal(conv(tx, tw, options), y, text_of(c));
+  const auto loss = [&](const Tensor& a, const Tensor& b) { return sum(conv(a, b, options) * tg); };
+  expect_equal(grad(loss, 0)(tx, tw), to_x, "gradient of x: " + text_of(c));
+  expect_equal(grad(loss, 1)(tx, tw), to_w, "gradient of the kernel: " + text_of(c));
+}
+
+class ConvOn : public OnDevice {
+ protected:
+  void SetUp() override { set_default_device(Device::open(GetParam())); }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, ConvOn, testing::ValuesIn(device_ids()), test_name);
+
+Case random_case(std::mt19937_64& generator, double products) {
+  const auto draw = [&](std::initializer_list<int64_t> from) {
+    return *(from.begin() + static_cast<int64_t>(generator() % from.size()));
+  };
+  for (;;) {
+    Case c;
+    c.batch = draw({1, 2, 3, 5, 9});
+    c.groups = draw({1, 1, 1, 2, 3, 19});
+    c.channels = draw({1, 1, 2, 3, 5, 8, 16, 17, 31, 40});
+    c.filters = draw({1, 1, 2, 3, 7, 8, 9, 15, 16, 17, 32, 33, 47, 64, 65});
+    const int64_t rank = draw({1, 2, 2, 2, 3});
+    for (int64_t i = 0; i < rank; ++i) {
+      c.window.push_back(draw({1, 2, 3, 3, 4, 5, 7}));
+      c.stride.push_back(draw({1, 1, 1, 2, 3}));
+      c.dilation.push_back(draw({1, 1, 1, 2, 3}));
+      c.low.push_back(draw({0, 0, 1, 2, -1}));
+      c.high.push_back(draw({0, 0, 1, 3}));
+      c.input.push_back((c.window.back() - 1) * c.dilation.back() + 2 +
+                        static_cast<int64_t>(generator() % (rank == 1   ? 700
+                                                            : rank == 2 ? 40
+                                                                        : 12)));
+    }
+    const double count = static_cast<double>(c.batch * c.groups * c.channels * c.filters) *
+                         static_cast<double>(count_of(c.window) * count_of(c.outputs()));
+    if (count > (1 << 18) && count < products) return c;
+  }
+}
+
+TEST_P(ConvOn, RandomShapesAndGradientsAreExact) {
+  const bool is_cpu = GetParam() == "cpu";
+  std::mt19937_64 generator(5);
+  for (int i = 0; i < (is_cpu ? 120 : 12); ++i)
+    check(random_case(generator, is_cpu ? 1e7 : 1e6), is_cpu && i % 3 == 2 ? DType::f64 : DType::f32,
+          generator);
+}
+
+// Lines beyond what a band or a part holds, windows as large as x, many channels, one column.
+TEST_P(ConvOn, LongFlatAndTallShapesAreExact) {
+  std::mt19937_64 generator(6);
+  const auto run = [&](int64_t batch, int64_t groups, int64_t channels, int64_t filters,
+                       std::vector<int64_t> input, std::vector<int64_t> window, int64_t stride = 1,
+                       int64_t padding = 0) {
+    const std::vector<int64_t> ones(input.size(), 1), strides(input.size(), stride),
+        sides(input.size(), padding);
+    check({batch, groups, channels, filters, input, window, strides, ones, sides, sides}, DType::f32,
+          generator);
+  };
+  run(1, 1, 3, 20, {5003}, {7}, 1, 3);
+  run(2, 40, 1, 1, {1501}, {9}, 2, 4);
+  run(1, 1, 2, 33, {1, 1100}, {1, 3});
+  run(1, 1, 32, 32, {211, 1}, {3, 1}, 1, 1);
+  run(3, 1, 16, 40, {9, 9}, {9, 9});
+  run(2, 1, 700, 9, {3, 3}, {3, 3}, 1, 1);
+  run(64, 1, 1, 8, {12, 12}, {3, 3});
+  run(1, 1, 64, 64, {17, 19}, {1, 1});
+  run(1, 64, 1, 2, {30, 30}, {5, 5}, 2, 2);
+  run(1, 1, 1, 1, {600, 600}, {3, 3}, 1, 1);
+}
+
+}  // namespace
+}  // namespace adit::test
