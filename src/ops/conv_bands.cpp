@@ -1,5 +1,7 @@
 #include "ops/conv_bands.hpp"
 
+#include <map>
+
 #include "ops/conv_lines.hpp"
 #include "support/threads.hpp"
 
@@ -11,8 +13,8 @@ using namespace conv_cut;
 using namespace conv_lines;
 
 // What a band reads stays in the second cache and what tiles share in the first; timed on two x86-64 cores.
-constexpr int64_t places_of_a_band = 512, fewest_places = 56, bytes_of_a_band = 3 << 18,
-                  steps_of_a_tile = 256;
+constexpr int64_t places_of_a_band = 512, most_places = 4096, elements_of_a_band = 1 << 14,
+                  fewest_places = 56, bytes_of_a_band = 3 << 18, steps_of_a_tile = 256;
 
 // Where elements of a sheet lie: the lines that some rows of results read, [channels, window 0, lines,
 // phases, columns]. With a stride s along lines a phase is every s-th column, so that neighbours are results
@@ -70,6 +72,16 @@ class Bands : public ConvWay<T> {
     channels_ = std::clamp<int64_t>(bytes_of_a_band / bytes, 1, c_.channels);
     channels_ = parts_of(c_.channels, parts_of(c_.channels, channels_));
     share_filters();
+    for (int64_t i = 0; i < channels_; ++i)
+      for (const int32_t at : sheet_.window) at_.push_back(static_cast<int32_t>(i * sheet_.channel) + at);
+    for (const Block& block : blocks_)
+      if (!by_width_.contains(block.width)) by_width_[block.width] = steps_by(block.width, steps_of_a_tile);
+    for (int64_t part = 0; part < column_parts_; ++part)
+      for (const int64_t phase : sheet_.phases) {
+        const ConvAxis& along = c_.axes[2];
+        phases_.emplace_back(along, part * columns_ * along.stride + phase - along.low, along.stride,
+                             sheet_.pitch);
+      }
   }
 
   // Beside the sums: results on their way out, and lines on their way in.
@@ -112,10 +124,13 @@ class Bands : public ConvWay<T> {
   // Bands are whole sheets of an image and a place along axis 0, or some rows of one, and some columns.
   Sheet cut_bands() {
     const ConvAxis &down = c_.axes[1], &along = c_.axes[2];
-    column_parts_ = parts_of(along.output, places_of_a_band);
+    // Where there is little to do for a place, bands are larger.
+    const int64_t of_a_place = c_.filters + c_.channels * c_.axes[0].window;
+    const int64_t places = std::clamp(elements_of_a_band / of_a_place, places_of_a_band, most_places);
+    column_parts_ = parts_of(along.output, places);
     columns_ = parts_of(along.output, column_parts_);
     const int64_t all_sheets = c_.batch * c_.axes[0].output, all_rows = all_sheets * down.output;
-    int64_t rows = std::max<int64_t>(1, places_of_a_band / columns_);
+    int64_t rows = std::max<int64_t>(1, places / columns_);
     if (threads_ > 1) {
       const int64_t share = parts_of(all_rows * c_.groups * column_parts_, 4 * int64_t{threads_});
       rows = std::min(rows, std::max(share, parts_of(fewest_places, columns_)));
@@ -140,9 +155,7 @@ class Bands : public ConvWay<T> {
 
   int64_t bands() const { return sheet_parts_ * row_parts_ * column_parts_; }
   int64_t weights() const { return aligned<T>(rounded_up(c_.filters, kernels_.width) * c_.steps()); }
-  int64_t packed() const {
-    return aligned<T>(sheets_ * channels_ * sheet_.channel + 9 * kernels_.width + run_);
-  }
+  int64_t packed() const { return aligned<T>(sheets_ * channels_ * sheet_.channel + kernels_.width); }
   int64_t room() const { return packed() + aligned<T>(sums_); }
 
   // A band of a group, and some of its filters.
@@ -168,7 +181,8 @@ class Bands : public ConvWay<T> {
         const int64_t channels = std::min(b.channels_, b.c_.channels - channel);
         for (int64_t i = 0; i < sheets; ++i)
           put_sheet(sheet + i, channel, channels, room + i * b.channels_ * b.sheet_.channel);
-        std::fill(room + sheets * b.channels_ * b.sheet_.channel, room + b.packed(), T{});
+        T* end = room + sheets * b.channels_ * b.sheet_.channel;
+        std::fill(end, end + b.kernels_.width, T{});
         for (int64_t i = first; i < last; ++i) add(b.blocks_[static_cast<size_t>(i)], channel, channels);
       }
       for (int64_t i = first; i < last; ++i) take(b.blocks_[static_cast<size_t>(i)]);
@@ -180,9 +194,8 @@ class Bands : public ConvWay<T> {
       const ConvShape& c = b.c_;
       const ConvAxis &deep = c.axes[0], &down = c.axes[1], &along = c.axes[2];
       const int64_t image = number / deep.output, plane = down.input * along.input;
-      std::vector<Line> phases;
-      for (const int64_t phase : b.sheet_.phases)
-        phases.emplace_back(along, column * along.stride + phase - along.low, along.stride, b.sheet_.pitch);
+      const size_t count = b.sheet_.phases.size();
+      const Line* phases = b.phases_.data() + static_cast<size_t>(column / b.columns_) * count;
       for (int64_t i = 0; i < channels; ++i)
         for (int64_t k0 = 0; k0 < deep.window; ++k0) {
           const int64_t p0 =
@@ -193,10 +206,10 @@ class Bands : public ConvWay<T> {
             if (!b.sheet_.has_line[static_cast<size_t>(line % down.stride)]) continue;
             const int64_t p1 = p0 < 0 ? -1 : place_on(down, row * down.stride + line - down.low);
             if (p1 < 0) {
-              std::fill(to, to + b.sheet_.line, T{});
+              put_zeros(to, b.sheet_.line);
               continue;
             }
-            for (size_t p = 0; p < phases.size(); ++p)
+            for (size_t p = 0; p < count; ++p)
               phases[p].gather(from + p1 * along.input, to + static_cast<int64_t>(p) * b.sheet_.pitch);
           }
         }
@@ -206,26 +219,17 @@ class Bands : public ConvWay<T> {
     void add(const Block& block, int64_t channel, int64_t channels) const {
       const int64_t windows = b.c_.windows(), steps = channels * windows, before = channel * windows;
       const T* own = weights + group * b.weights() + block.first * b.c_.steps() + before * block.width;
-      const std::vector<int32_t> by_width = steps_by(block.width, std::min(steps, steps_of_a_tile));
-      std::vector<int32_t> at(static_cast<size_t>(std::min(steps, steps_of_a_tile)));
+      const int32_t *at = b.at_.data(), *by_width = b.by_width_.at(block.width).data();
       for (int64_t step = 0; step < steps; step += steps_of_a_tile) {
-        const int64_t count = std::min(steps_of_a_tile, steps - step);
-        for (int64_t s = 0; s < count; ++s) {
-          const int64_t i = (step + s) / windows, k = (step + s) % windows;
-          at[static_cast<size_t>(s)] =
-              static_cast<int32_t>(i * b.sheet_.channel) + b.sheet_.window[static_cast<size_t>(k)];
-        }
         ConvTile<T> tile;
-        tile.steps = count;
+        tile.steps = std::min(steps_of_a_tile, steps - step);
         tile.adds = before + step > 0;
         tile.row = b.row_of_sums_;
         if (b.lanes_ == Lanes::filters) {
-          tile.vectors = own + step * block.width, tile.vector_at = by_width.data(),
-          tile.scalar_at = at.data();
+          tile.vectors = own + step * block.width, tile.vector_at = by_width, tile.scalar_at = at + step;
           by_rows(tile, block);
         } else {
-          tile.scalars = own + step * block.width, tile.scalar_at = by_width.data(),
-          tile.vector_at = at.data();
+          tile.scalars = own + step * block.width, tile.scalar_at = by_width, tile.vector_at = at + step;
           by_runs(tile, block);
         }
       }
@@ -304,6 +308,9 @@ class Bands : public ConvWay<T> {
   Cut cut_;
   std::vector<Block> blocks_;
   int64_t row_of_sums_ = 0, sums_ = 0, channels_ = 1, shares_ = 1;
+  std::vector<int32_t> at_;  // where each step of some channels reads
+  std::map<int64_t, std::vector<int32_t>> by_width_;
+  std::vector<Line> phases_;  // of each part of the columns
 };
 
 }  // namespace conv_bands

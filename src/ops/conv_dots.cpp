@@ -120,9 +120,9 @@ class Dots : public ConvWay<T> {
   void put_w(const T* w, int64_t row, int64_t rows, T* to) const {
     for (int64_t r = 0; r < rows; ++r, to += line_) {
       copy_run(to, w + (row + r) * along_.window, along_.window);
-      std::fill(to + along_.window, to + line_, T{});
+      put_zeros(to + along_.window, line_ - along_.window);
     }
-    std::fill(to, to + count_ - rows * line_, T{});
+    put_zeros(to, count_ - rows * line_);
   }
 
   void put_x(const T* x, int64_t row, T* to) const {
@@ -132,11 +132,11 @@ class Dots : public ConvWay<T> {
         for (int64_t l = 0; l < lines_; ++l, to += line_) {
           const int64_t p1 = place_on(down_, (row + l) * down_.dilation + phase1 - down_.low);
           if (p1 < 0)
-            std::fill(to, to + line_, T{});
+            put_zeros(to, line_);
           else
             line.gather(x + p1 * along_.input, to);
         }
-        std::fill(to, to + kernels_.width, T{});
+        put_zeros(to, kernels_.width);
       }
   }
 

@@ -18,7 +18,22 @@ inline int64_t place_on(const ConvAxis& axis, int64_t at) {
   return at % axis.spread == 0 ? at / axis.spread : -1;
 }
 
-// Lines are short: a call to copy one costs as much as the copy.
+// Lines are short: a call to copy one, or to fill what lies beside it, costs as much as the work. The
+// compiler would make calls of plain loops.
+inline void no_call() { asm volatile("" ::: "memory"); }
+
+template <class T>
+void put_zeros(T* to, int64_t count) {
+  if (count > 64) {
+    std::fill(to, to + count, T{});
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = T{};
+    no_call();
+  }
+}
+
 template <class T>
 void copy_run(T* to, const T* from, int64_t count) {
   constexpr int64_t some = 32 / sizeof(T), few = 256;
@@ -28,7 +43,15 @@ void copy_run(T* to, const T* from, int64_t count) {
   }
   int64_t i = 0;
   for (; i + some <= count; i += some) std::memcpy(to + i, from + i, 32);
-  for (; i < count; ++i) to[i] = from[i];
+  if (i == count) return;
+  if (count >= some) {
+    std::memcpy(to + count - some, from + count - some, 32);
+    return;
+  }
+  for (; i < count; ++i) {
+    to[i] = from[i];
+    no_call();
+  }
 }
 
 template <class T>
@@ -67,14 +90,14 @@ struct Line {
       }
       return;
     }
-    for (int64_t i = 0; i < begin; ++i) to[i] = T{};
+    put_zeros(to, begin);
     if (step == 1)
       copy_run(to + begin, from + first + begin, end - begin);
     else if (step == 2)
       copy_every_second(to + begin, from + first + 2 * begin, end - begin);
     else
       for (int64_t i = begin; i < end; ++i) to[i] = from[first + i * step];
-    for (int64_t i = end; i < count; ++i) to[i] = T{};
+    put_zeros(to + end, count - end);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <adit/error.hpp>
@@ -17,10 +18,11 @@ namespace adit::ops {
 namespace sorting_on_host {
 namespace {
 
-// Rows below go by comparison, which has no tables to clear; those above by all threads together. Measured
-// once, on two x86-64 cores (bench/RESULTS.md).
-constexpr uint64_t short_row = 192, long_row = 1 << 16;
-constexpr size_t digits = 256;
+// Rows below go by comparison, which has no tables to clear; those above by all threads together. Digits are
+// wider where a row is long enough for their tables. Measured once, on two x86-64 cores (bench/RESULTS.md).
+constexpr uint64_t short_row = 96, long_row = 1 << 15, row_of_wide_digits = 3000;
+constexpr int narrow_digits = 8, wide_digits = 11;
+constexpr uint64_t block = 512;  // elements that are looked at together
 
 template <size_t bytes>
 using Word = std::conditional_t<
@@ -33,22 +35,31 @@ struct Keys {
   uint64_t infinity = 0;  // the bits of the type's, of a float
 };
 
+// Without branches, so that it is done to vectors.
 template <class K>
-K key_of(K bits, const Keys& keys) {
-  constexpr K top = K(K(1) << (8 * sizeof(K) - 1));
-  K key = bits;
+void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to) {
+  using Signed = std::make_signed_t<K>;
+  constexpr K top = K(K(1) << (8 * sizeof(K) - 1)), all = K(~K(0));
+  const K flip = keys.descending ? all : K(0);
   if (keys.is_float) {
-    const K size = bits & K(~top);
-    if (size > K(keys.infinity))
-      key = K(~K(0));
-    else if (keys.same_zeros && size == 0)
-      key = top;
+    const auto infinity = static_cast<Signed>(keys.infinity);
+    const K zero = keys.same_zeros ? K(top ^ flip) : K(0),
+            negative_zero = keys.same_zeros ? zero : K(all ^ top ^ flip);
+    const auto one = [=](K bits) {
+      const auto size = static_cast<Signed>(bits & K(~top));
+      const K sign = K(static_cast<Signed>(bits) >> (8 * sizeof(K) - 1));
+      K key = K(K(bits ^ K(sign | top)) ^ flip);
+      key = bits == top ? negative_zero : key;
+      return size > infinity ? K(all ^ flip) : key;
+    };
+    if (apart == 1)
+      for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i]);
     else
-      key = (bits & top) ? K(~bits) : K(bits | top);
-  } else if (keys.is_signed) {
-    key = K(bits ^ top);
+      for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i * apart]);
+    return;
   }
-  return keys.descending ? K(~key) : key;
+  const K turn = K((keys.is_signed ? top : K(0)) ^ flip);
+  for (uint64_t i = 0; i < count; ++i) to[i] = K(x[i * apart] ^ turn);
 }
 
 template <class K>
@@ -66,72 +77,126 @@ struct Entry {
 };
 
 template <class K>
-uint64_t digit_of(const K& key, int shift) {
-  return static_cast<uint64_t>(key >> shift) & (digits - 1);
+K key_in(const K& key) {
+  return key;
 }
 template <class K, class I>
-uint64_t digit_of(const Entry<K, I>& entry, int shift) {
-  return digit_of(entry.key, shift);
+K key_in(const Entry<K, I>& entry) {
+  return entry.key;
 }
 template <class K, class I>
 bool operator<(const Entry<K, I>& a, const Entry<K, I>& b) {
   return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
-using Table = std::array<uint64_t, digits>;
+template <class K, class E>
+E entry_of(K key, uint64_t place) {
+  if constexpr (std::is_same_v<E, K>)
+    return key;
+  else
+    return {key, static_cast<decltype(E::place)>(place)};
+}
 
-// One digit: parts of the row count theirs, learn where they begin, and move their elements. False where all
-// have the same, and nothing was moved.
-template <class From, class E>
-bool pass(const From& from, E* to, uint64_t length, uint64_t parts, int shift, std::vector<Table>& tables) {
-  const auto bounds = [&](uint64_t part) { return length * part / parts; };
-  const auto all_parts = [&](const auto& f) {
-    if (parts == 1) return f(0);
-    parallel(static_cast<unsigned>(parts), parts, 1, [&](uint64_t begin, uint64_t end) {
+// Whether keys are in order, or the other way round without equal ones; the first that is neither ends it.
+enum class Order { none, ascending, descending };
+template <class K>
+Order order_of(const K* keys, uint64_t count) {
+  if (count < 2) return Order::ascending;
+  const bool rises = keys[0] <= keys[1];
+  for (uint64_t i = 1; i < count; i += block) {
+    const uint64_t end = std::min(count, i + block);
+    unsigned broken = 0;
+    if (rises)
+      for (uint64_t j = i; j < end; ++j) broken |= static_cast<unsigned>(keys[j] < keys[j - 1]);
+    else
+      for (uint64_t j = i; j < end; ++j) broken |= static_cast<unsigned>(keys[j] >= keys[j - 1]);
+    if (broken) return Order::none;
+  }
+  return rises ? Order::ascending : Order::descending;
+}
+
+// By digits of so many bits, from the lowest on. Parts of the row count theirs, learn where they begin, and
+// move their elements.
+template <class K, class E, int bits>
+class Radix {
+ public:
+  Radix(const K* keys, E* row, E* beside, uint64_t length, uint64_t parts)
+      : keys_(keys),
+        row_(row),
+        beside_(beside),
+        length_(length),
+        parts_(parts),
+        tables_(parts),
+        all_(parts) {}
+
+  // Where the result lies.
+  E* run() {
+    each_part([&](uint64_t part) {
+      std::array<Table, passes>& counts = all_[part];
+      for (Table& table : counts) table.fill(0);
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i)
+        for (int p = 0; p < passes; ++p) ++counts[static_cast<size_t>(p)][digit(keys_[i], p)];
+    });
+    bool has_moved = false;
+    for (int p = 0; p < passes; ++p) {
+      uint64_t equal = 0;
+      for (const auto& counts : all_) equal += counts[static_cast<size_t>(p)][digit(keys_[0], p)];
+      if (equal == length_) continue;  // all have the same
+      if (!has_moved) {
+        for (uint64_t part = 0; part < parts_; ++part) tables_[part] = all_[part][static_cast<size_t>(p)];
+        move([this](uint64_t i) { return entry_of<K, E>(keys_[i], i); }, p);
+      } else {
+        if (parts_ == 1)
+          tables_[0] = all_[0][static_cast<size_t>(p)];
+        else
+          count(p);
+        move([from = row_](uint64_t i) { return from[i]; }, p);
+      }
+      std::swap(row_, beside_);
+      has_moved = true;
+    }
+    return row_;
+  }
+
+ private:
+  static constexpr int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits;
+  static constexpr size_t digits = size_t{1} << bits;
+  using Table = std::array<uint64_t, digits>;
+
+  static size_t digit(K key, int p) { return static_cast<size_t>(key >> (bits * p)) & (digits - 1); }
+  uint64_t first(uint64_t part) const { return length_ * part / parts_; }
+  void each_part(const auto& f) const {
+    if (parts_ == 1) return f(0);
+    parallel(static_cast<unsigned>(parts_), parts_, 1, [&](uint64_t begin, uint64_t end) {
       for (uint64_t part = begin; part < end; ++part) f(part);
     });
-  };
-  all_parts([&](uint64_t part) {
-    Table counts{};
-    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i) ++counts[digit_of(from(i), shift)];
-    tables[part] = counts;
-  });
-  uint64_t start = 0;
-  for (size_t digit = 0; digit < digits; ++digit) {
-    const uint64_t before = start;
-    for (uint64_t part = 0; part < parts; ++part) {
-      const uint64_t count = tables[part][digit];
-      tables[part][digit] = start;
-      start += count;
-    }
-    if (start - before == length) return false;
   }
-  all_parts([&](uint64_t part) {
-    Table at = tables[part];
-    for (uint64_t i = bounds(part), end = bounds(part + 1); i < end; ++i) {
-      const E entry = from(i);
-      to[at[digit_of(entry, shift)]++] = entry;
-    }
-  });
-  return true;
-}
+  void count(int p) {
+    each_part([&](uint64_t part) {
+      Table& counts = tables_[part];
+      counts.fill(0);
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) ++counts[digit(key_in(row_[i]), p)];
+    });
+  }
+  void move(const auto& from, int p) {
+    uint64_t start = 0;
+    for (size_t d = 0; d < digits; ++d)
+      for (Table& table : tables_) start += std::exchange(table[d], start);
+    each_part([&](uint64_t part) {
+      uint64_t* at = tables_[part].data();
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
+        const E entry = from(i);
+        beside_[at[digit(key_in(entry), p)]++] = entry;
+      }
+    });
+  }
 
-// Sorts what `given` tells of each place, in two spaces; where the result lies. The first digit is taken from
-// what is given, which saves a way through memory.
-template <class K, class E, class Given>
-E* in_order(const Given& given, E* row, E* beside, uint64_t length, uint64_t parts, const auto& fill) {
-  if (length <= short_row) {
-    fill(row);
-    std::sort(row, row + length);
-    return row;
-  }
-  std::vector<Table> tables(parts);
-  if (!pass(given, row, length, parts, 0, tables)) fill(row);
-  for (int shift = 8; shift < static_cast<int>(8 * sizeof(K)); shift += 8)
-    if (pass([row](uint64_t i) { return row[i]; }, beside, length, parts, shift, tables))
-      std::swap(row, beside);
-  return row;
-}
+  const K* keys_;
+  E *row_, *beside_;
+  uint64_t length_, parts_;
+  std::vector<Table> tables_;
+  std::vector<std::array<Table, passes>> all_;  // as counted before the first pass
+};
 
 template <class K, class E>
 class Rows {
@@ -155,7 +220,8 @@ class Rows {
 
  private:
   struct Space {
-    explicit Space(uint64_t length) : a(new E[length]), b(new E[length]) {}
+    explicit Space(uint64_t length) : keys(new K[length]), a(new E[length]), b(new E[length]) {}
+    std::unique_ptr<K[]> keys;
     std::unique_ptr<E[]> a, b;
   };
 
@@ -167,24 +233,39 @@ class Rows {
   void sort_row(uint64_t row, const Space& space, uint64_t parts) const {
     const uint64_t n = plan_.length, inner = plan_.inner;
     const uint64_t first = row / inner * n * inner + row % inner;
-    const auto given = [&](uint64_t i) { return entry_of(key_of(x_[first + i * inner], keys_), i); };
-    const auto fill = [&](E* entries) {
+    K* keys = space.keys.get();
+    share(parts, [&](uint64_t begin, uint64_t end) {
+      put_keys(x_ + first + begin * inner, inner, end - begin, keys_, keys + begin);
+    });
+    const Order order = order_of(keys, n);
+    if (order != Order::none) {
       share(parts, [&](uint64_t begin, uint64_t end) {
-        for (uint64_t i = begin; i < end; ++i) entries[i] = given(i);
+        for (uint64_t i = begin; i < end; ++i) {
+          const uint64_t from = order == Order::ascending ? i : n - 1 - i;
+          store(entry_of<K, E>(keys[from], from), first, i);
+        }
       });
-    };
-    const E* sorted = in_order<K>(given, space.a.get(), space.b.get(), n, parts, fill);
+      return;
+    }
+    const E* sorted = in_order(keys, space, parts);
     share(parts, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) store(sorted[i], first, i);
     });
   }
 
-  static E entry_of(K key, uint64_t place) {
-    if constexpr (std::is_same_v<E, K>)
-      return key;
-    else
-      return {key, static_cast<decltype(E::place)>(place)};
+  const E* in_order(const K* keys, const Space& space, uint64_t parts) const {
+    const uint64_t n = plan_.length;
+    E* row = space.a.get();
+    if (n <= short_row) {
+      for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
+      std::sort(row, row + n);
+      return row;
+    }
+    if (sizeof(K) > 2 && n >= row_of_wide_digits)
+      return Radix<K, E, wide_digits>(keys, row, space.b.get(), n, parts).run();
+    return Radix<K, E, narrow_digits>(keys, row, space.b.get(), n, parts).run();
   }
+
   void store(const K& key, uint64_t first, uint64_t i) const {
     values_[first + i * plan_.inner] = bits_of(key, keys_);
   }
