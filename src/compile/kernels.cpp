@@ -150,15 +150,16 @@ class RepeatedSteps {
   Found sweep(Run& run) const {
     const uint32_t ahead = likely->load(std::memory_order_relaxed);
     Found found;
-    for (uint32_t times = 0; times < most;) {
-      const uint32_t more = times == 0 ? std::min(ahead, most) : 2;
+    bool is_first = true;
+    for (uint32_t times = 0; times < most; is_first = false) {
+      const uint32_t more = is_first ? std::min(ahead, most) : 2;
       for (uint32_t i = 0; i < more; ++i) perform(run, again);
       times += more;
       perform(run, then);
       found = look(run, times);
       if (!(found.worst > enough)) break;
     }
-    likely->store(std::max(found.times, 1U), std::memory_order_relaxed);
+    likely->store(found.times, std::memory_order_relaxed);
     return found;
   }
 };

@@ -8,6 +8,7 @@
 
 #include "ops/factor_writer.hpp"
 #include "ops/jacobi_blocks.hpp"
+#include "ops/jacobi_products.hpp"
 #include "ops/matmul.hpp"
 
 namespace adit::ops {
@@ -462,9 +463,25 @@ Factor eigh_by_blocks(const FactorPlan& plan, const Limits& limits) {
   passes.pass(FillSquare(shape).build(), shape.size, {x, passes.scale, passes.matrix, squares});
   passes.pass(Limit(shape).build(), 1, {passes.state, squares, passes.limit});
   passes.pass(Identity(shape).build(), shape.size, {passes.turned});
+  const bool by_products = jacobi_products::has_products(plan, shape.size, limits);
+  jacobi_products::Found found;
+  if (by_products) {
+    const jacobi_products::Given given{passes.matrix, passes.limit, passes.state};
+    found = jacobi_products::add(passes.made, own, plan, shape.size, given, limits);
+  }
   passes.begin_repeat();
+  if (by_products) passes.made.repeat.likely = 0;
   passes.sweep();
   passes.end_repeat();
+  if (by_products) {
+    passes.pass(jacobi_products::chosen_lengths(plan, shape.size), shape.n,
+                {passes.matrix, found.lengths, passes.state, passes.lengths});
+    passes.pass(Ranks(shape).build(), shape.n, {passes.lengths, passes.scale, passes.ranks, values});
+    passes.pass(jacobi_products::chosen_vectors(plan, shape.size, found), shape.n,
+                {passes.turned, found.vectors[0], found.vectors[1], found.control, passes.ranks, passes.scale,
+                 passes.state, vectors});
+    return std::move(passes.made);
+  }
   passes.pass(Diagonal(shape).build(), 1, {passes.matrix, passes.lengths});
   passes.pass(Ranks(shape).build(), shape.n, {passes.lengths, passes.scale, passes.ranks, values});
   passes.pass(Ordered(shape, true).build(), shape.n, {passes.turned, passes.ranks, vectors, passes.scale});

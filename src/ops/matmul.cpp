@@ -77,16 +77,20 @@ Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling,
   const Array from = k.buffer("workspace", accumulator_type(shape), kernel::Access::read),
               to = k.buffer("c", shape.result, kernel::Access::write);
   if (hooks.declare) hooks.declare(k);
+  if (hooks.declare_condition) hooks.declare_condition(k);
   const uint64_t plane = uint64_t{shape.m} * shape.n, all = plane * shape.batch;
   const bool is_wide = all * tiling.split_k >= uint64_t{1} << 31;
   const Value at = k.team(is_wide ? Type::u64 : Type::u32);
-  Value sum = from.load(at);
-  for (uint32_t split = 1; split < tiling.split_k; ++split) sum = sum + from.load(at + split * all);
   const auto narrow = [](Value v) { return convert(v, Type::u32); };
-  const Value batch = shape.batch == 1 ? at.like(0) : at / plane, within = shape.batch == 1 ? at : at % plane;
-  const Value row = narrow(within / shape.n), column = narrow(within % shape.n);
-  const Value result = finish_sum(k, hooks, shape.result, sum, narrow(batch), row, column);
-  to.store(hooks.place ? hooks.place(k, narrow(batch), row, column) : at, result);
+  const Value batch = narrow(shape.batch == 1 ? at.like(0) : at / plane),
+              within = shape.batch == 1 ? at : at % plane;
+  under_condition(k, hooks, batch, [&] {
+    Value sum = from.load(at);
+    for (uint32_t split = 1; split < tiling.split_k; ++split) sum = sum + from.load(at + split * all);
+    const Value row = narrow(within / shape.n), column = narrow(within % shape.n);
+    const Value result = finish_sum(k, hooks, shape.result, sum, batch, row, column);
+    to.store(hooks.place ? hooks.place(k, batch, row, column) : at, result);
+  });
   return k.finish();
 }
 

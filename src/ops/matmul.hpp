@@ -78,6 +78,11 @@ struct MatmulHooks {
   std::function<kernel::Value(kernel::Builder&, kernel::Value batch, kernel::Value row, kernel::Value column)>
       place;
   uint32_t run = 0;
+
+  // Whether anything is done at all, in a matrix of the batch; declared after all other parameters, also where
+  // k is split.
+  std::function<void(kernel::Builder&)> declare_condition;
+  std::function<kernel::Value(kernel::Builder&, kernel::Value batch)> condition;
 };
 
 // Sums of f16, bf16 and f32 are f32, those of f64 are f64, those of integers have at least 32 bits.
@@ -85,7 +90,8 @@ kernel::Type accumulator_type(const MatmulShape& shape);
 
 MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits);
 
-// Parameters: a, b, c and those of the hooks; with split_k > 1: a, b and the workspace, and no hooks.
+// Parameters: a, b, c and those of the hooks; with split_k > 1: a, b and the workspace, and no hooks but the
+// condition.
 // Throws bad_argument for a shape or a tiling that cannot work.
 kernel::Program matmul_program(const MatmulShape& shape, const MatmulTiling& tiling,
                                const MatmulHooks& hooks = {});

@@ -45,17 +45,20 @@ class ByMatrices {
     const Array c =
         k_.buffer(partial ? "workspace" : "c", partial ? Type::f32 : shape_.result, Access::write);
     if (hooks_.declare && !partial) hooks_.declare(k_);
+    if (hooks_.declare_condition) hooks_.declare_condition(k_);
     const TeamWork work = find_work(k_, shape_, t_);
     const uint32_t tiles = (size_of_tile(a_shape_) + size_of_tile(b_shape_)) * t_.stages;
     tiles_ = k_.shared(Type::u32, tiles * 4);
     const Value group = k_.subgroup_number();
     group_m_ = quotient(group, groups_n_), group_n_ = rest(group, groups_n_);
-    sum(work);
-    const Writer writer(k_, shape_, t_, hooks_, c, work);
-    if (writer.is_plain() && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
-      store_matrices(writer, c, work);
-    else
-      store_elements(writer, work, tiles);
+    under_condition(k_, hooks_, work.batch, [&] {
+      sum(work);
+      const Writer writer(k_, shape_, t_, hooks_, c, work);
+      if (writer.is_plain() && shape_.n % 8 == 0 && shape_.alignment % 16 == 0)
+        store_matrices(writer, c, work);
+      else
+        store_elements(writer, work, tiles);
+    });
     return k_.finish();
   }
 

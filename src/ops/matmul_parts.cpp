@@ -142,6 +142,13 @@ Value finish_sum(Builder& k, const MatmulHooks& hooks, Type result, Value sum, V
   return convert(sum, result);
 }
 
+void under_condition(Builder& k, const MatmulHooks& hooks, Value batch, const std::function<void()>& work) {
+  if (hooks.condition)
+    k.if_(hooks.condition(k, batch), work);
+  else
+    work();
+}
+
 Writer::Writer(Builder& k, const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks,
                const Array& to, const TeamWork& work)
     : k_(k),

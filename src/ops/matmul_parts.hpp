@@ -2,6 +2,7 @@
 // leave.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "ops/matmul.hpp"
@@ -106,6 +107,9 @@ class Writer {
 // The value that is stored for a sum.
 Value finish_sum(Builder& k, const MatmulHooks& hooks, Type result, Value sum, Value batch, Value row,
                  Value column);
+
+// What a team does, where the hooks have it done.
+void under_condition(Builder& k, const MatmulHooks& hooks, Value batch, const std::function<void()>& work);
 
 kernel::Program tiled_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks);
 kernel::Program matrices_program(const MatmulShape& shape, const MatmulTiling& tiling,

@@ -51,12 +51,15 @@ class Tiled {
     const bool partial = t_.split_k > 1;
     const Array c = k_.buffer(partial ? "workspace" : "c", partial ? compute_ : shape_.result, Access::write);
     if (hooks_.declare && !partial) hooks_.declare(k_);
+    if (hooks_.declare_condition) hooks_.declare_condition(k_);
     const TeamWork work = find_work(k_, shape_, t_);
     find_lane();
     tile_a_ = tile(operand_a(shape_, t_), lanes_m_, t_.part_m);
     tile_b_ = tile(operand_b(shape_, t_), lanes_n_, t_.part_n, shape_.mapped);
-    sum(work);
-    store(Writer(k_, shape_, t_, hooks_, c, work), work);
+    under_condition(k_, hooks_, work.batch, [&] {
+      sum(work);
+      store(Writer(k_, shape_, t_, hooks_, c, work), work);
+    });
     return k_.finish();
   }
 
