@@ -268,6 +268,27 @@ TEST_P(Rotations, OfHardMatrices) {
   check_svd<double>(on(), {45, 37}, low_rank, "rank 3 f64");
 }
 
+// Large ones, where the device is fast enough: most steps are made with 16 bits.
+TEST_P(Rotations, OfLargeMatrices) {
+  if (on().info().kind == DeviceKind::software || on().info().kind == DeviceKind::cpu)
+    GTEST_SKIP() << "takes too long here";
+  const auto gram = [](uint64_t, uint32_t i, uint32_t j) { return (i == j ? 8.0 : 0.0) + noise(9, i, j); };
+  const auto near = [](uint64_t, uint32_t i, uint32_t j) {
+    return std::exp(-0.02 * std::fabs(static_cast<double>(i) - j));
+  };
+  const auto clusters = [](uint64_t, uint32_t i, uint32_t j) {
+    return (i == j ? 1 + i % 3 : 0) + 1e-6 * noise(3, i, j);
+  };
+  for (const uint32_t n : {100U, 129U, 256U, 500U}) {
+    check_eigh<float>(on(), {n, n, n < 200 ? 3U : 1U}, noise, "noise");
+    check_eigh<float>(on(), {n, n}, gram, "shifted");
+    if (n == 500) continue;
+    check_eigh<float>(on(), {n, n}, low_rank, "rank 3");
+    check_eigh<float>(on(), {n, n}, near, "falling");
+    check_eigh<float>(on(), {n, n}, clusters, "clusters");
+  }
+}
+
 // A number that is none makes all results of its matrix such, and of no other.
 TEST_P(Rotations, OfNan) {
   const Shape shape{20, 20, 3};

@@ -115,20 +115,33 @@ std::vector<Step> steps_of(const std::vector<Work>& list, const LocationOf& loca
   return steps;
 }
 
+constexpr size_t most_stages = 2;
+
 // What the host reads of a flag.
 struct Found {
   float worst = 0;
   uint32_t extra = 0, phase = 0, times = 0;
+  std::array<uint32_t, most_stages> steps{};
 };
 
 class RepeatedSteps {
  public:
+  struct Part {
+    std::vector<Step> steps;
+    uint32_t step = 0;
+  };
   std::string name;
+  std::vector<Part> before;
   std::vector<Step> again, then, extra;
   Location flag;
   uint32_t most = 0;
   float enough = 0;
-  std::shared_ptr<std::atomic<uint32_t>> likely;  // times, as the last run took
+  struct Memory {                                            // of the last run
+    std::atomic<uint32_t> times = 0;                         // that passes were repeated
+    std::array<std::atomic<uint32_t>, most_stages> steps{};  // 0: not known
+    std::atomic<uint32_t> without = 0;                       // runs that shall leave out all stages
+  };
+  std::shared_ptr<Memory> memory;
 
   void operator()(Run& run) const {
     if (sweep(run).extra) perform(run, extra);
@@ -140,26 +153,69 @@ class RepeatedSteps {
   }
   Found look(Run& run, uint32_t times) const {
     Found found;
-    run.device().read(run.buffer(flag), &found, sizeof found);
-    log_debug("{}: {} times, {:.3g} is left, {} is enough", name, times, found.worst, enough);
+    run.device().read(run.buffer(flag), &found, flag.bytes);
+    log_debug("{}: {} and {} steps, {} times, {:.3g} is left, {} is enough", name, found.steps[0],
+              found.steps[1], times, found.worst, enough);
     return found;
+  }
+
+  // As many steps of each stage as the last run needed, and one more. True where there were others.
+  bool perform_before(Run& run) const {
+    size_t stage = 0;
+    bool left_out = false;
+    for (const Part& part : before) {
+      if (part.step == 0) {
+        perform(run, part.steps);
+        continue;
+      }
+      const uint32_t known = memory->steps[stage++].load(std::memory_order_relaxed);
+      const size_t all = part.steps.size(), wanted = known == 0 ? all : size_t{known + 1} * part.step;
+      for (size_t i = 0; i < std::min(wanted, all); ++i) run.perform(part.steps[i]);
+      left_out = wanted < all;
+    }
+    return left_out;
+  }
+  // What perform_before left of the last stage, and what follows it.
+  void perform_rest(Run& run) const {
+    size_t stage = 0, last = 0;
+    for (size_t i = 0; i < before.size(); ++i)
+      if (before[i].step != 0) ++stage, last = i;
+    const uint32_t known = memory->steps[stage - 1].load(std::memory_order_relaxed);
+    const Part& part = before[last];
+    for (size_t i = size_t{known + 1} * part.step; i < part.steps.size(); ++i) run.perform(part.steps[i]);
+    for (size_t i = last + 1; i < before.size(); ++i) perform(run, before[i].steps);
   }
 
   // A look costs more than a time that does nothing, so there should be one: after what the last run took.
   // What follows is queued before it, and again if there was more to do.
   Found sweep(Run& run) const {
-    const uint32_t ahead = likely->load(std::memory_order_relaxed);
+    constexpr uint32_t forgotten_after = 15;  // matrices may become kinder
+    const uint32_t without = memory->without.load(std::memory_order_relaxed);
+    const bool has_rest = without == 0 && perform_before(run);
+    const uint32_t ahead =
+        without == 0 && !before.empty() ? 0 : memory->times.load(std::memory_order_relaxed);
     Found found;
-    bool is_first = true;
-    for (uint32_t times = 0; times < most; is_first = false) {
+    bool is_first = true, may_rest = has_rest;
+    for (uint32_t times = 0; times < most;) {
       const uint32_t more = is_first ? std::min(ahead, most) : 2;
+      is_first = false;
       for (uint32_t i = 0; i < more; ++i) perform(run, again);
       times += more;
       perform(run, then);
       found = look(run, times);
       if (!(found.worst > enough)) break;
+      if (may_rest && times == 0) perform_rest(run), is_first = true;
+      may_rest = false;
     }
-    likely->store(found.times, std::memory_order_relaxed);
+    memory->times.store(found.times, std::memory_order_relaxed);
+    if (before.empty()) return found;
+    memory->without.store(without > 0       ? without - 1
+                          : found.times > 0 ? forgotten_after
+                                            : 0,
+                          std::memory_order_relaxed);
+    if (without == 0)
+      for (size_t i = 0; i < most_stages; ++i)
+        memory->steps[i].store(found.steps[i], std::memory_order_relaxed);
     return found;
   }
 };
@@ -170,8 +226,9 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
   Work work;
   work.name = name;
   work.touches.push_back(repeated.flag);
-  const auto made = std::make_shared<std::array<std::vector<Work>, 3>>();
-  std::vector<Launch>* const lists[] = {&repeated.again, &repeated.then, &repeated.extra};
+  std::vector<std::vector<Launch>*> lists{&repeated.again, &repeated.then, &repeated.extra};
+  for (Repeated::Part& part : repeated.before) lists.push_back(&part.launches);
+  const auto made = std::make_shared<std::vector<std::vector<Work>>>(lists.size());
   for (size_t i = 0; i < made->size(); ++i)
     for (Launch& launch : *lists[i]) {
       const Work& one = (*made)[i].emplace_back(work_of(std::move(launch), device));
@@ -179,17 +236,19 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
     }
   for (std::vector<Launch>* list : lists) list->clear();
   work.conduct = [name, made, repeated](const LocationOf& location_of) {
-    const auto& [again, then, extra] = *made;
     RepeatedSteps steps;
     steps.name = name;
-    steps.again = steps_of(again, location_of);
-    steps.then = steps_of(then, location_of);
-    steps.extra = steps_of(extra, location_of);
+    steps.again = steps_of((*made)[0], location_of);
+    steps.then = steps_of((*made)[1], location_of);
+    steps.extra = steps_of((*made)[2], location_of);
+    for (size_t i = 0; i < repeated.before.size(); ++i)
+      steps.before.push_back({steps_of((*made)[i + 3], location_of), repeated.before[i].step});
     steps.flag = location_of(*repeated.flag);
-    steps.flag.bytes = sizeof(Found);
+    steps.flag.bytes = repeated.before.empty() ? offsetof(Found, steps) : sizeof(Found);
     steps.most = repeated.most;
     steps.enough = repeated.enough;
-    steps.likely = std::make_shared<std::atomic<uint32_t>>(repeated.likely);
+    steps.memory = std::make_shared<RepeatedSteps::Memory>();
+    steps.memory->times = repeated.likely;
     return HostStep{steps};
   };
   return work;

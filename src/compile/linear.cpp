@@ -65,6 +65,20 @@ std::vector<const Node*> results_or_scratch(const Node& node, Workshop& shop) {
   return results;
 }
 
+// The part of what comes before the repeated passes that pass i belongs to, in order.
+Repeated::Part& part_of(std::vector<Repeated::Part>& parts, const std::vector<ops::FactorStage>& stages,
+                        size_t i) {
+  uint32_t step = 0;
+  bool begins = parts.empty();
+  for (const ops::FactorStage& stage : stages) {
+    const size_t end = stage.first + size_t{stage.each} * stage.steps;
+    if (i >= stage.first && i < end) step = stage.each;
+    begins = begins || i == stage.first || i == end;
+  }
+  if (begins) parts.push_back({{}, step});
+  return parts.back();
+}
+
 // The passes on these tensors, with the scratch that they ask for.
 void append_passes(std::vector<Work>& list, std::string_view op, const ops::Factor& made,
                    std::vector<const Node*> tensors, Workshop& shop, Device& device) {
@@ -72,6 +86,7 @@ void append_passes(std::vector<Work>& list, std::string_view op, const ops::Fact
   for (const ops::FactorScratch& scratch : made.scratch)
     tensors.push_back(&shop.make_scratch(DType::u32, {static_cast<int64_t>((scratch.bytes + 3) / 4)}));
   Repeated repeated;
+  const size_t first_stage = made.stages.empty() ? made.repeat.first : made.stages[0].first;
   const size_t end = made.repeat.first + made.repeat.count, extra = made.passes.size() - made.extra.count;
   for (size_t i = 0; i < made.passes.size(); ++i) {
     const ops::FactorPass& pass = made.passes[i];
@@ -80,8 +95,10 @@ void append_passes(std::vector<Work>& list, std::string_view op, const ops::Fact
       launch.bindings.push_back({Binding::Kind::tensor, tensors[which]});
     for (const uint32_t number : pass.numbers)
       launch.bindings.push_back({Binding::Kind::constant, nullptr, false, number, kernel::Type::u32});
-    if (made.repeat.count == 0 || i < made.repeat.first)
+    if (made.repeat.count == 0 || i < first_stage)
       list.push_back(work_of(std::move(launch), device));
+    else if (i < made.repeat.first)
+      part_of(repeated.before, made.stages, i).launches.push_back(std::move(launch));
     else
       (i < end ? repeated.again : i < extra ? repeated.then : repeated.extra).push_back(std::move(launch));
   }

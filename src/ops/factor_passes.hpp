@@ -33,6 +33,14 @@ struct FactorRepeat {
   double enough = 0;
 };
 
+// Passes before those that are repeated, `each` of them a step, of which the last may be left out: steps that
+// have nothing left to do do nothing. The words of the flag after the four of FactorRepeat tell how many did
+// something, one word for each such stage. Where passes had to be repeated all the same, none of the stages
+// was of any use.
+struct FactorStage {
+  uint32_t first = 0, each = 0, steps = 0;
+};
+
 // Passes, the last ones, that are taken only where the second number of the flag, a u32, is not 0 in the end.
 struct FactorExtra {
   uint32_t count = 0;
@@ -41,6 +49,7 @@ struct FactorExtra {
 struct Factor {
   std::vector<kernel::Program> programs;
   std::vector<FactorPass> passes;
+  std::vector<FactorStage> stages;  // at most two
   FactorRepeat repeat;
   FactorExtra extra;
   std::vector<FactorScratch> scratch;  // tensors after those of the operation

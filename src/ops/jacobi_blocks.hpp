@@ -40,10 +40,10 @@ struct Meeting {
 };
 Meeting meeting(kernel::Value round, kernel::Value pair, uint32_t players);
 
-// Words of the state that all passes share, the first two and the last as FactorRepeat has them. Nothing is
-// turned any more in phase done.
+// Words of the state that all passes share, as FactorRepeat and FactorStage have them but for the phase. Nothing
+// is turned any more in phase done.
 struct State {
-  static constexpr uint32_t worst = 0, extra = 1, phase = 2, times = 3, words = 4;
+  static constexpr uint32_t worst = 0, extra = 1, phase = 2, times = 3, steps = 4, words = 6;
 };
 struct Phase {
   static constexpr uint32_t start = 0, turning = 1, done = 2;

@@ -30,17 +30,21 @@ struct Outcome {
 // Of each row of a step: sums of squares of w, of r - 1, and of what is left, whose largest is the last.
 constexpr uint32_t measures = 4;
 
-constexpr double steepest = 0.6;      // the norm that alpha w may have, by an estimate that is up to 1.4 too low
-constexpr double half_unit = 2e-4;    // what rounding to 16 bits leaves in s
-constexpr double too_small = 1.5;     // times the limit: not turned
-constexpr double smooth = 4;          // times the limit: angles of less are taken with caution
-constexpr float enough = 16;          // times the limit is left in the end
+constexpr double steepest = 0.85;  // the norm that alpha w may have, by an estimate that is up to 1.4 too low
+constexpr double half_unit = 2e-4;  // what rounding to 16 bits leaves in s
+constexpr double too_small = 1.5;   // times the limit: not turned
+constexpr double smooth = 4;        // times the limit: angles of less are taken with caution
+constexpr float enough = 16;        // times the limit is left in the end
 constexpr uint32_t rows_of_team = 4;
+
+// Which of its two buffers the vectors are in.
+Value count_parity(Value count) { return convert(count, Type::u32) & 1; }
 
 struct Stage {
   Type type = Type::f32;  // of the vectors
   bool is_last = true;
   uint32_t steps = 0;
+  uint32_t latest() const { return steps + 1; }  // the control after the last step that was taken
 };
 
 struct Shape {
@@ -67,9 +71,6 @@ class Writer {
   Value control_at(Value step, uint32_t what) const {
     return (convert(step, Type::u64) * shape_.batch + which_) * Control::words + what;
   }
-  Value parity_of(const Array& control, uint32_t steps) {
-    return convert(control[control_at(word(steps), Control::count)].get(), Type::u32) & word(1);
-  }
 
   const Shape& shape_;
   Builder k_;
@@ -79,7 +80,8 @@ class Writer {
 // A team a row: the vectors before the first step of a stage, and what that step is made with.
 class Start : Writer {
  public:
-  Start(const char* name, const Shape& shape, Type type) : Writer(name, shape), type_(type) {
+  Start(const char* name, const Shape& shape, const Stage& stage)
+      : Writer(name, shape), stage_(stage), type_(stage.type) {
     which_ = team_ / shape.size;
     row_ = convert(team_ % shape.size, Type::u32);
   }
@@ -88,7 +90,7 @@ class Start : Writer {
   Program identity() {
     const Array limits = read("limits"), to = written("to", type_), control = written("control");
     put_identity(to);
-    begin(control, limits[which_], first_alpha(), 0.5 * shape_.size);
+    begin(control, limits[which_], first_alpha(), 0.5 * shape_.size, number(Outcome::none));
     return k_.finish();
   }
 
@@ -97,7 +99,8 @@ class Start : Writer {
   Program halves() {
     const Array matrix = read("matrix"), limits = read("limits"), to = written("to", type_),
                 control = written("control"), half = written("halves", type_);
-    const Value sum = k_.reduce(word(shape_.n), Reduction::add, [&](Value j) { return matrix[at(j, j)].get(); });
+    const Value sum =
+        k_.reduce(word(shape_.n), Reduction::add, [&](Value j) { return matrix[at(j, j)].get(); });
     const Value mean = sum * (1.0 / shape_.n);
     k_.each(word(shape_.size), [&](Value j) {
       const Value x = matrix[at(row_, j)];
@@ -106,7 +109,7 @@ class Start : Writer {
     put_identity(to);
     const Value root = limits[which_].get() * (2 / std::numeric_limits<float>::epsilon());
     const Value apart = max(fma(root, root, -(mean * mean)), root.like(0));
-    begin(control, sqrt_device(apart) * half_unit, first_alpha(), 0.5 * shape_.size);
+    begin(control, sqrt_device(apart) * half_unit, first_alpha(), 0.5 * shape_.size, number(Outcome::none));
     return k_.finish();
   }
 
@@ -118,38 +121,39 @@ class Start : Writer {
       k_.each(word(shape_.size), [&](Value j) { to[at(row_, j)] = convert(from[at(row_, j)].get(), type_); });
     };
     k_.if_(
-        parity_of(past, before.steps) == 0, [&] { copy(even); }, [&] { copy(odd); });
-    const Value outcome = past[control_at(word(before.steps), Control::outcome)];
-    begin(control, limits[which_], 0.35, 2);
-    k_.if_(row_ == 0 && outcome == Outcome::failed, [&] {
-      k_.once([&] { control[control_at(word(0), Control::outcome)] = outcome; });
-    });
+        count_parity(past[control_at(word(before.latest()), Control::count)]) == 0, [&] { copy(even); },
+        [&] { copy(odd); });
+    const Value outcome = past[control_at(word(before.latest()), Control::outcome)];
+    begin(control, limits[which_], 0.35, 2,
+          select(outcome == Outcome::failed, outcome, number(Outcome::none)));
     return k_.finish();
   }
 
  private:
   double first_alpha() const { return steepest / (0.5 * shape_.size); }  // w is not larger, whatever it is
   void put_identity(const Array& to) {
-    k_.each(word(shape_.size), [&](Value j) {
-      to[at(row_, j)] = convert(select(row_ == j, number(1), number(0)), type_);
-    });
+    k_.each(word(shape_.size),
+            [&](Value j) { to[at(row_, j)] = convert(select(row_ == j, number(1), number(0)), type_); });
   }
   // Nothing is to be found where a number of the matrix is none: the results will be such.
-  void begin(const Array& control, Value limit, double alpha, double norm) {
+  void begin(const Array& control, Value limit, double alpha, double norm, Value outcome) {
     k_.if_(row_ == 0, [&] {
       k_.once([&] {
-        const auto put = [&](uint32_t what, Value x) { control[control_at(word(0), what)] = x; };
+        const auto put = [&](uint32_t what, Value x) {
+          for (const uint32_t step : {0U, stage_.latest()}) control[control_at(word(step), what)] = x;
+        };
         for (const uint32_t what : {Control::alpha_before, Control::sum_before, Control::bad, Control::count})
           put(what, number(0));
         put(Control::alpha, number(alpha));
         put(Control::norm, number(norm));
         put(Control::best, number(1e30));
         put(Control::limit, limit);
-        put(Control::outcome, select(is_nan(limit), number(Outcome::found), number(Outcome::none)));
+        put(Control::outcome, select(is_nan(limit), number(Outcome::found), outcome));
       });
     });
   }
 
+  const Stage& stage_;
   Type type_;
   Value row_;
 };
@@ -197,8 +201,8 @@ class Turns : Writer {
     });
   }
 
-  // The tangent of the angle that makes `left` zero, `apart` the distance on the diagonal. Where that is zero,
-  // which of the two comes first must not depend on whose row it is.
+  // The tangent of the angle that makes `left` zero, `apart` the distance on the diagonal. Where that is
+  // zero, which of the two comes first must not depend on whose row it is.
   Value angle(Value left, Value apart, Value is_later) {
     const Value h = left * 2, noise = limit_ * smooth;
     const Value root = sqrt_device(fma(apart, apart, fma(h, h, noise * noise)));
@@ -233,7 +237,10 @@ class Judge : Writer {
 
  private:
   Value now(uint32_t what) { return control_[control_at(step_, what)]; }
-  void next(uint32_t what, Value x) { control_[control_at(step_ + 1, what)] = x; }
+  void next(uint32_t what, Value x) {
+    control_[control_at(step_ + 1, what)] = x;
+    control_[control_at(word(stage_.latest()), what)] = x;
+  }
 
   void judge() {
     const std::vector<Reduction> ops{Reduction::add, Reduction::max, Reduction::add, Reduction::add,
@@ -241,7 +248,8 @@ class Judge : Writer {
     const std::vector<Value> all = k_.reduce(word(shape_.size), ops, [&](Value i) -> std::vector<Value> {
       const Value first = (which_ * shape_.size + convert(i, Type::u64)) * measures;
       const Value turns = measures_[first];
-      return {turns, turns, measures_[first + 1].get(), measures_[first + 2].get(), measures_[first + 3].get()};
+      return {turns, turns, measures_[first + 1].get(), measures_[first + 2].get(),
+              measures_[first + 3].get()};
     });
     k_.once([&] {
       const Value turns = sqrt_device(all[0]), row = sqrt_device(all[1]), apart = sqrt_device(all[2]),
@@ -256,8 +264,8 @@ class Judge : Writer {
       const Value bad = select(counts && !better, now(Control::bad) + 1, number(0));
       next(Control::bad, bad);
       next(Control::best, select(counts && better, left, now(Control::best)));
-      const Value is_found = stage_.is_last ? is_near && now(Control::alpha) == 0 && apart < 5e-4
-                                            : row < 0.3 || bad >= 4;
+      const Value is_found =
+          stage_.is_last ? is_near && now(Control::alpha) == 0 && apart < 5e-4 : row < 0.3 || bad >= 4;
       next(Control::outcome, select(is_sane, select(is_found, number(Outcome::found), number(Outcome::none)),
                                     number(Outcome::failed)));
     });
@@ -271,11 +279,14 @@ class Judge : Writer {
     const Value norm = select(tells, apart / max(before * before * sum, number(1e-20)), old);
     const Value spread = select(tells, min(apart, norm * norm * (before * before)), number(0));
     const Value counts = now(Control::count) > 2;
-    const Value larger = select(counts, max(norm, old), norm);
+    const Value growth = max(norm / old, number(1));  // it may go on growing
+    const Value larger =
+        select(counts && tells, max(norm * growth * growth, old), max(norm, select(counts, old, norm)));
     const Value safe = max(min(larger, turns * 0.75), number(1e-9));
-    const Value grown = select(alpha > 0, alpha * 4, number(1)), wanted = min(number(steepest) / safe, number(1));
+    const Value grown = select(alpha > 0, alpha * 4, number(1)),
+                wanted = min(number(steepest) / safe, number(1));
     const Value bounded = min(wanted, grown);
-    const Value careful = select(spread > 0.9, min(bounded, alpha * 0.3), bounded);
+    const Value careful = select(spread > 0.6, min(bounded, alpha * 0.3), bounded);
     next(Control::alpha, select(settles, number(0), careful));
     next(Control::norm, norm);
     next(Control::alpha_before, alpha);
@@ -287,20 +298,30 @@ class Judge : Writer {
   Value step_;
 };
 
-// A team: rotations have nothing to do where all matrices came to an end. Buffers: control, state.
+// A team: rotations have nothing to do where all matrices came to an end. Buffers: control of each stage,
+// state.
 class End : Writer {
  public:
   explicit End(const Shape& shape) : Writer("jacobi_end_of_products", shape) {}
-  Program build(uint32_t steps) {
-    const Array control = read("control"), state = k_.buffer("state", Type::u32, Access::write);
-    const Value open = k_.reduce(word(static_cast<uint32_t>(shape_.batch)), Reduction::max, [&](Value i) {
-      which_ = convert(i, Type::u64);
-      return abs(control[control_at(word(steps), Control::outcome)].get() - number(Outcome::found));
-    });
+  Program build(const std::vector<Stage>& stages) {
+    std::vector<Array> controls;
+    for (size_t i = 0; i < stages.size(); ++i) controls.push_back(read(i == 0 ? "control" : "last_control"));
+    const Array state = k_.buffer("state", Type::u32, Access::write);
+    const auto most = [&](size_t stage, uint32_t what, double beside) {
+      return k_.reduce(word(static_cast<uint32_t>(shape_.batch)), Reduction::max, [&](Value i) {
+        which_ = convert(i, Type::u64);
+        return abs(controls[stage][control_at(word(stages[stage].latest()), what)].get() - number(beside));
+      });
+    };
+    const Value is_open = most(stages.size() - 1, Control::outcome, Outcome::found) > 0;
     k_.once([&] {
-      state[word(State::worst)] = bitcast(select(open > 0, number(1e30), number(0)), Type::u32);
-      state[word(State::phase)] = select(open > 0, word(Phase::start), word(Phase::done));
+      state[word(State::worst)] = bitcast(select(is_open, number(1e30), number(0)), Type::u32);
+      state[word(State::phase)] = select(is_open, word(Phase::start), word(Phase::done));
     });
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const Value count = most(i, Control::count, 0);
+      k_.once([&] { state[word(State::steps + static_cast<uint32_t>(i))] = convert(count, Type::u32); });
+    }
     return k_.finish();
   }
 };
@@ -308,9 +329,8 @@ class End : Writer {
 // The passes of all stages.
 class Products {
  public:
-  Products(Factor& made, uint8_t own, const FactorPlan& plan, const Shape& shape, const Given& given,
-           const Limits& limits)
-      : made_(made), own_(own), plan_(plan), shape_(shape), given_(given), limits_(limits) {
+  Products(Factor& made, uint8_t own, const Shape& shape, const Given& given, const Limits& limits)
+      : made_(made), own_(own), shape_(shape), given_(given), limits_(limits) {
     square_ = uint64_t{shape.size} * shape.size;
     s_ = numbers(Type::f32, square_), r_ = numbers(Type::f32, square_);
     measures_ = numbers(Type::f32, uint64_t{shape.size} * measures);
@@ -324,22 +344,28 @@ class Products {
     const Product by_matrix = product(stage.type, stage.type, false, false),
                   with_itself = product(stage.type, Type::f32, true, false),
                   onward = product(stage.type, stage.type, false, true);
+    const auto first = static_cast<uint32_t>(made_.passes.size());
     for (uint32_t step = 0; step < stage.steps; ++step) {
       const uint8_t v = mine.vectors[step % 2], next = mine.vectors[(step + 1) % 2];
       multiply(by_matrix, {mine.matrix, v, mine.by_matrix}, mine.control, step);
       multiply(with_itself, {v, v, r_}, mine.control, step);
       multiply(with_itself, {v, mine.by_matrix, s_}, mine.control, step);
-      pass(turns, shape_.size / rows_of_team, {s_, r_, mine.control, mine.turns, measures_, found.lengths}, step);
+      pass(turns, shape_.size / rows_of_team, {s_, r_, mine.control, mine.turns, measures_, found.lengths},
+           step);
       multiply(onward, {v, mine.turns, next, v}, mine.control, step);
       pass(judge, 1, {measures_, mine.control}, step);
     }
-    before_ = stage, past_ = mine;
+    const uint32_t passes = static_cast<uint32_t>(made_.passes.size()) - first;
+    made_.stages.push_back({first, passes / stage.steps, stage.steps});
+    stages_.push_back(stage), past_ = mine;
+    controls_.push_back(mine.control);
   }
 
   void end() {
-    made_.passes.push_back({add(End(shape_).build(before_.steps)), 1, {past_.control, given_.state}});
+    controls_.push_back(given_.state);
+    made_.passes.push_back({add(End(shape_).build(stages_)), 1, controls_});
     for (int i = 0; i < 2; ++i) found.vectors[i] = past_.vectors[i];
-    found.control = past_.control, found.steps = before_.steps;
+    found.control = past_.control, found.step = stages_.back().latest();
   }
 
   Found found;
@@ -374,7 +400,7 @@ class Products {
     for (uint8_t& each : mine.vectors) each = numbers(stage.type, square_);
     mine.by_matrix = numbers(stage.type, square_);
     mine.turns = numbers(stage.type, square_);
-    mine.control = numbers(Type::f32, uint64_t{stage.steps + 1} * Control::words);
+    mine.control = numbers(Type::f32, uint64_t{stage.latest() + 1} * Control::words);
     mine.matrix = stage.type == Type::f16 ? numbers(stage.type, square_) : given_.matrix;
     return mine;
   }
@@ -383,14 +409,14 @@ class Products {
     const auto row = [&](Program program, std::vector<uint8_t> buffers) {
       made_.passes.push_back({add(std::move(program)), shape_.batch * shape_.size, std::move(buffers)});
     };
-    if (before_.steps != 0)
-      row(Start("jacobi_wider_vectors", shape_, stage.type).wider(before_),
+    if (!stages_.empty())
+      row(Start("jacobi_wider_vectors", shape_, stage).wider(stages_.back()),
           {past_.vectors[0], past_.vectors[1], past_.control, given_.limit, to, mine.control});
     else if (stage.type == Type::f16)
-      row(Start("jacobi_halves", shape_, stage.type).halves(),
+      row(Start("jacobi_halves", shape_, stage).halves(),
           {given_.matrix, given_.limit, to, mine.control, mine.matrix});
     else
-      row(Start("jacobi_first_vectors", shape_, stage.type).identity(), {given_.limit, to, mine.control});
+      row(Start("jacobi_first_vectors", shape_, stage).identity(), {given_.limit, to, mine.control});
   }
 
   // `onward`: what it is multiplied from the left is added. Number: the step.
@@ -445,13 +471,13 @@ class Products {
 
   Factor& made_;
   uint8_t own_;
-  const FactorPlan& plan_;
   const Shape& shape_;
   const Given& given_;
   const Limits& limits_;
   uint64_t square_ = 0;
   uint8_t s_ = 0, r_ = 0, measures_ = 0;
-  Stage before_;
+  std::vector<Stage> stages_;
+  std::vector<uint8_t> controls_;
   Buffers past_{};
 };
 
@@ -472,7 +498,7 @@ bool has_products(const FactorPlan& plan, uint32_t size, const Limits& limits) {
 Found add(Factor& made, uint8_t own, const FactorPlan& plan, uint32_t size, const Given& given,
           const Limits& limits) {
   const Shape shape{plan.n, size, plan.batch};
-  Products products(made, own, plan, shape, given, limits);
+  Products products(made, own, shape, given, limits);
   // Of random matrices: 25 of 128 columns, 32 of 256, 36 of 512, then 7 to 10 with 32 bits.
   const auto likely = static_cast<uint32_t>(10 + 3 * std::bit_width(size - 1));
   if (has_halves(limits)) products.run({.type = Type::f16, .is_last = false, .steps = likely});
@@ -483,8 +509,10 @@ Found add(Factor& made, uint8_t own, const FactorPlan& plan, uint32_t size, cons
 
 Program chosen_lengths(const FactorPlan& plan, uint32_t size) {
   Builder k("jacobi_lengths", Team::one(128));
-  const Array matrix = k.buffer("matrix", plan.type, Access::read), found = k.buffer("found", plan.type, Access::read),
-              state = k.buffer("state", Type::u32, Access::read), to = k.buffer("to", plan.type, Access::write);
+  const Array matrix = k.buffer("matrix", plan.type, Access::read),
+              found = k.buffer("found", plan.type, Access::read),
+              state = k.buffer("state", Type::u32, Access::read),
+              to = k.buffer("to", plan.type, Access::write);
   const Value at = k.team(Type::u64), which = at / plan.n, i = at % plan.n;
   k.if_(
       state[k.constant(Type::u32, State::times)].get() == 0, [&] { to[at] = found[at].get(); },
@@ -495,26 +523,27 @@ Program chosen_lengths(const FactorPlan& plan, uint32_t size) {
 Program chosen_vectors(const FactorPlan& plan, uint32_t size, const Found& found) {
   Builder k("jacobi_ordered", Team::many(lanes_for(plan.n)));
   const auto read = [&](const char* name, Type type) { return k.buffer(name, type, Access::read); };
-  const Array turned = read("turned", plan.type), even = read("even", plan.type), odd = read("odd", plan.type),
-              control = read("control", Type::f32), ranks = read("ranks", Type::u32),
-              scale = read("scale", plan.type), state = read("state", Type::u32),
-              to = k.buffer("to", plan.type, Access::write);
+  const Array turned = read("turned", plan.type), even = read("even", plan.type),
+              odd = read("odd", plan.type), control = read("control", Type::f32),
+              ranks = read("ranks", Type::u32), scale = read("scale", plan.type),
+              state = read("state", Type::u32), to = k.buffer("to", plan.type, Access::write);
   const Value team = k.team(Type::u64), which = team / plan.n, row = team % plan.n;
   const Value by = scale[which];  // NaN where a number was none
   const auto copy = [&](const Array& from, bool in_rows) {
     k.each(k.constant(Type::u32, plan.n), [&](Value j) {
-      const Value column = convert(j, Type::u64), rank = convert(ranks[which * plan.n + column].get(), Type::u64);
+      const Value column = convert(j, Type::u64),
+                  rank = convert(ranks[which * plan.n + column].get(), Type::u64);
       const Value down = in_rows ? column : row, right = in_rows ? row : column;
       const Value x = from[(which * size + down) * size + right];
       to[team * plan.n + rank] = select(is_nan(by), by, x);
     });
   };
-  const Value count = control[(uint64_t{found.steps} * plan.batch + which) * Control::words + Control::count];
+  const Value count = control[(which + uint64_t{found.step} * plan.batch) * Control::words + Control::count];
   k.if_(
       state[k.constant(Type::u32, State::times)].get() != 0, [&] { copy(turned, true); },
       [&] {
         k.if_(
-            (convert(count, Type::u32) & 1) == 0, [&] { copy(even, false); }, [&] { copy(odd, false); });
+            count_parity(count) == 0, [&] { copy(even, false); }, [&] { copy(odd, false); });
       });
   return k.finish();
 }
