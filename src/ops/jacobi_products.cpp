@@ -30,12 +30,13 @@ struct Outcome {
 // Of each row of a step: sums of squares of w, of r - 1, and of what is left, whose largest is the last.
 constexpr uint32_t measures = 4;
 
-constexpr double steepest = 0.85;  // the norm that alpha w may have, by an estimate that is up to 1.4 too low
-constexpr double half_unit = 2e-4;  // what rounding to 16 bits leaves in s
+constexpr double steepest = 0.8;  // the norm that alpha w may have, by an estimate that is up to 1.4 too low
+constexpr double half_unit = 2e-3;  // by the root of n: what rounding to 16 bits leaves in s
 constexpr double too_small = 1.5;   // times the limit: not turned
 constexpr double smooth = 4;        // times the limit: angles of less are taken with caution
 constexpr float enough = 16;        // times the limit is left in the end
-constexpr uint32_t rows_of_team = 4;
+// Rows of a team, which all need the eigenvalues: few where teams are few.
+constexpr uint32_t rows_of_team(uint32_t size) { return size <= 512 ? 1 : size <= 1024 ? 2 : 4; }
 
 // Which of its two buffers the vectors are in.
 Value count_parity(Value count) { return convert(count, Type::u32) & 1; }
@@ -109,7 +110,8 @@ class Start : Writer {
     put_identity(to);
     const Value root = limits[which_].get() * (2 / std::numeric_limits<float>::epsilon());
     const Value apart = max(fma(root, root, -(mean * mean)), root.like(0));
-    begin(control, sqrt_device(apart) * half_unit, first_alpha(), 0.5 * shape_.size, number(Outcome::none));
+    begin(control, sqrt_device(apart) * (half_unit / std::sqrt(shape_.n)), first_alpha(), 0.5 * shape_.size,
+          number(Outcome::none));
     return k_.finish();
   }
 
@@ -124,7 +126,7 @@ class Start : Writer {
         count_parity(past[control_at(word(before.latest()), Control::count)]) == 0, [&] { copy(even); },
         [&] { copy(odd); });
     const Value outcome = past[control_at(word(before.latest()), Control::outcome)];
-    begin(control, limits[which_], 0.35, 2,
+    begin(control, limits[which_], 0.2, 3,
           select(outcome == Outcome::failed, outcome, number(Outcome::none)));
     return k_.finish();
   }
@@ -167,9 +169,9 @@ class Turns : Writer {
     turns_ = written("turns", type), measures_ = written("measures"), lengths_ = written("lengths");
     step_ = k_.scalar("step", Type::u32);
     values_ = k_.shared(Type::f32, shape.size);
-    const uint32_t teams = shape.size / rows_of_team;
+    const uint32_t teams = shape.size / rows_of_team(shape.size);
     which_ = team_ / teams;
-    first_ = convert(team_ % teams, Type::u32) * rows_of_team;
+    first_ = convert(team_ % teams, Type::u32) * rows_of_team(shape.size);
   }
 
   Program build() {
@@ -177,7 +179,7 @@ class Turns : Writer {
     k_.if_(known(Control::outcome) == Outcome::none, [&] {
       alpha_ = known(Control::alpha), limit_ = known(Control::limit);
       k_.each(word(shape_.size), [&](Value j) { values_[j] = s_[at(j, j)].get() / r_[at(j, j)].get(); });
-      for (uint32_t i = 0; i < rows_of_team; ++i) row(first_ + i);
+      for (uint32_t i = 0; i < rows_of_team(shape_.size); ++i) row(first_ + i);
     });
     return k_.finish();
   }
@@ -243,20 +245,19 @@ class Judge : Writer {
   }
 
   void judge() {
-    const std::vector<Reduction> ops{Reduction::add, Reduction::max, Reduction::add, Reduction::add,
-                                     Reduction::max};
+    const std::vector<Reduction> ops{Reduction::add, Reduction::max, Reduction::add,
+                                     Reduction::add, Reduction::max, Reduction::max};
     const std::vector<Value> all = k_.reduce(word(shape_.size), ops, [&](Value i) -> std::vector<Value> {
       const Value first = (which_ * shape_.size + convert(i, Type::u64)) * measures;
-      const Value turns = measures_[first];
-      return {turns, turns, measures_[first + 1].get(), measures_[first + 2].get(),
-              measures_[first + 3].get()};
+      const Value turns = measures_[first], apart = measures_[first + 1];
+      return {turns, turns, apart, measures_[first + 2].get(), measures_[first + 3].get(), apart};
     });
     k_.once([&] {
       const Value turns = sqrt_device(all[0]), row = sqrt_device(all[1]), apart = sqrt_device(all[2]),
                   left = sqrt_device(all[3]), most = all[4];
       const Value is_sane = left < 1e30 && apart < 1e3;
       const Value is_near = most <= now(Control::limit) * enough;
-      put_alpha(turns, apart, stage_.is_last ? is_near : is_near != is_near);
+      put_alpha(turns, apart, sqrt_device(all[5]), stage_.is_last ? is_near : is_near != is_near);
       next(Control::count, now(Control::count) + 1);
       next(Control::limit, now(Control::limit));
       // Steps that find less than they should end the stage.
@@ -272,21 +273,26 @@ class Judge : Writer {
   }
 
   // `settles`: nothing is left to turn but what is not orthonormal.
-  void put_alpha(Value turns, Value apart, Value settles) {
+  void put_alpha(Value turns, Value apart, Value longest, Value settles) {
     const Value alpha = now(Control::alpha), before = now(Control::alpha_before),
                 sum = now(Control::sum_before), old = now(Control::norm);
     const Value tells = before * sum > 0.3;
-    const Value norm = select(tells, apart / max(before * before * sum, number(1e-20)), old);
+    const Value seen = min(apart / max(before * before * sum, number(1e-20)), old * 2);
+    const Value norm = select(tells, seen, old);
     const Value spread = select(tells, min(apart, norm * norm * (before * before)), number(0));
     const Value counts = now(Control::count) > 2;
     const Value growth = max(norm / old, number(1));  // it may go on growing
     const Value larger =
         select(counts && tells, max(norm * growth * growth, old), max(norm, select(counts, old, norm)));
     const Value safe = max(min(larger, turns * 0.75), number(1e-9));
-    const Value grown = select(alpha > 0, alpha * 4, number(1)),
+    const Value grown = select(alpha > 0, alpha * select(counts, number(4), number(16)), number(1)),
                 wanted = min(number(steepest) / safe, number(1));
     const Value bounded = min(wanted, grown);
-    const Value careful = select(spread > 0.6, min(bounded, alpha * 0.3), bounded);
+    // A row that has become too long tells more than all of them.
+    const Value row =
+        select(before > 0 && longest > 0.6, before * sqrt_device(number(0.6) / longest), number(1));
+    const Value fair = min(bounded, row);
+    const Value careful = select(spread > 0.9, min(fair, alpha * 0.3), fair);
     next(Control::alpha, select(settles, number(0), careful));
     next(Control::norm, norm);
     next(Control::alpha_before, alpha);
@@ -350,8 +356,8 @@ class Products {
       multiply(by_matrix, {mine.matrix, v, mine.by_matrix}, mine.control, step);
       multiply(with_itself, {v, v, r_}, mine.control, step);
       multiply(with_itself, {v, mine.by_matrix, s_}, mine.control, step);
-      pass(turns, shape_.size / rows_of_team, {s_, r_, mine.control, mine.turns, measures_, found.lengths},
-           step);
+      pass(turns, shape_.size / rows_of_team(shape_.size),
+           {s_, r_, mine.control, mine.turns, measures_, found.lengths}, step);
       multiply(onward, {v, mine.turns, next, v}, mine.control, step);
       pass(judge, 1, {measures_, mine.control}, step);
     }
@@ -419,6 +425,16 @@ class Products {
       row(Start("jacobi_first_vectors", shape_, stage).identity(), {given_.limit, to, mine.control});
   }
 
+  // A second pass for the sums of a split k takes about as long as the first at these sizes.
+  MatmulTiling tiling_for(const MatmulShape& of) const {
+    MatmulTiling tiling = choose_tiling(of, limits_);
+    if (tiling.split_k == 1 || of.m > 512 || tiling.method != MatmulMethod::tiled) return tiling;
+    tiling.block_m = tiling.block_n = tiling.block_k = 32;
+    tiling.part_m = 4, tiling.part_n = 2, tiling.stages = 2, tiling.pad = 0;
+    tiling.ahead = tiling.early = false, tiling.split_k = 1;
+    return tiling;
+  }
+
   // `onward`: what it is multiplied from the left is added. Number: the step.
   Product product(Type type, Type result, bool turned, bool onward) {
     MatmulShape of;
@@ -427,7 +443,7 @@ class Products {
     of.batch = static_cast<uint32_t>(shape_.batch);
     of.a_stride = of.b_stride = square_;
     of.transpose_a = turned;
-    const MatmulTiling tiling = choose_tiling(of, limits_);
+    const MatmulTiling tiling = tiling_for(of);
     Array control, before;
     Value step;
     MatmulHooks hooks;
@@ -491,7 +507,7 @@ bool has_halves(const Limits& limits) {
 
 // The eigenvalues lie in shared memory.
 bool has_products(const FactorPlan& plan, uint32_t size, const Limits& limits) {
-  return plan.type == Type::f32 && !plan.complex && size % rows_of_team == 0 &&
+  return plan.type == Type::f32 && !plan.complex && size % 8 == 0 &&
          uint64_t{size} * 4 + 4096 <= limits.shared_bytes && plan.batch * size < uint64_t{1} << 31;
 }
 
@@ -500,9 +516,9 @@ Found add(Factor& made, uint8_t own, const FactorPlan& plan, uint32_t size, cons
   const Shape shape{plan.n, size, plan.batch};
   Products products(made, own, shape, given, limits);
   // Of random matrices: 25 of 128 columns, 32 of 256, 36 of 512, then 7 to 10 with 32 bits.
-  const auto likely = static_cast<uint32_t>(10 + 3 * std::bit_width(size - 1));
+  const auto likely = static_cast<uint32_t>(12 + 3 * std::bit_width(size - 1));
   if (has_halves(limits)) products.run({.type = Type::f16, .is_last = false, .steps = likely});
-  products.run({.type = Type::f32, .steps = has_halves(limits) ? 13 : likely + 6});
+  products.run({.type = Type::f32, .steps = has_halves(limits) ? 16 : likely + 8});
   products.end();
   return products.found;
 }
