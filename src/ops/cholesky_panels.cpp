@@ -5,15 +5,20 @@
 //   factors the square - every team does, since that is sooner done than told - and solves its rows with it.
 // - A team of the rest brings a tile of what lies right of the panel up to date.
 //
+// Of large matrices the rest ends with a wide panel's columns: what lies right of those waits for all of its
+// products at once, a matrix product of its own that reads and writes the rest once.
+//
 // Nobody may overwrite the square while others read it: its factor goes to scratch, and to its place in the
 // next launch. What lies above the diagonal becomes zero with the rows that mirror it.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "ops/cholesky_rows.hpp"
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
+#include "ops/matrix_update.hpp"
 #include "ops/number_vectors.hpp"
 
 namespace adit::ops {
@@ -49,6 +54,8 @@ class Launch {
     l_ = k_.buffer("l", plan.type, Access::write);
     squares_ = k_.buffer("squares", plan.type, Access::read_write);
     start_ = k_.scalar("start", Type::u32);
+    wide_start_ = k_.scalar("wide_start", Type::u32);
+    wide_end_ = k_.scalar("wide_end", Type::u32);
     n_ = k_.scalar("n", Type::u32);
     batch_ = k_.scalar("batch", Type::u32);
     shared_ = k_.shared(plan.type, 2 * s_.tile() * stride_ * (complex_ ? 2 : 1));
@@ -56,6 +63,7 @@ class Launch {
     below_ = start_ + s_.columns;
     left_ = select(below_ < n_, n_ - below_, word(0));
     high_ = (left_ + (s_.tile() - 1)) / s_.tile();
+    wide_ = (select(below_ < wide_end_, wide_end_ - below_, word(0)) + (s_.tile() - 1)) / s_.tile();
   }
 
   Program build() {
@@ -67,7 +75,7 @@ class Launch {
           panel(team % panels);
         },
         [&] {
-          const Value rest = team - first_tile, tiles = high_ * (high_ + 1) / 2;
+          const Value rest = team - first_tile, tiles = wide_ * (2 * high_ - wide_ + 1) / 2;
           place(rest / tiles);
           tile(rest % tiles);
         });
@@ -150,7 +158,7 @@ class Launch {
       for (const Value& column : results.columns)
         results.sums.emplace_back(
             k_, load_number(from_, at(inside(row_of(row)), inside(start_ + column)), complex_), complex_);
-    k_.if_(start_ > 0, [&] {
+    k_.if_(start_ > wide_start_, [&] {
       stage(3 * s_.columns, row_of);
       k_.barrier();
       subtract_products(results);
@@ -252,12 +260,13 @@ class Launch {
 
   // --- a team of the rest ---
 
-  // Tiles on and below the diagonal, two rows of tiles together as long as the longest.
+  // Tiles on and below the diagonal. The first column of tiles and the last one together are as long as the
+  // second and the last but one.
   void tile(Value number) {
-    const Value long_row = high_ | 1, pair = number / long_row, along = number % long_row;
+    const Value both = 2 * high_ - wide_ + 1, pair = number / both, along = number % both;
     const Value length = high_ - pair, is_first = along < length;
-    const Value i = select(is_first, high_ - 1 - pair, pair - (high_ & 1));
-    const Value j = select(is_first, along, along - length);
+    const Value j = select(is_first, pair, wide_ - 1 - pair);
+    const Value i = j + select(is_first, along, along - length);
     const Value row = below_ + i * s_.tile(), column = below_ + j * s_.tile();
     constexpr uint32_t high = 8, wide = 4;
     const uint32_t across = s_.tile() / wide, down = s_.tile() / high;
@@ -280,7 +289,7 @@ class Launch {
     subtract_products(results);
     for (uint32_t r = 0; r < high; ++r)
       for (uint32_t c = 0; c < wide; ++c)
-        k_.if_(columns[c] <= rows[r] && rows[r] < n_, [&] {
+        k_.if_(columns[c] <= rows[r] && rows[r] < n_ && columns[c] < wide_end_, [&] {
           store_number(l_, at(rows[r], columns[c]), results.sums[r * wide + c].get(), complex_);
         });
   }
@@ -291,7 +300,7 @@ class Launch {
   uint32_t stride_;
   Builder k_;
   Array from_, done_, l_, squares_, shared_;
-  Value start_, n_, batch_, lane_, below_, left_, high_, matrix_, first_;
+  Value start_, wide_start_, wide_end_, n_, batch_, lane_, below_, left_, high_, wide_, matrix_, first_;
 };
 
 uint64_t bytes_of_number(const FactorPlan& plan) { return size_of(plan.type) * (plan.complex ? 2 : 1); }
@@ -312,6 +321,20 @@ Sizes sizes_for(const FactorPlan& plan, const Limits& limits) {
   return {};
 }
 
+UpdatePlan update_plan(const FactorPlan& plan) {
+  UpdatePlan update{plan.type, plan.complex};
+  update.hermitian = true;
+  update.by_vectors = plan.n % NumberVectors(plan.type, plan.complex).count() == 0;
+  return update;
+}
+
+// Columns of a wide panel: all of a matrix that is not large. Small subgroups are a software device's.
+uint32_t wide_panel(const FactorPlan& plan, const Limits& limits) {
+  const bool is_small = limits.subgroup_size < 16;
+  const uint32_t columns = is_small ? 32 : getenv("CHOL_W") ? atoi(getenv("CHOL_W")) : 256, large = is_small ? 48 : getenv("CHOL_N") ? atoi(getenv("CHOL_N")) : 1536;
+  return plan.n >= large && Updates::has(update_plan(plan), limits) ? columns : plan.n;
+}
+
 }  // namespace
 }  // namespace cholesky_panels
 
@@ -326,15 +349,26 @@ Factor cholesky_by_panels(const FactorPlan& plan, const Limits& limits) {
   const Sizes sizes = sizes_for(plan, limits);
   made.programs = {Launch(plan, sizes).build()};
   made.scratch = {{2 * plan.batch * sizes.columns * sizes.columns * bytes_of_number(plan)}};
-  for (uint32_t start = 0; start < plan.n; start += sizes.columns) {
-    const uint64_t left = plan.n - std::min(plan.n, start + sizes.columns);
-    const uint64_t high = (left + sizes.tile() - 1) / sizes.tile();
-    const uint64_t tiles = start == 0 ? 0 : high * (high + 1) / 2;
-    const uint8_t from = start <= sizes.columns ? 0 : 1;  // until a panel has changed it, the matrix itself
-    made.passes.push_back({0,
-                           plan.batch * (std::max<uint64_t>(high, 1) + tiles),
-                           {from, 1, 1, 2},
-                           {start, plan.n, static_cast<uint32_t>(plan.batch)}});
+  const uint32_t wide = wide_panel(plan, limits);
+  std::optional<Updates> updates;
+  if (wide < plan.n) updates.emplace(made, update_plan(plan), limits);
+  for (uint32_t first = 0; first < plan.n; first += wide) {
+    const uint32_t end = std::min(plan.n, first + wide);
+    for (uint32_t start = first; start < end; start += sizes.columns) {
+      const uint32_t below = start + sizes.columns;
+      const uint64_t high = (plan.n - std::min(plan.n, below) + sizes.tile() - 1) / sizes.tile();
+      const uint64_t across = (end - std::min(end, below) + sizes.tile() - 1) / sizes.tile();
+      const uint64_t tiles = start == first ? 0 : across * (2 * high - across + 1) / 2;
+      const uint8_t from = start <= sizes.columns ? 0 : 1;  // until a panel has changed it, the matrix itself
+      made.passes.push_back({0,
+                             plan.batch * (std::max<uint64_t>(high, 1) + tiles),
+                             {from, 1, 1, 2},
+                             {start, first, end, plan.n, static_cast<uint32_t>(plan.batch)}});
+    }
+    const UpdateMatrix all{plan.n, plan.n};
+    if (end < plan.n)
+      updates->append(made, {all, all, all}, {end, plan.n, end, plan.n, first, end}, plan.batch,
+                      {1, 1, static_cast<uint8_t>(first == 0 ? 0 : 1), 1});
   }
   return made;
 }

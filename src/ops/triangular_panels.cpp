@@ -5,13 +5,19 @@
 // - A team of the block takes some right-hand sides. It brings their rows of the block up to date and solves
 //   them by substitution, a lane a right-hand side in registers.
 // - A team of the rest brings a tile of what lies below up to date.
+//
+// Where there are many rows and right-hand sides, "below" ends with a wide block of rows: what lies further
+// below waits for all of its products at once, a matrix product of its own that reads and writes the
+// right-hand sides once.
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
+#include "ops/matrix_update.hpp"
 #include "ops/shared_tiles.hpp"
 
 namespace adit::ops {
@@ -25,16 +31,21 @@ constexpr uint32_t each = SharedTiles::each;
 
 struct Sizes {
   uint32_t rows = 0, columns = 0;  // of a tile
+  uint32_t wide = 0;               // rows of a wide block, a multiple of a tile's
   uint32_t lanes() const { return rows * columns / (each * each); }
 };
+
+// Whether t is a's transpose.
+bool is_turned(const TriangularPlan& plan) { return plan.transpose == plan.left_side; }
+bool is_forward(const TriangularPlan& plan) { return plan.lower != is_turned(plan); }
 
 class Launch {
  public:
   Launch(const TriangularPlan& plan, const Sizes& sizes)
       : plan_(plan),
         complex_(plan.complex),
-        turned_(plan.transpose == plan.left_side),
-        forward_(plan.lower != turned_),
+        turned_(is_turned(plan)),
+        forward_(is_forward(plan)),
         s_(sizes),
         k_("triangular_panel", Team::many(sizes.lanes())),
         lane_(k_.lane()),
@@ -43,6 +54,8 @@ class Launch {
     from_ = k_.buffer("from", plan.type, Access::read);
     x_ = k_.buffer("x", plan.type, Access::read_write);
     start_ = k_.scalar("start", Type::u32);
+    wide_start_ = k_.scalar("wide_start", Type::u32);
+    wide_end_ = k_.scalar("wide_end", Type::u32);
     n_ = k_.scalar("n", Type::u32);
     columns_ = k_.scalar("columns", Type::u32);
     batch_ = k_.scalar("batch", Type::u32);
@@ -66,7 +79,7 @@ class Launch {
           block();
         },
         [&] {
-          const Value high = (n_ - start_ - 1) / s_.rows;  // blocks below this one
+          const Value high = (wide_end_ - start_ - 1) / s_.rows;  // blocks below this one
           const Value rest = team - first_of_rest, tile = rest / wide;
           place(tile / high, rest % wide);
           below(start_ + (tile % high + 1) * s_.rows);
@@ -103,7 +116,7 @@ class Launch {
         const Value at = x_at(row + own_row_ + i, first_column_ + own_column_ + j);
         sums.emplace_back(k_, load_number(from_, at, complex_), complex_);
       }
-    k_.if_(start_ > 0, [&] {
+    k_.if_(start_ > wide_start_, [&] {
       const Value before = start_ - s_.rows;
       const auto t_numbers = tiles_.load(t_tile_, [&](Value p, Value i) { return t(row + i, before + p); });
       const auto x_numbers = tiles_.load(x_tile_, [&](Value p, Value c) {
@@ -155,16 +168,54 @@ class Launch {
   }
 
   const TriangularPlan& plan_;
-  bool complex_, turned_, forward_;  // turned: t is a's transpose
+  bool complex_, turned_, forward_;
   Sizes s_;
   Builder k_;
   Value lane_;
   SharedTiles tiles_;
   SharedTile t_tile_, x_tile_;
   Array a_, from_, x_, solved_;
-  Value start_, n_, columns_, batch_, own_row_, own_column_;
+  Value start_, wide_start_, wide_end_, n_, columns_, batch_, own_row_, own_column_;
   Value a_first_, x_first_, first_column_;
 };
+
+// Products of a wide block of rows, t's numbers of it with x's: what they are of in memory.
+UpdatePlan update_plan(const TriangularPlan& plan) {
+  UpdatePlan update{plan.type, plan.complex};
+  update.turned_a = plan.left_side && is_turned(plan);
+  update.turned_b = !plan.left_side && !is_turned(plan);
+  const uint32_t count = NumberVectors(plan.type, plan.complex).count();
+  update.by_vectors = plan.n % count == 0 && (!plan.left_side || plan.columns % count == 0);
+  return update;
+}
+
+// What lies below a wide block [start, end), without the block's products.
+void append_update(Factor& made, const Updates& updates, const TriangularPlan& plan, uint32_t start,
+                   uint32_t end) {
+  const bool forward = is_forward(plan);
+  const uint32_t first = forward ? end : 0, last = forward ? plan.n : plan.n - end;
+  const uint32_t first_step = forward ? start : plan.n - end, end_step = forward ? end : plan.n - start;
+  const uint8_t from = start == 0 ? 1 : 2;
+  const UpdateMatrix a{plan.n, plan.n};
+  if (plan.left_side) {
+    const UpdateMatrix x{plan.n, plan.columns};
+    updates.append(made, {a, x, x}, {first, last, 0, plan.columns, first_step, end_step}, plan.batch,
+                   {0, 2, from, 2});
+  } else {
+    const UpdateMatrix x{plan.columns, plan.n};
+    updates.append(made, {x, a, x}, {0, plan.columns, first, last, first_step, end_step}, plan.batch,
+                   {2, 0, from, 2});
+  }
+}
+
+// From how many right-hand sides on wide blocks pay, and how wide they are. Small subgroups are a software
+// device's.
+uint32_t wide_block(const TriangularPlan& plan, const Limits& limits, uint32_t rows) {
+  const uint32_t blocks = limits.subgroup_size < 16 ? 2 : getenv("TRI_W") ? atoi(getenv("TRI_W")) / 64 : 8, many_columns = limits.subgroup_size < 16 ? 16 : 64;
+  const bool pays = plan.columns >= many_columns && plan.n > blocks * rows &&
+                    Updates::has(update_plan(plan), limits);
+  return pays ? blocks * rows : (plan.n + rows - 1) / rows * rows;
+}
 
 // As many rows as a lane's registers and a team's shared memory hold. Mesa's software device compiles long
 // programs for minutes; its subgroups tell it.
@@ -174,7 +225,7 @@ Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
   for (const uint32_t rows : {64U, 32U, 16U}) {
     const uint32_t columns =
         std::clamp<uint32_t>(std::bit_ceil(std::min(plan.columns, rows)), smallest, rows);
-    const Sizes sizes{rows, columns};
+    const Sizes sizes{rows, columns, wide_block(plan, limits, rows)};
     if (rows > smallest && (rows * bytes > column_bytes || limits.subgroup_size < 16)) continue;
     if (sizes.lanes() > limits.max_lanes) continue;
     if ((rows + 2 * columns) * rows * bytes <= limits.shared_bytes) return sizes;
@@ -195,14 +246,21 @@ Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits) {
   if (plan.n == 0 || plan.columns == 0 || plan.batch == 0) return made;
   const Sizes sizes = sizes_for(plan, limits);
   made.programs = {Launch(plan, sizes).build()};
+  std::optional<Updates> updates;
+  if (sizes.wide < plan.n) updates.emplace(made, update_plan(plan), limits);
   const uint64_t wide = (uint64_t{plan.columns} + sizes.columns - 1) / sizes.columns;
-  for (uint32_t start = 0; start < plan.n; start += sizes.rows) {
-    const uint64_t high = start == 0 ? 0 : (plan.n - start - 1) / sizes.rows;
-    const uint8_t from = start <= sizes.rows ? 1 : 2;  // until a launch has changed it, b itself
-    made.passes.push_back({0,
-                           plan.batch * wide * (1 + high),
-                           {0, from, 2},
-                           {start, plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}});
+  for (uint32_t first = 0; first < plan.n; first += sizes.wide) {
+    const uint32_t end = std::min(plan.n, first + sizes.wide);
+    for (uint32_t start = first; start < end; start += sizes.rows) {
+      const uint64_t high = start == first ? 0 : (end - start - 1) / sizes.rows;
+      const uint8_t from = start <= sizes.rows ? 1 : 2;  // until a launch has changed it, b itself
+      made.passes.push_back(
+          {0,
+           plan.batch * wide * (1 + high),
+           {0, from, 2},
+           {start, first, end, plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}});
+    }
+    if (end < plan.n) append_update(made, *updates, plan, first, end);
   }
   return made;
 }
