@@ -46,7 +46,7 @@ class SharedTiles {
   // sums[i][j] -= left[p][row + i] right[p][column + j], for every p.
   void subtract_products(kernel::Builder& k, const std::vector<NumberSum>& sums, const SharedTile& left,
                          kernel::Value row, const SharedTile& right, kernel::Value column) const {
-    constexpr uint32_t unrolled = 4;
+    const uint32_t unrolled = left.inner % 4 == 0 ? 4 : 1;
     k.for_(lane_.like(0), lane_.like(left.inner), lane_.like(unrolled), [&](kernel::Value first) {
       for (uint32_t u = 0; u < unrolled; ++u) {
         const std::vector<Number> l = some_of(left, first + u, row), r = some_of(right, first + u, column);

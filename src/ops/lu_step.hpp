@@ -1,0 +1,40 @@
+// Kernels of LU with row exchanges on a GPU; lu_rows.cpp tells how they go together.
+#pragma once
+
+#include "ops/factor_passes.hpp"
+#include "ops/number_vectors.hpp"
+
+namespace adit::ops::lu_rows {
+
+struct StepSizes {
+  uint32_t columns = 0, subgroup = 0, lanes = 0, each = 0;  // each: rows of a lane of the panel
+  uint32_t tile = 0;                                        // columns of a tile of the rest
+  bool alone = false;                                       // a panel that is the whole matrix
+  uint32_t subgroups() const { return lanes / subgroup; }
+  uint32_t tile_rows() const { return lanes / (tile / 4) * 4; }
+};
+
+// Buffers from, work, factors, permutation, sign, the list of rows left, the next such list; numbers start,
+// the wide panel's start and end, n, batch. Teams: one a matrix, then those of step_tiles.
+kernel::Program step_program(const FactorPlan& plan, const StepSizes& sizes);
+uint64_t step_tiles(const StepSizes& sizes, uint32_t n, uint32_t start, uint32_t wide_end);
+uint64_t step_shared_bytes(const FactorPlan& plan, const StepSizes& sizes);
+
+struct UpperSizes {
+  uint32_t rows = 0, columns = 0;  // of a tile
+  uint32_t lanes() const { return rows * columns / 16; }
+};
+// Rows of u right of a wide panel. Buffers from, work, factors, permutation; numbers the wide panel's start
+// and end, n. A team some columns of a matrix.
+kernel::Program upper_program(const FactorPlan& plan, const UpperSizes& sizes);
+
+// A matrix of n columns in memory, in vectors where its rows begin at a multiple of those.
+struct RowAccess {
+  kernel::Value first, n;
+  kernel::Value at(kernel::Value row, kernel::Value column) const {
+    return first + wide(row) * wide(n) + wide(column);
+  }
+  static kernel::Value wide(kernel::Value x) { return kernel::convert(x, kernel::Type::u64); }
+};
+
+}  // namespace adit::ops::lu_rows
