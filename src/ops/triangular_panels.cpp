@@ -19,6 +19,7 @@
 #include "ops/factor_writer.hpp"
 #include "ops/matrix_update.hpp"
 #include "ops/shared_tiles.hpp"
+#include "ops/triangular_chain.hpp"
 
 namespace adit::ops {
 
@@ -244,6 +245,7 @@ Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits) {
   using namespace triangular_panels;
   Factor made;
   if (plan.n == 0 || plan.columns == 0 || plan.batch == 0) return made;
+  if (has_triangular_chain(plan, limits)) return triangular_chain(plan, limits);
   const Sizes sizes = sizes_for(plan, limits);
   made.programs = {Launch(plan, sizes).build()};
   std::optional<Updates> updates;
