@@ -209,13 +209,22 @@ std::vector<Work> eig_work(const Node& node, const Matrices& x, Workshop& shop, 
   return one(travelling_work("lapack_eig", tensors, 1, solve));
 }
 
-ops::TriangularPlan triangular_plan(const Matrices& x, uint32_t columns) {
+// Whether a team may wait for one that began before it. Discrete GPUs let every team that has begun run on, and
+// loops there have no limit that counts; of others the doctor's probe has seen it.
+bool may_wait(const Device& device) {
+  const bool does_run_on =
+      device.info().kind == DeviceKind::discrete || device.limits().ordered_between_teams;
+  return (does_run_on && device.limits().max_loop_trips == 0) || by_hand_in_software();
+}
+
+ops::TriangularPlan triangular_plan(const Matrices& x, uint32_t columns, const Device& device) {
   ops::TriangularPlan plan;
   plan.type = storage_type(x.type);
   plan.complex = is_complex(x.type);
   plan.n = static_cast<uint32_t>(x.n);
   plan.batch = static_cast<uint64_t>(x.batch);
   plan.columns = columns;
+  plan.may_wait = may_wait(device);
   return plan;
 }
 
@@ -251,7 +260,7 @@ std::vector<Work> solve_work(const Node& node, const Matrices& x, Workshop& shop
   list.push_back(
       kernel_on(permute, static_cast<uint64_t>(element_count(node.shape)), {&b, &order, &node}, device));
   for (const bool lower : {true, false}) {
-    ops::TriangularPlan plan = triangular_plan(x, columns);
+    ops::TriangularPlan plan = triangular_plan(x, columns, device);
     plan.lower = lower;
     plan.unit = lower;
     append_triangular(list, "solve", plan, {&factors, &node, &node}, shop, device);
@@ -299,7 +308,7 @@ std::vector<Work> triangular_work(const Node& node, Workshop& shop, Device& devi
   const Matrices x = matrices_of(node.operands[0]);
   if (x.is_empty() || element_count(node.shape) == 0) return {};
   const auto columns = static_cast<uint32_t>(element_count(node.shape) / (x.batch * x.n));
-  ops::TriangularPlan plan = triangular_plan(x, columns);
+  ops::TriangularPlan plan = triangular_plan(x, columns, device);
   plan.lower = attributes.lower;
   plan.left_side = attributes.left_side;
   plan.transpose = attributes.transpose;

@@ -297,7 +297,6 @@ Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
 bool has_triangular_chain(const TriangularPlan& plan, const Limits& limits) {
   constexpr uint32_t most_columns = 4, most_teams = 2048;
   if (plan.complex || plan.columns > most_columns || !has_hands(limits)) return false;
-  if (!getenv("TRI_CHAIN") && (!limits.ordered_between_teams || limits.max_loop_trips != 0)) return false;
   const chained::Sizes s = chained::sizes_for(plan, limits);
   const uint64_t numbers = s.rows * (s.square + 1 + s.columns * (2 + s.groups));
   const uint64_t teams = plan.batch * ((plan.n + s.rows - 1) / s.rows);
