@@ -110,6 +110,44 @@ TEST_P(Systems, TriangularOfEverySize) {
     }
 }
 
+template <class T>
+void check_few_columns(int n, int columns, int way, double small) {
+  TriangularOptions options;
+  options.lower = way & 1, options.left_side = way & 2, options.transpose = way & 4;
+  const auto a = triangle<T>(n, options.lower, small), b = random_numbers<T>(n * columns, 3);
+  const Shape shape = options.left_side ? Shape{n, columns} : Shape{columns, n};
+  const auto x = triangular_solve(tensor(a, {n, n}), tensor(b, shape), options).template to_vector<T>();
+  EXPECT_LE(worst_of_triangular(a, b, x, n, columns, options), 10 * unit<T>())
+      << n << " x " << columns << " way " << way << " diagonal " << small;
+}
+
+// Where teams wait for each other, these do.
+TEST_P(Systems, TriangularOfFewColumns) {
+  for (int way = 0; way < 8; ++way) {
+    for (const double small : {1.0, 0.02}) check_few_columns<float>(70, 1, way, small);
+    check_few_columns<float>(131, 3, way, 1);
+  }
+  for (const int n : {31, 32, 33, 63, 64, 65, 200}) check_few_columns<double>(n, 2, 3, 1);
+}
+
+// A zero on the diagonal, and a number near the end of the range.
+TEST_P(Systems, TriangularOfSmallDiagonals) {
+  const int n = 40;
+  std::vector<float> a = triangle<float>(n, true, 1), b(n, 1);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) a[i * n + j] = 0;
+  a[20 * n + 20] = 0;
+  a[10 * n + 10] = 0x1p-120F, b[10] = 0x1p-120F;
+  const auto x = triangular_solve(tensor(a, {n, n}), tensor(b, {n, 1})).to_vector<float>();
+  for (int i = 0; i < n; ++i) {
+    if (i == 20) {
+      EXPECT_TRUE(std::isinf(x[i])) << x[i];
+    } else if (i < 20) {
+      EXPECT_NEAR(x[i] * (a[i * n + i] / b[i]), 1, 1e-6) << i;
+    }
+  }
+}
+
 // Checks p x = l u, the pivots and the sign.
 template <class T>
 void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n) {

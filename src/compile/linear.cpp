@@ -209,8 +209,8 @@ std::vector<Work> eig_work(const Node& node, const Matrices& x, Workshop& shop, 
   return one(travelling_work("lapack_eig", tensors, 1, solve));
 }
 
-// Whether a team may wait for one that began before it. Discrete GPUs let every team that has begun run on, and
-// loops there have no limit that counts; of others the doctor's probe has seen it.
+// Whether a team may wait for one that began before it. Discrete GPUs let every team that has begun run on,
+// and loops there have no limit that counts; of others the doctor's probe has seen it.
 bool may_wait(const Device& device) {
   const bool does_run_on =
       device.info().kind == DeviceKind::discrete || device.limits().ordered_between_teams;

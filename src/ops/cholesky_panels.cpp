@@ -329,7 +329,8 @@ UpdatePlan update_plan(const FactorPlan& plan) {
 }
 
 // Columns of a wide panel: all of a matrix that is not large. On an H200 2048 columns took 646 us in one and
-// 776 in wide panels, 8192 took 12 and 8 ms, and 4096 about the same. Small subgroups are a software device's.
+// 776 in wide panels, 8192 took 12 and 8 ms, and 4096 about the same. Small subgroups are a software
+// device's.
 uint32_t wide_panel(const FactorPlan& plan, const Limits& limits) {
   const bool is_small = limits.subgroup_size < 16;
   const uint32_t columns = is_small ? 32 : 512, large = is_small ? 48 : 3072;

@@ -1,18 +1,20 @@
 // LU with row exchanges on a GPU, where no row moves: a list tells which row exchanges would have brought to
 // each place.
 //
-// 1. step: a launch a panel of columns. It factors the panel, and brings what lies right of it up to date
-//    with the panel before (lu_step.cpp). Of large matrices only up to the end of a wide panel;
-// 2. upper: rows of u right of the wide panel (lu_upper.cpp);
-// 3. a matrix product subtracts l u from the rows that are left, as the list tells them.
-// 4. gather: rows of l, and of u inside of the panels, go where they belong.
+// 1. panel: some columns are factored (lu_panel.cpp);
+// 2. rest: what lies right of them is brought up to date (lu_rest.cpp), of large matrices up to the end of a
+//    wide panel, and then
+// 3. upper: rows of u right of the wide panel (lu_upper.cpp),
+// 4. a matrix product, which subtracts l u from the rows that are left, as the list tells them.
+// 5. gather: rows of l, and of u inside of the panels, go where they belong.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
-#include "ops/lu_step.hpp"
+#include "ops/lu_kernels.hpp"
 #include "ops/matrix_update.hpp"
 
 namespace adit::ops {
@@ -28,7 +30,13 @@ uint64_t bytes_of(const FactorPlan& plan) { return size_of(plan.type) * (plan.co
 // Small subgroups are a software device's, which compiles long programs for minutes.
 bool is_software(const Limits& limits) { return limits.subgroup_size < 16; }
 
-// An invocation a number: row i up to the end of its panel, for some rows whose panels are equally wide.
+// Numbers that an invocation of `gather` takes, side by side.
+uint32_t gathered(const FactorPlan& plan) {
+  const uint32_t count = NumberVectors(plan.type, plan.complex).count();
+  return plan.n % count == 0 ? count : 1;
+}
+
+// Row i up to the end of its panel, for some rows whose panels are equally wide.
 Program gather(const FactorPlan& plan) {
   Builder k("lu_gather", Team::one());
   const Array from = k.buffer("work", plan.type, Access::read),
@@ -36,30 +44,39 @@ Program gather(const FactorPlan& plan) {
               to = k.buffer("factors", plan.type, Access::write);
   const Value first = k.scalar("first", Type::u32), end = k.scalar("end", Type::u32),
               columns = k.scalar("columns", Type::u32), n = k.scalar("n", Type::u32);
-  const Value place = k.team(Type::u64), wide_n = convert(n, Type::u64);
-  const Value line = place / wide_n, column = convert(place % wide_n, Type::u32);
-  const Value rows = convert(end - first, Type::u64), which = line / rows;
+  const uint32_t count = gathered(plan);
+  const Value place = k.team(Type::u64), across = convert(n / count, Type::u64);
+  const Value line = place / across, vector = place % across;
+  const Value rows = convert(end - first, Type::u64), in_batch = line / rows * convert(n, Type::u64);
   const Value row = first + convert(line % rows, Type::u32);
-  k.if_(column < (row / columns + 1) * columns, [&] {
-    const Value in_batch = which * wide_n, to_row = in_batch + convert(row, Type::u64);
-    const Value from_row = in_batch + convert(order[to_row].get(), Type::u64), at = convert(column, Type::u64);
-    store_number(to, to_row * wide_n + at, load_number(from, from_row * wide_n + at, plan.complex),
-                 plan.complex);
+  k.if_(convert(vector, Type::u32) * count < (row / columns + 1) * columns, [&] {
+    const Value to_row = in_batch + convert(row, Type::u64);
+    const Value from_row = in_batch + convert(order[to_row].get(), Type::u64);
+    const Value source = from_row * across + vector, target = to_row * across + vector;
+    const NumberVectors vectors(plan.type, plan.complex);
+    if (count > 1)
+      vectors.store(to, target, vectors.load(from, source));
+    else
+      store_number(to, target, load_number(from, source, plan.complex), plan.complex);
   });
   return k.finish();
 }
 
-// The widest panel of so many rows that a team's registers hold. The narrowest may spill.
-StepSizes step_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows, uint32_t most_columns) {
+RestSizes rest_sizes(const Limits& limits, uint32_t columns) {
+  return {columns, is_software(limits) ? 16U : 64U};
+}
+
+// The widest panel of so many rows that a team's registers hold, at most so wide. The narrowest may spill.
+PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows,
+                       uint32_t most_columns = 64) {
   constexpr uint32_t most_lanes = 512, room = 64, narrow_room = 128;  // words of four bytes a lane
   const uint32_t count = NumberVectors(plan.type, plan.complex).count(), subgroup = limits.subgroup_size;
   const auto words = static_cast<uint32_t>(bytes_of(plan) / 4);
   const uint32_t most = std::min({most_lanes, limits.max_lanes, subgroup * subgroup}) / subgroup * subgroup;
-  StepSizes sizes;
+  PanelSizes sizes;
   sizes.subgroup = subgroup;
   sizes.lanes = std::min(most, (plan.n + subgroup - 1) / subgroup * subgroup);
   sizes.each = (rows + sizes.lanes - 1) / sizes.lanes;
-  sizes.tile = is_software(limits) ? 16 : sizes.lanes >= 256 ? 64 : 32;
   const uint32_t narrowest = std::max(count, 2U), multiple = std::max(count, 4U);
   for (const uint32_t widest : {64U, 32U, 16U, 8U, 4U, 2U}) {
     if (widest < narrowest || widest > most_columns) continue;
@@ -68,18 +85,20 @@ StepSizes step_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows
     sizes.columns = std::min(widest, (plan.n + multiple - 1) / multiple * multiple);
     sizes.alone = plan.n <= sizes.columns;
     const bool has_room = sizes.columns * sizes.each * words <= (widest == narrowest ? narrow_room : room);
-    if (has_room && step_shared_bytes(plan, sizes) <= limits.shared_bytes) return sizes;
+    const RestSizes rest = rest_sizes(limits, sizes.columns);
+    if (has_room && panel_shared_bytes(plan, sizes) <= limits.shared_bytes &&
+        rest.lanes() <= limits.max_lanes &&
+        (sizes.alone || rest_shared_bytes(plan, rest) <= limits.shared_bytes))
+      return sizes;
   }
   return {};
 }
 
-StepSizes step_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows) {
-  return step_sizes(plan, limits, rows, 64);
-}
-
 UpperSizes upper_sizes(const FactorPlan& plan, const Limits& limits) {
   if (is_software(limits)) return {16, 16};
-  return bytes_of(plan) <= 4 ? UpperSizes{64, 32} : bytes_of(plan) <= 8 ? UpperSizes{32, 32} : UpperSizes{16, 32};
+  return bytes_of(plan) <= 4   ? UpperSizes{64, 32}
+         : bytes_of(plan) <= 8 ? UpperSizes{32, 32}
+                               : UpperSizes{16, 32};
 }
 
 UpdatePlan update_plan(const FactorPlan& plan) {
@@ -91,14 +110,17 @@ UpdatePlan update_plan(const FactorPlan& plan) {
 
 // Columns of a wide panel: all of a matrix that is not large.
 uint32_t wide_panel(const FactorPlan& plan, const Limits& limits) {
-  const uint32_t columns = is_software(limits) ? 32 : getenv("LU_W") ? atoi(getenv("LU_W")) : 128, large = is_software(limits) ? 48 : getenv("LU_N") ? atoi(getenv("LU_N")) : 1025;
+  const uint32_t columns = is_software(limits) ? 32 : 128, large = is_software(limits) ? 48 : 1025;
   return plan.n >= large && Updates::has(update_plan(plan), limits) ? columns : plan.n;
 }
 
 class Schedule {
  public:
   Schedule(const FactorPlan& plan, const Limits& limits)
-      : plan_(plan), limits_(limits), batch_(static_cast<uint32_t>(plan.batch)), wide_(wide_panel(plan, limits)) {
+      : plan_(plan),
+        limits_(limits),
+        batch_(static_cast<uint32_t>(plan.batch)),
+        wide_(wide_panel(plan, limits)) {
     const uint64_t rows = plan.batch * plan.n;
     made_.scratch = {{rows * plan.n * bytes_of(plan)}, {4 * rows}, {4 * rows}};
     if (wide_ >= plan.n) return;
@@ -109,7 +131,7 @@ class Schedule {
   Factor run() {
     for (uint32_t first = 0; first < plan_.n; first += wide_) {
       const uint32_t end = std::min(plan_.n, first + wide_);
-      const uint32_t columns = steps(first, end);
+      const uint32_t columns = panels(first, end);
       if (same_.columns != columns) append_gather(first), same_ = {first, columns};
       if (end < plan_.n) append_rest(first, end);
     }
@@ -124,21 +146,31 @@ class Schedule {
   }
 
   // Panels of one width; fewer rows a lane as rows get fewer. Yields the width.
-  uint32_t steps(uint32_t first, uint32_t end) {
-    const uint32_t columns = step_sizes(plan_, limits_, plan_.n - first).columns;
+  uint32_t panels(uint32_t first, uint32_t end) {
+    const uint32_t columns = panel_sizes(plan_, limits_, plan_.n - first).columns;
+    const RestSizes rest = rest_sizes(limits_, columns);
     for (uint32_t start = first; start < end; start += columns) {
-      const StepSizes sizes = step_sizes(plan_, limits_, plan_.n - start, columns);
-      auto [found, is_new] = step_programs_.try_emplace({columns, sizes.each});
-      if (is_new) found->second = add(step_program(plan_, sizes));
-      const uint64_t tiles = start == first ? 0 : step_tiles(sizes, plan_.n, start, end);
-      const uint8_t from = start <= columns ? matrix : work;  // until a launch has changed it, x itself
-      made_.passes.push_back({found->second,
-                              plan_.batch * (1 + tiles),
-                              {from, work, factors, permutation, sign, list_, next_},
-                              {start, first, end, plan_.n, batch_}});
+      const PanelSizes sizes = panel_sizes(plan_, limits_, plan_.n - start, columns);
+      const uint8_t from = start == 0 ? matrix : work;
+      made_.passes.push_back({once({columns, sizes.each}, [&] { return panel_program(plan_, sizes); }),
+                              plan_.batch,
+                              {from, work, permutation, sign, list_, next_},
+                              {start, plan_.n}});
       std::swap(list_, next_);
+      const uint32_t right = start + columns;
+      if (right >= end) continue;
+      made_.passes.push_back({once({columns, 0}, [&] { return rest_program(plan_, rest); }),
+                              plan_.batch * rest_teams(rest, plan_.n, right, end),
+                              {from, work, factors, permutation, list_},
+                              {start, end, plan_.n}});
     }
     return columns;
+  }
+  // A program is made once for each panel's width and rows of a lane, or none.
+  uint32_t once(std::pair<uint32_t, uint32_t> sizes, const std::function<Program()>& make) {
+    const auto [found, is_new] = programs_.try_emplace(sizes);
+    if (is_new) found->second = add(make());
+    return found->second;
   }
 
   void append_rest(uint32_t first, uint32_t end) {
@@ -161,7 +193,7 @@ class Schedule {
     for (const auto& [from, to, columns] : gathers_)
       if (from < to)
         made_.passes.push_back({program,
-                                plan_.batch * (to - from) * plan_.n,
+                                plan_.batch * (to - from) * (plan_.n / gathered(plan_)),
                                 {work, permutation, factors},
                                 {from, to, columns, plan_.n}});
   }
@@ -177,7 +209,7 @@ class Schedule {
   uint32_t batch_, wide_, upper_ = 0;
   Factor made_;
   std::optional<Updates> updates_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> step_programs_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> programs_;
   uint8_t list_ = list, next_ = other_list;
   Same same_;
   std::vector<Gathered> gathers_;
@@ -188,21 +220,18 @@ class Schedule {
 
 bool has_lu_by_rows(const FactorPlan& plan, const Limits& limits) {
   if (!has_hands(limits) || plan.n == 0) return false;
-  return lu_rows::step_sizes(plan, limits, plan.n).columns > 0;
+  return lu_rows::panel_sizes(plan, limits, plan.n).columns > 0;
 }
 
 Factor lu_by_rows(const FactorPlan& plan, const Limits& limits) {
   using namespace lu_rows;
   Factor made;
   if (plan.n == 0 || plan.batch == 0) return made;
-  const StepSizes sizes = step_sizes(plan, limits, plan.n);
+  const PanelSizes sizes = panel_sizes(plan, limits, plan.n);
   if (!sizes.alone) return Schedule(plan, limits).run();
-  made.programs = {step_program(plan, sizes)};
+  made.programs = {panel_program(plan, sizes)};
   made.scratch = {{4}, {4}, {4}};
-  made.passes.push_back({0,
-                         plan.batch,
-                         {matrix, work, factors, permutation, sign, list, other_list},
-                         {0, 0, plan.n, plan.n, static_cast<uint32_t>(plan.batch)}});
+  made.passes.push_back({0, plan.batch, {matrix, factors, permutation, sign, list, other_list}, {0, plan.n}});
   return made;
 }
 

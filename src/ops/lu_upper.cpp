@@ -1,7 +1,7 @@
 // Rows of u right of a wide panel of LU: l u = x with the panel's unit triangle, whose rows lie where the
 // pivots were found. A team takes some columns through all blocks of rows, and solves each by substitution, a
 // lane a column in registers.
-#include "ops/lu_step.hpp"
+#include "ops/lu_kernels.hpp"
 #include "ops/shared_tiles.hpp"
 
 namespace adit::ops::lu_rows {
@@ -42,15 +42,14 @@ class Upper {
 
  private:
   static constexpr uint32_t each = SharedTiles::each;
-  Value pivot(Value i) {
-    return convert(order_[first_row_ + RowAccess::wide(i)].get(), Type::u32);
-  }
+  Value pivot(Value i) { return convert(order_[first_row_ + RowAccess::wide(i)].get(), Type::u32); }
   Number get(const Array& from, Value row, Value column) {
     return load_number(from, rows_.at(row, min(column, n_ - 1)), complex_);
   }
 
   void load_left(Value first, Value step) {
-    tiles_.keep(left_, tiles_.load(left_, [&](Value p, Value i) { return get(work_, pivot(first + i), step + p); }));
+    tiles_.keep(left_,
+                tiles_.load(left_, [&](Value p, Value i) { return get(work_, pivot(first + i), step + p); }));
   }
 
   void block(Value first) {
@@ -81,8 +80,8 @@ class Upper {
     for (uint32_t e = 0; e < s_.rows * s_.columns / s_.lanes(); ++e) {
       const Value v = lane_ + e * s_.lanes(), column = column_ + v % s_.columns;
       k_.if_(column < n_, [&] {
-        store_number(factors_, rows_.at(first + v / s_.columns, column), load_number(right_.memory, v, complex_),
-                     complex_);
+        store_number(factors_, rows_.at(first + v / s_.columns, column),
+                     load_number(right_.memory, v, complex_), complex_);
       });
     }
   }

@@ -37,9 +37,8 @@ class Update {
     from_ = k_.buffer("from", plan.type, Access::read);
     to_ = k_.buffer("c", plan.type, Access::write);
     if (plan.listed) list_ = k_.buffer("list", Type::u32, Access::read);
-    for (Value* number :
-         {&first_row_, &end_row_, &first_column_, &end_column_, &first_step_, &end_step_, &a_rows_,
-          &a_columns_, &b_rows_, &b_columns_, &c_rows_, &c_columns_})
+    for (Value* number : {&first_row_, &end_row_, &first_column_, &end_column_, &first_step_, &end_step_,
+                          &a_rows_, &a_columns_, &b_rows_, &b_columns_, &c_rows_, &c_columns_})
       *number = k_.scalar("place", Type::u32);
     const bool turned_b = plan.turned_b || plan.hermitian;
     a_ = strip(a, !plan.turned_a, t_.block_m(), t_.lanes_m, t_.part_m, a_columns_);
@@ -66,8 +65,11 @@ class Update {
               Value leading) {
     // Lanes that take vectors along the steps apart would meet the same banks.
     const uint32_t stride = block + (along_steps ? 4 : 0);
-    return {from,    k_.shared(plan_.type, stride * t_.depth * words()), along_steps, block, lanes, part, stride,
-            leading, {}};
+    return {from,        k_.shared(plan_.type, stride * t_.depth * words()),
+            along_steps, block,
+            lanes,       part,
+            stride,      leading,
+            {}};
   }
 
   // Lanes of a subgroup form a block about as wide as high, neighbours in a row and those two apart in a
@@ -259,8 +261,7 @@ class Update {
     };
     if (width() == 1) return put_each();
     Numbers some;
-    for (uint32_t which = 0; which < width(); ++which)
-      some.push_back(sums_[i * t_.part_n + j + which].get());
+    for (uint32_t which = 0; which < width(); ++which) some.push_back(sums_[i * t_.part_n + j + which].get());
     const Value column = own_column(j), last = column + (width() - 1);
     const auto put_all = [&] { vectors_.store(to_, result_at(rows_[i], column) / width(), some); };
     if (plan_.hermitian)

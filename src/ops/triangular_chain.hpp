@@ -1,4 +1,5 @@
-// Triangular systems with few right-hand sides in one launch, for devices whose teams may wait for each other.
+// Triangular systems with few right-hand sides in one launch, for devices whose teams may wait for each
+// other.
 #pragma once
 
 #include "ops/factor_passes.hpp"

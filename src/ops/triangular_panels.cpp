@@ -209,13 +209,13 @@ void append_update(Factor& made, const Updates& updates, const TriangularPlan& p
   }
 }
 
-// From how many right-hand sides on wide blocks pay, and how wide they are: 2048 of 2048 took 559 us on an H200
-// in blocks of 512 rows, 613 of 256 and 657 of 128. Small subgroups are a software device's.
+// From how many right-hand sides on wide blocks pay, and how wide they are: 2048 of 2048 took 559 us on an
+// H200 in blocks of 512 rows, 613 of 256 and 657 of 128. Small subgroups are a software device's.
 uint32_t wide_block(const TriangularPlan& plan, const Limits& limits, uint32_t rows) {
   const bool is_small = limits.subgroup_size < 16;
   const uint32_t blocks = is_small ? 2 : 8, many_columns = is_small ? 16 : 64;
-  const bool pays = plan.columns >= many_columns && plan.n > blocks * rows &&
-                    Updates::has(update_plan(plan), limits);
+  const bool pays =
+      plan.columns >= many_columns && plan.n > blocks * rows && Updates::has(update_plan(plan), limits);
   return pays ? blocks * rows : (plan.n + rows - 1) / rows * rows;
 }
 
@@ -257,11 +257,10 @@ Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits) {
     for (uint32_t start = first; start < end; start += sizes.rows) {
       const uint64_t high = start == first ? 0 : (end - start - 1) / sizes.rows;
       const uint8_t from = start <= sizes.rows ? 1 : 2;  // until a launch has changed it, b itself
-      made.passes.push_back(
-          {0,
-           plan.batch * wide * (1 + high),
-           {0, from, 2},
-           {start, first, end, plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}});
+      made.passes.push_back({0,
+                             plan.batch * wide * (1 + high),
+                             {0, from, 2},
+                             {start, first, end, plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}});
     }
     if (end < plan.n) append_update(made, *updates, plan, first, end);
   }

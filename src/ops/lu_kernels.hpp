@@ -6,19 +6,26 @@
 
 namespace adit::ops::lu_rows {
 
-struct StepSizes {
-  uint32_t columns = 0, subgroup = 0, lanes = 0, each = 0;  // each: rows of a lane of the panel
-  uint32_t tile = 0;                                        // columns of a tile of the rest
+struct PanelSizes {
+  uint32_t columns = 0, subgroup = 0, lanes = 0, each = 0;  // each: rows of a lane
   bool alone = false;                                       // a panel that is the whole matrix
   uint32_t subgroups() const { return lanes / subgroup; }
-  uint32_t tile_rows() const { return lanes / (tile / 4) * 4; }
 };
+// Buffers from, to, permutation, sign, the list of rows left, the next such list; numbers start, n. A team a
+// matrix.
+kernel::Program panel_program(const FactorPlan& plan, const PanelSizes& sizes);
+uint64_t panel_shared_bytes(const FactorPlan& plan, const PanelSizes& sizes);
 
-// Buffers from, work, factors, permutation, sign, the list of rows left, the next such list; numbers start,
-// the wide panel's start and end, n, batch. Teams: one a matrix, then those of step_tiles.
-kernel::Program step_program(const FactorPlan& plan, const StepSizes& sizes);
-uint64_t step_tiles(const StepSizes& sizes, uint32_t n, uint32_t start, uint32_t wide_end);
-uint64_t step_shared_bytes(const FactorPlan& plan, const StepSizes& sizes);
+struct RestSizes {
+  uint32_t columns = 0;  // of the panel
+  uint32_t tile = 0;     // rows and columns of a team
+  uint32_t lanes() const { return tile * tile / 16; }
+};
+// Buffers from, work, factors, permutation, the list; numbers the panel's start, the wide panel's end, n.
+kernel::Program rest_program(const FactorPlan& plan, const RestSizes& sizes);
+uint64_t rest_teams(const RestSizes& sizes, uint32_t n, uint32_t end,
+                    uint32_t wide_end);  // `end`: the panel's
+uint64_t rest_shared_bytes(const FactorPlan& plan, const RestSizes& sizes);
 
 struct UpperSizes {
   uint32_t rows = 0, columns = 0;  // of a tile
