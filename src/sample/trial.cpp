@@ -1,0 +1,24 @@
+#include "sample/trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace adit::sampling {
+
+double pace_of(Run& run, int64_t limit, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  double best = 0, spent = 0;
+  run.step(limit);
+  while (spent < seconds && run.slowest() < limit) {
+    const uint64_t before = run.leapfrogs();
+    const auto begin = Clock::now();
+    run.step(limit);
+    const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+    spent += took;
+    // The best of them: what else the machine does only ever takes time away.
+    best = std::max(best, static_cast<double>(run.leapfrogs() - before) / std::max(took, 1e-9));
+  }
+  return best;
+}
+
+}  // namespace adit::sampling
