@@ -1,13 +1,16 @@
-// Whether the sampler chooses well: the pace of the layout that it takes beside those of others that it could.
+// Whether the sampler chooses well: the pace of the layout that it takes beside those of others that it
+// could.
 //
 //   layouts_bench [--device ID] [--precision f64|f32|auto] [--chains N,N...] [--model NAME]... [--random A:B]
-//                 [--layouts TEXT,TEXT...] [--seconds S] [--threads N]
+//                 [--layouts TEXT,TEXT...] [--seconds S] [--threads N] [--clock wall|processor]
 //
 // For each model and number of chains a line of JSON: the paces by layout in leapfrogs a second, the one that
 // is chosen, and by how much the best is faster. Models are those of bench/models and random ones of the
-// fuzzer, seeds A to B. All kernels are compiled first, by so many threads; then one run goes at a time.
+// fuzzer, seeds A to B. All kernels are compiled first, by so many threads; then one run goes at a time. With
+// ADIT_THREADS=1 processor time says more of a CPU that others use too.
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <fmt/format.h>
 #include <map>
 #include <stdexcept>
@@ -34,7 +37,10 @@ struct Wish {
   uint64_t first_random = 1, last_random = 0;
   double seconds = 0.01;
   size_t threads = 2;
+  double (*now)() = wall_seconds;
 };
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts{""};
@@ -62,6 +68,8 @@ Wish parse(int count, char** words) {
       wish.layouts = parts_of(value);
     else if (word == "--seconds")
       wish.seconds = std::stod(value);
+    else if (word == "--clock")
+      wish.now = value == "wall" ? wall_seconds : processor_seconds;
     else if (word == "--threads")
       wish.threads = std::stoul(value);
     else if (word == "--random") {
@@ -115,7 +123,21 @@ void with_run(const Wish& wish, const Model& model, Trial& trial, const std::sha
   }
 }
 
-std::string text_of(const std::vector<Trial>& trials, const std::string& name, int64_t chains) {
+// What a schedule counts.
+std::string work_of(const Model& model, bool by_team, bool on_cpu) try {
+  const Density density = make_density(stats::state_of(model), DType::f64);
+  const Schedule schedule = make_schedule(density, by_team, on_cpu);
+  double operations = 0;
+  for (const Pass& pass : schedule.passes) operations += pass.cost * static_cast<double>(pass.count);
+  return fmt::format(
+      "{{\"work\": {}, \"serial\": {}, \"operations\": {:.0f}, \"passes\": {}, \"scratch\": {}}}",
+      schedule.work, schedule.serial, operations, schedule.passes.size(), schedule.scratch);
+} catch (const Error&) {
+  return "null";
+}
+
+std::string text_of(const std::vector<Trial>& trials, const Model& model, const std::string& name,
+                    int64_t chains, bool on_cpu) {
   const Trial& chosen = trials[0];
   std::string paces;
   const Trial* best = &chosen;
@@ -126,9 +148,9 @@ std::string text_of(const std::vector<Trial>& trials, const std::string& name, i
   }
   return fmt::format(
       "{{\"model\": \"{}\", \"chains\": {}, \"chosen\": \"{}\", \"pace\": {:.0f}, \"best\": \"{}\", "
-      "\"ratio\": {:.2f}, \"compile\": {:.2f}, \"paces\": {{{}}}}}",
+      "\"ratio\": {:.2f}, \"compile\": {:.2f}, \"size\": {}, \"lane\": {}, \"team\": {}, \"paces\": {{{}}}}}",
       name, chains, chosen.told, chosen.pace, best->told, best->pace / std::max(1.0, chosen.pace),
-      chosen.compile, paces);
+      chosen.compile, model.size(), work_of(model, false, on_cpu), work_of(model, true, on_cpu), paces);
 }
 
 std::vector<std::pair<std::string, std::function<Model()>>> models_of(const Wish& wish) {
@@ -165,8 +187,7 @@ void measure(const Wish& wish) {
   for (size_t m = 0; m < models.size(); ++m)
     for (const int64_t chains : wish.chains)
       for (const std::string& layout : layouts)
-        trials.push_back(
-            {.model = m, .chains = chains, .asked = layout, .told = {}, .error = {}, .pace = 0});
+        trials.push_back({.model = m, .chains = chains, .asked = layout, .told = {}, .error = {}, .pace = 0});
   if (wish.threads > 0) compile_all(wish, models, trials, device);
   for (size_t i = 0; i < trials.size(); i += layouts.size()) {
     std::vector<Trial> group(trials.begin() + static_cast<int64_t>(i),
@@ -175,8 +196,9 @@ void measure(const Wish& wish) {
     const Model model = make();
     for (Trial& each : group)
       if (each.error.empty())
-        with_run(wish, model, each, device, [&](Run& run) { each.pace = pace_of(run, 1000, wish.seconds); });
-    fmt::print("{}\n", text_of(group, name, group[0].chains));
+        with_run(wish, model, each, device,
+                 [&](Run& run) { each.pace = pace_of(run, 1000, wish.seconds, wish.now); });
+    fmt::print("{}\n", text_of(group, model, name, group[0].chains, device->info().kind == DeviceKind::cpu));
     std::fflush(stdout);
   }
 }

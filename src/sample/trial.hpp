@@ -6,7 +6,8 @@
 namespace adit::sampling {
 
 // Leapfrogs a second of all chains, from dispatches of about `seconds` in all, after a first one that warms
-// the device. 0 where the run would have come further than `limit` (iterations) in less time.
-double pace_of(Run& run, int64_t limit, double seconds);
+// the device; fewer where it comes to `limit` (iterations) before. `now`: seconds.
+double pace_of(Run& run, int64_t limit, double seconds, double (*now)());
+double wall_seconds();
 
 }  // namespace adit::sampling
