@@ -43,7 +43,10 @@ TEST_F(ProfileTest, json_keeps_every_member) {
                         .int64 = false,
                         .fused_fma = true,
                         .keeps_denormals = false,
-                        .ordered_between_teams = true};
+                        .ordered_between_teams = true,
+                        .step_ns = 41.5,
+                        .launch_us = 2.25,
+                        .memory_gbs = 3600};
   const Profile back = profile_from_json(to_json(profile));
   EXPECT_EQ(to_json(back), to_json(profile));
   EXPECT_EQ(back.max_loop_trips, 65535u);
@@ -56,7 +59,8 @@ TEST_F(ProfileTest, json_keeps_every_member) {
 TEST_F(ProfileTest, what_is_no_profile_is_refused) {
   for (const char* text :
        {"", "{", "[]", "7", "{}", R"({"profile": 2})", R"({"profile": 1, "max_loop_trips": -1})",
-        R"({"profile": 1, "subgroup_size": 5000000000})", R"({"profile": 1, "float16": "yes"})"})
+        R"({"profile": 1, "subgroup_size": 5000000000})", R"({"profile": 1, "float16": "yes"})",
+        R"({"profile": 1, "step_ns": 0})", R"({"profile": 1, "memory_gbs": "much"})"})
     EXPECT_THROW(profile_from_json(text), Error) << text;
 }
 
@@ -132,7 +136,7 @@ TEST_P(DoctorTest, examines_the_device) {
   override_profiles({});
   const auto device = Device::open(GetParam());
   const doctor::Report report = doctor::examine(*device, ADIT_PROGRAM);
-  EXPECT_EQ(report.findings.size(), 13u);
+  EXPECT_EQ(report.findings.size(), 14u);
   for (const auto& finding : report.findings) {
     SCOPED_TRACE(finding.probe + ": " + finding.measured + " " + finding.note);
     EXPECT_FALSE(finding.probe.empty());
@@ -157,7 +161,7 @@ TEST(DoctorHereTest, without_a_program_the_probes_run_in_this_process) {
   override_profiles({});
   const auto device = Device::open("cpu");
   const doctor::Report report = doctor::examine(*device, "");
-  ASSERT_EQ(report.findings.size(), 13u);
+  ASSERT_EQ(report.findings.size(), 14u);
   EXPECT_EQ(report.findings[0].verdict, doctor::Verdict::good) << report.findings[0].note;
   EXPECT_EQ(report.findings[11].verdict, doctor::Verdict::skipped);
 }
@@ -172,7 +176,7 @@ TEST(DoctorHereTest, a_probe_that_kills_its_process_is_one_row) {
   const auto device = Device::open("cpu");
   const doctor::Report report = doctor::examine(*device, script);
   fs::remove(script);
-  ASSERT_EQ(report.findings.size(), 13u);
+  ASSERT_EQ(report.findings.size(), 14u);
   EXPECT_EQ(report.findings[7].verdict, doctor::Verdict::broken);
   EXPECT_NE(report.findings[7].note.find("signal 4"), std::string::npos) << report.findings[7].note;
   EXPECT_EQ(report.profile.int64, false);

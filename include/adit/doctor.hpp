@@ -24,6 +24,9 @@ struct Profile {
   std::optional<uint32_t> shared_bytes{}, subgroup_size{};
   std::optional<bool> float16{}, float64{}, int64{};
   std::optional<bool> fused_fma{}, keeps_denormals{}, ordered_between_teams{};
+  // How fast it is, which changes no result: of one step of a lane after another, of a kernel that waits for
+  // the one before, and of memory, GB a second.
+  std::optional<double> step_ns{}, launch_us{}, memory_gbs{};
 };
 std::string to_json(const Profile& profile);
 void save_profile(const DeviceInfo& info, const Profile& profile);

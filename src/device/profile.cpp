@@ -27,12 +27,21 @@ void for_each_member(P& profile, F&& f) {
   f("fused_fma", profile.fused_fma);
   f("keeps_denormals", profile.keeps_denormals);
   f("ordered_between_teams", profile.ordered_between_teams);
+  f("step_ns", profile.step_ns);
+  f("launch_us", profile.launch_us);
+  f("memory_gbs", profile.memory_gbs);
 }
 
 void read_member(const Json& json, const char* name, std::optional<bool>& member) {
   if (!json.is_boolean())
     throw Error(ErrorKind::bad_argument, fmt::format("[profile] {}: expected true or false", name));
   member = json.get<bool>();
+}
+
+void read_member(const Json& json, const char* name, std::optional<double>& member) {
+  if (!json.is_number() || !(json.get<double>() > 0))
+    throw Error(ErrorKind::bad_argument, fmt::format("[profile] {}: expected a positive number", name));
+  member = json.get<double>();
 }
 
 template <class T>

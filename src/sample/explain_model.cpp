@@ -9,6 +9,7 @@
 #include "sample/layout_text.hpp"
 #include "sample/options.hpp"
 #include "sample/rows_density.hpp"
+#include "sample/settle.hpp"
 #include "sample/shape.hpp"
 
 namespace adit {
@@ -76,9 +77,11 @@ void describe_outside(const Density& density, const Choice& choice, const Forced
 
 SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   check_options(model, options);
-  const LayoutWish wish = layout_wish(options.layout);
+  LayoutWish wish = layout_wish(options.layout);
   const std::shared_ptr<Device> device = Device::open(options.device);
   check_layout(wish, options.layout, *device);
+  if (wish.placement == Placement::automatic && options.placement == Placement::automatic)
+    wish = layout_wish(kept_layout(model, options, 1, *device));
   if (wish.placement != Placement::automatic) options.placement = wish.placement;
   const Choice choice = choose(model, options, options.chains, *device);
   const Density density = make_density(model, choice.type);

@@ -73,6 +73,7 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
           {"init_radius", options.init_radius},
           {"save_warmup", options.save_warmup},
           {"init and warm_start", digest_of(options)},
+          {"layout", run.layout()},
           {"origin", options.origin}};
 }
 
@@ -132,6 +133,12 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
   header.is_f32 = run.density().type == DType::f32;
   header.state_bytes = run.state_bytes();
   return header;
+}
+
+std::string layout_of(const CheckpointHeader& header) {
+  const Json options = parse_json<Json>(header.options);
+  const bool tells = options.is_object() && options.contains("layout") && options["layout"].is_string();
+  return tells ? options["layout"].get<std::string>() : "";
 }
 
 constexpr double written_a_second = 1e9;  // bytes, until it is measured. A guess at a disk

@@ -17,6 +17,9 @@ std::vector<std::string> variables_of(const stats::ModelState& model);
 CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
                            Device& device);
 
+// As SampleOptions::layout takes it; "" where the header does not tell.
+std::string layout_of(const CheckpointHeader& header);
+
 class Journal {
  public:
   using Clock = std::chrono::steady_clock;

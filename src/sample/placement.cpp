@@ -1,6 +1,7 @@
 #include "sample/placement.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <adit/device.hpp>
 
@@ -8,31 +9,87 @@
 
 namespace adit::sampling {
 
-double team_microseconds(const Demand& demand, const Limits& limits) {
+double team_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
   const auto chains = static_cast<double>(demand.chains), products = static_cast<double>(demand.products);
   // Teams that run at a time, and how wide they are.
-  const double places = static_cast<double>(busy_lanes) * limits.processors;
+  const double places = static_cast<double>(resident_lanes) * limits.processors;
   const double lanes = std::clamp(places / chains, 32.0, 256.0),
                turns = std::max(1.0, chains * lanes / places);
   const auto shared = static_cast<double>(demand.work - demand.serial);
-  const double alone =
-      std::max(shared, products) / lanes * team_step + static_cast<double>(demand.serial) * serial_step;
-  return std::max(turns * alone, chains * products * 4 / team_read_bytes);
+  const double alone = team_round + team_pass * static_cast<double>(demand.passes.size()) +
+                       std::max(shared, products) / lanes * team_step +
+                       static_cast<double>(demand.serial) * serial_step;
+  return std::max(turns * alone * speeds.step, chains * products * 4 / team_read_bytes * speeds.memory);
 }
 
-double rows_microseconds(const Demand& demand, const Limits& limits) {
+double rows_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
   const auto chains = static_cast<double>(demand.chains);
   const double lanes = static_cast<double>(rows_teams) * rows_lanes * limits.multiprocessors;
-  return rows_round + chains * std::max(static_cast<double>(demand.work) / lanes * team_step,
-                                        static_cast<double>(demand.products) * 2 / team_read_bytes);
+  return rows_round * speeds.launch +
+         chains * std::max(static_cast<double>(demand.work) / lanes * team_step * speeds.step,
+                           static_cast<double>(demand.products) * 2 / team_read_bytes * speeds.memory);
 }
 
-double device_microseconds(const Demand& demand) {
+double device_microseconds(const Demand& demand, const Speeds& speeds) {
   const auto chains = static_cast<double>(demand.chains), products = static_cast<double>(demand.products);
   const double rest = std::max(0.0, static_cast<double>(demand.work - demand.serial) - products);
-  return device_round + chains * rest * device_element_bytes / device_bytes +
-         std::max(products * 4 / device_read_bytes, chains * products * 2 / device_operations) +
-         static_cast<double>(demand.serial) * device_serial_step;
+  return (device_round + static_cast<double>(demand.serial) * device_serial_step) * speeds.launch +
+         chains * rest * device_element_bytes / device_bytes * speeds.memory +
+         std::max(products * 4 / device_read_bytes * speeds.memory,
+                  chains * products * 2 / device_operations * speeds.step);
+}
+
+double gpu_lane_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
+  const double places = static_cast<double>(limits.processors) * limits.subgroup_size;
+  const double alone =
+      static_cast<double>(demand.work) * lane_step + static_cast<double>(demand.size) * lane_number;
+  return alone * speeds.step * std::max(1.0, static_cast<double>(demand.chains) / places);
+}
+
+namespace {
+
+// Of the tree around a gradient.
+double tree_elements(const Demand& demand) { return 10 + 2 * static_cast<double>(demand.size); }
+
+double turns_of(int64_t groups, const Limits& limits) {
+  const int64_t threads = std::max(1u, limits.processors);
+  return static_cast<double>((groups + threads - 1) / threads);
+}
+
+// Elements of the loops that lanes share, as many as a vector takes at a time; the last may not be full.
+double shared_elements(const Demand& demand, uint32_t width) {
+  double all = 0, found = 0;
+  for (const Demand::Loop& each : demand.passes) {
+    const auto count = static_cast<double>(each.count);
+    all += count * each.cost;
+    found += std::ceil(count / width) * width * each.cost;
+  }
+  const auto shared = static_cast<double>(demand.work - demand.serial);
+  return all > 0 ? shared * found / all : shared;
+}
+
+}  // namespace
+
+double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, const Limits& limits,
+                         const Speeds& speeds) {
+  const double full = static_cast<double>(lanes) / width;
+  const double round = lanes == 1 ? 1 : vector_round * std::max(narrow_vector, full);
+  const double elements = static_cast<double>(demand.work) + tree_elements(demand);
+  return turns_of((demand.chains + lanes - 1) / lanes, limits) * round * elements * cpu_element * speeds.step;
+}
+
+double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits,
+                            const Speeds& speeds) {
+  const double elements = shared_elements(demand, width) / (vector_share * width) +
+                          static_cast<double>(demand.serial) + tree_elements(demand) +
+                          loop_elements * static_cast<double>(demand.passes.size());
+  return turns_of(demand.chains, limits) * elements * cpu_element * speeds.step;
+}
+
+double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
+  const double elements = static_cast<double>(demand.chains * (demand.work + demand.serial * 4));
+  return host_round * speeds.launch +
+         elements * cpu_element * speeds.step / (host_share * std::max(1u, limits.processors));
 }
 
 }  // namespace adit::sampling

@@ -2,20 +2,34 @@
 #pragma once
 
 #include "density/schedule.hpp"
+#include "sample/speeds.hpp"
 
 namespace adit::sampling {
 
 // What a model asks of a device.
 struct Demand {
   int64_t chains = 0;
+  int64_t size = 0;      // of a position
   int64_t work = 0;      // elements of a gradient
   int64_t serial = 0;    // those of them that come one after the other
   int64_t products = 0;  // multiplications with matrices of the data
+  struct Loop {
+    int64_t count = 0;
+    double cost = 0;  // of a step, in operations
+  };
+  std::vector<Loop> passes{};
 };
 
 // Microseconds of a leapfrog of all chains, roughly.
-double team_microseconds(const Demand& demand, const Limits& limits);
-double device_microseconds(const Demand& demand);
-double rows_microseconds(const Demand& demand, const Limits& limits);
+double team_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds);
+double device_microseconds(const Demand& demand, const Speeds& speeds);
+double rows_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds);
+double gpu_lane_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds);
+// Of a CPU whose vectors have `width` numbers: chains in lanes, each on a vector's lanes, and all by the
+// engine of tensors.
+double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, const Limits& limits,
+                         const Speeds& speeds);
+double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits, const Speeds& speeds);
+double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds);
 
 }  // namespace adit::sampling

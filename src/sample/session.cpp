@@ -15,6 +15,7 @@
 #include "sample/outside.hpp"
 #include "sample/precision_watch.hpp"
 #include "sample/predictive.hpp"
+#include "sample/settle.hpp"
 
 namespace adit::sampling {
 
@@ -57,26 +58,41 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
   check_options(model_, options_);
   check_predictive(model_, options_);
   check_memory(model_, options_, std::ssize(sets));
-  const LayoutWish wish = layout_wish(options_.layout);
+  const LayoutWish wish = layout_wish(options_.layout);  // throws before a device is opened
   device_ = Device::open(options_.device);
   seconds_.open = since(begin_);
   const auto compile = Clock::now();
   check_layout(wish, options_.layout, *device_);
-  if (wish.placement != Placement::automatic) options_.placement = wish.placement;
-  forced_ = joined(forced_, wish.forced);
-  // A run that went over to f64 goes on in f64.
-  if (options_.resume && options_.precision == Precision::automatic && device_->limits().float64 &&
-      !read_checkpoint(options_.checkpoint).header.is_f32)
-    options_.precision = Precision::f64;
+  if (options_.resume) read_header();
   begin();
   if (options_.resume) resume();
   seconds_.compile = since(compile);
 }
 
+// A run that went over to f64 goes on in f64, and chains lie as they lay.
+void Session::read_header() {
+  const CheckpointHeader header = read_checkpoint(options_.checkpoint).header;
+  if (options_.precision == Precision::automatic && device_->limits().float64 && !header.is_f32)
+    options_.precision = Precision::f64;
+  checkpoint_layout_ = layout_of(header);
+}
+
+// What the caller asks for; else what the run had that this one goes on with; else what suits best.
+std::string Session::layout() const {
+  const bool is_open =
+      (options_.layout.empty() || options_.layout == "auto") && options_.placement == Placement::automatic;
+  const bool decides = forced_.lanes || forced_.home || forced_.rows_teams || forced_.slots;
+  if (!is_open || decides) return options_.layout;
+  return options_.resume ? checkpoint_layout_ : settled_layout(model_, options_, sets_, device_, begin_);
+}
+
 void Session::begin() {
-  choice_ = choose(model_, options_, options_.chains * std::ssize(sets_), *device_);
+  const LayoutWish wish = layout_wish(layout());
+  SampleOptions options = options_;
+  if (wish.placement != Placement::automatic) options.placement = wish.placement;
+  choice_ = choose(model_, options, options_.chains * std::ssize(sets_), *device_);
   journal_.reset();
-  run_.emplace(model_, options_, choice_, sets_, device_, forced_);
+  run_.emplace(model_, options_, choice_, sets_, device_, joined(forced_, wish.forced));
   prepare_start(*run_, model_, options_);
   warmup_ = draws_ = {};
   warmup_.wanted = options_.save_warmup ? rounded_up(options_.warmup, options_.thin) : 0;

@@ -33,6 +33,8 @@ class Session {
 
   void go();
   void begin();
+  void read_header();
+  std::string layout() const;
   // Whether single precision holds where the chains are now; where it does not, the run begins anew in f64.
   bool watch_precision(Rows& rows);
   void look_at_chains(std::vector<double>& points, std::vector<double>& lps);
@@ -58,6 +60,7 @@ class Session {
   std::shared_ptr<Device> device_;
   Choice choice_;
   std::string note_;                // for the draws
+  std::string checkpoint_layout_;   // of the run that this one goes on with
   mutable std::optional<Run> run_;  // reading from a device is no change
   std::optional<Journal> journal_;
   Rows warmup_, draws_;

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "sample/placement.hpp"
-#include "sample/rows_density.hpp"
+#include "sample/candidates.hpp"
 #include "sample/shape_limits.hpp"
 
 namespace adit::sampling {
@@ -34,50 +33,6 @@ int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const 
   return room < 0 ? -1 : std::min(layout.slots(), room / layout.slot);
 }
 
-// The tree around the density is small: lanes of a GPU share it where a position is long.
-void choose_outside(Choice& choice, const stats::ModelState& model) {
-  choice.outside = true;
-  choice.by_team = !choice.on_cpu && model.size > KernelOptions().written_out;
-}
-
-// The schedule of a chain in a lane of a CPU or on a team of a GPU; none where kernels lack an operation.
-std::optional<Schedule> known_schedule(const Density& density, const Choice& choice) {
-  try {
-    return make_schedule(density, !choice.on_cpu, choice.on_cpu);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
-    return std::nullopt;
-  }
-}
-
-void choose_on_gpu(Choice& choice, const stats::ModelState& model, const Density& density,
-                   const Schedule& schedule, const Demand& demand, const Limits& limits) {
-  // Chains that would be alone in their subgroups are better off with all of its lanes.
-  const bool crowded = demand.chains > 4 * static_cast<int64_t>(limits.processors);
-  const bool is_loop = 2 * schedule.serial > schedule.work;
-  choice.by_team =
-      (schedule.work > light_work && !(is_loop && crowded)) || model.size > KernelOptions().written_out;
-  if (!choice.by_team) return;
-  const double team = team_microseconds(demand, limits), device = device_microseconds(demand);
-  const double rows = rows_schedule(density, limits) ? rows_microseconds(demand, limits) : INFINITY;
-  if (std::min(device, rows) >= team) return;
-  choose_outside(choice, model);
-  choice.spreads = rows < device;
-}
-
-void choose_by_work(Choice& choice, const stats::ModelState& model, int64_t chains, const Device& device) {
-  const Density density = make_density(model, choice.type);
-  const std::optional<Schedule> schedule = known_schedule(density, choice);
-  if (!schedule) return choose_outside(choice, model);
-  // Loops that go on from step to step are no shorter on a team of a CPU.
-  const int64_t shared = schedule->work - schedule->serial;
-  if (choice.on_cpu)
-    choice.by_team = shared > heavy_work && shared > schedule->serial;
-  else
-    choose_on_gpu(choice, model, density, *schedule,
-                  {chains, schedule->work, schedule->serial, shared_products(density)}, device.limits());
-}
-
 }  // namespace
 
 TeamShape team_shape(uint32_t lanes, const Limits& limits) {
@@ -101,26 +56,26 @@ int64_t numbers_of_sums(const Schedule& schedule, uint32_t lanes, const Limits& 
   return 2 * most * std::max<int64_t>(1, lanes / std::max(1u, limits.subgroup_size));
 }
 
-// A chain gets a lane where its work is small. A long loop over observations is shared by a team: of a GPU's
-// lanes, or of the lanes of a CPU's vectors.
-Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
-              const Device& device) {
-  Choice choice;
-  const bool gpu = is_gpu(device);
-  choice.on_cpu = !gpu;
+DType type_of(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
+  const bool has_double = device.limits().float64;
   if (options.precision == Precision::automatic)
-    choice.type = gpu && !(model.wants_double && device.limits().float64) ? DType::f32 : DType::f64;
-  else
-    choice.type = options.precision == Precision::f32 ? DType::f32 : DType::f64;
-  if (choice.type == DType::f64 && !device.limits().float64)
+    return is_gpu(device) && !(model.wants_double && has_double) ? DType::f32 : DType::f64;
+  if (options.precision == Precision::f32) return DType::f32;
+  if (!has_double)
     throw Error(
         ErrorKind::unsupported,
         fmt::format("[sample] precision: expected f32 on {}, which has no f64, got f64", device.info().id));
+  return DType::f64;
+}
+
+Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
+              const Device& device) {
+  Choice choice{.type = type_of(model, options, device), .on_cpu = !is_gpu(device)};
   switch (options.placement) {
-    case Placement::lane: choice.by_team = false; break;
+    case Placement::lane: break;
     case Placement::team: choice.by_team = true; break;
-    case Placement::device: choose_outside(choice, model); break;
-    case Placement::automatic: choose_by_work(choice, model, chains, device);
+    case Placement::device: return outside_choice(model, choice.type, choice.on_cpu);
+    case Placement::automatic: return candidates(model, choice.type, chains, device)[0].choice;
   }
   return choice;
 }
@@ -144,19 +99,25 @@ int64_t hot_numbers(const Layout& layout) {
   return layout.proposal - std::min(layout.inverse_metric, layout.current);
 }
 
+// Whether a team is better off with twice its lanes.
+bool grows(int64_t lanes, int64_t elements, int64_t chains, const Device& device) {
+  const int64_t places = busy_lanes * device.limits().processors, wanted = 2 * lanes * chains;
+  if (2 * wanted <= places) return lanes * lane_elements <= elements;
+  return wanted <= places && 2 * lanes <= crowded_lanes && lanes * crowded_lane_elements <= elements;
+}
+
 // Lanes of a team: as many as the longest loop can use while there is room for them on the processors, fewer
 // when there is not, since sums over lanes cost more the more lanes there are. What loops do from step to
 // step all lanes do alike: where that takes longer than what 32 of them share, more are no help (GARCH of
 // 1,000 days on an H200: 2.7 million leapfrogs/s with 64 lanes, 6.4 with 32).
 uint32_t team_lanes(const Schedule& schedule, const Layout& layout, int64_t chains, DType type,
                     const Device& device) {
-  const int64_t invocations = int64_t{busy_lanes} * device.limits().processors;
   int64_t longest = layout.size;
   for (const Pass& pass : schedule.passes) longest = std::max(longest, pass.count);
   const int64_t a_pass = schedule.work / std::max<int64_t>(1, std::ssize(schedule.passes));
   uint32_t lanes = 32;
   if (32 * schedule.serial < schedule.work - schedule.serial)
-    while (lanes < 256 && lanes * 16 <= a_pass && lanes * 2 * chains <= invocations) lanes *= 2;
+    while (lanes < 256 && grows(lanes, a_pass, chains, device)) lanes *= 2;
   // More lanes are fewer teams on a multiprocessor, with more memory each.
   const int64_t wanted = hot_numbers(layout) + schedule.scratch;
   const auto fits = [&](uint32_t many) { return wanted <= room_of_team(many, chains, type, device); };
@@ -209,22 +170,15 @@ void shape_cpu_team(KernelOptions& shape, const Layout& layout, DType type, cons
 }
 
 // Lanes of a CPU's vectors that chains fill, but no more than leave work for every thread.
-uint32_t vector_lanes(const Schedule& schedule, int64_t chains, DType type, const Device& device) {
+uint32_t vector_lanes(int64_t chains, DType type, const Device& device) {
   const int64_t threads = std::max(1u, device.limits().processors);
-  uint32_t lanes = 1;
-  if (schedule.work > light_work) {
-    while (lanes < 64 && lanes * threads < chains) lanes *= 2;
-    return lanes;
-  }
   const uint32_t width = std::max<uint32_t>(1, device.limits().subgroup_size / (type == DType::f64 ? 2 : 1));
-  const auto turns = [&](int64_t many) { return (many + threads - 1) / threads; };
-  return vector_round_tenths * turns((chains + width - 1) / width) < 10 * turns(chains) ? width : 1;
+  return chains > 2 * threads ? width : 1;
 }
 
-void shape_vectors(KernelOptions& shape, const Layout& layout, const Schedule& schedule, int64_t chains,
-                   DType type, const Device& device, const Forced& forced) {
-  shape.lanes = vector_lanes(schedule, chains, type, device);
-  if (forced.lanes) shape.lanes = forced.lanes;
+void shape_vectors(KernelOptions& shape, const Layout& layout, int64_t chains, DType type,
+                   const Device& device, const Forced& forced) {
+  shape.lanes = forced.lanes ? forced.lanes : vector_lanes(chains, type, device);
   shape.written_out = 2;
   shape.in_vectors = shape.lanes > 1;
   // Arrays lie on the stack of the thread.
@@ -249,7 +203,9 @@ void shape_lanes(KernelOptions& shape, const Layout& layout, int64_t chains, Ada
 }  // namespace
 
 KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int64_t chains, int64_t sets,
-                       const Choice& choice, const Device& device, const Forced& forced) {
+                       const Choice& choice, const Device& device, const Forced& wished) {
+  Forced forced = wished;
+  if (!forced.lanes) forced.lanes = choice.lanes;
   KernelOptions shape;
   shape.by_team = choice.by_team;
   shape.outside = choice.outside;
@@ -271,7 +227,7 @@ KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int
   else if (is_gpu(device))
     shape_lanes(shape, layout, chains, options.adapt, choice.type, device, forced);
   else
-    shape_vectors(shape, layout, schedule, chains, choice.type, device, forced);
+    shape_vectors(shape, layout, chains, choice.type, device, forced);
   shape.in_step = !choice.by_team && shape.lanes > 1;
   return {std::move(schedule), shape};
 }

@@ -11,8 +11,12 @@ struct Choice {
   bool by_team = false, on_cpu = false;
   bool outside = false;  // the density is computed between dispatches: by the engine of tensors,
   bool spreads = false;  // or by teams that its rows are spread over
+  uint32_t lanes = 0;    // of a team, or of chains together; 0: left to the plan
 };
-// `chains` in all, of all data sets.
+// Throws where the device does not have what the caller asks for.
+DType type_of(const stats::ModelState& model, const SampleOptions& options, const Device& device);
+// A chain gets a lane where its work is small; a long loop over observations is shared by a team, of a GPU's
+// lanes or of the lanes of a CPU's vectors, or by the device. `chains` in all, of all data sets.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
               const Device& device);
 

@@ -5,17 +5,31 @@
 
 namespace adit::sampling {
 
+// --- What the doctor's probe of the pace found on the devices that the costs below were measured on. Another
+// device's costs are those, as much longer as its own probe was (speeds.hpp).
+struct Measured {
+  double step_ns, launch_us, memory_gbs;
+};
+inline constexpr Measured measured_gpu{40, 2.5, 3600};  // an H200
+inline constexpr Measured measured_cpu{45, 0.1, 9};     // two cores of a Xeon with AVX-512, beside other work
+
 // --- A lane or a team for a chain
 // Elements of a gradient up to which it counts less than the tree around it. A guess, not measured.
 inline constexpr int64_t light_work = 256;
-// From which a CPU's vectors are better filled with observations than with chains. A guess, not measured.
-inline constexpr int64_t heavy_work = 1024;
 
-// --- A team or the device for chains of a GPU: microseconds, bytes and operations a microsecond.
+// --- A lane, a team or the device for chains of a GPU: microseconds, bytes and operations a microsecond.
 // Measured on an H200 with models of bench/models: logistic_large with 4, 256 and 1,024 chains, linear_large
-// with 4 and 64, and poisson_slopes, crossed and nested with 1,024.
-inline constexpr double team_step = 0.04;           // of a lane, for each element that it computes
-inline constexpr double serial_step = 0.04;         // of a loop that goes on from element to element
+// with 4 and 64, poisson_slopes, crossed and nested with 1,024; and by layouts_bench with crossed, garch,
+// mixture, correlated and four random models.
+inline constexpr double lane_step = 0.03;    // of a chain's own lane, for each element,
+inline constexpr double lane_number = 1.2;   // and for each number of its position
+inline constexpr double team_round = 2;      // the tree of a team,
+inline constexpr double team_pass = 0.7;     // each loop of it,
+inline constexpr double team_step = 0.04;    // and of a lane, for each element that it computes
+inline constexpr double serial_step = 0.04;  // of a loop that goes on from element to element
+// Lanes of teams that a subgroup's processor holds: a quarter of a multiprocessor's 65,536 registers, 255
+// each.
+inline constexpr int64_t resident_lanes = 64;
 inline constexpr double team_read_bytes = 5e6;      // of matrices that every team reads for itself
 inline constexpr double device_round = 60;          // a round of some ten kernels of little work
 inline constexpr double device_element_bytes = 20;  // that kernels read and write for an element
@@ -25,9 +39,14 @@ inline constexpr double device_operations = 1.5e7;  // of products with many
 inline constexpr double device_serial_step = 5;     // a loop is at least a kernel a step
 
 // --- Teams of a GPU
-// Lanes for each processor beyond which teams do not grow. On an H200 with 1,024 chains teams of 64 were the
-// best or within 5 % of it for models of 1,000 to 2,400 rows; 128 and 256 lost 10 to 50 %.
+// Lanes for each processor beyond which teams do not grow, and up to how many lanes they do while they fill
+// more than half of that. On an H200 with 1,024 chains teams of 64 were the best or within 10 % of it for
+// most models of 1,000 to 2,400 rows; with 256 chains 128 were 1.1 to 1.9 times as fast as 256 for all of
+// eight.
 inline constexpr int64_t busy_lanes = 128;
+inline constexpr uint32_t crowded_lanes = 64;
+// Elements of a loop for each lane, from which a team grows: while there is room, and when there is not.
+inline constexpr int64_t lane_elements = 4, crowded_lane_elements = 16;
 // Subgroups that a multiprocessor holds at a time of kernels such as these, which use about half of a lane's
 // registers. A guess from an H200's 65,536 registers.
 inline constexpr int64_t resident_subgroups = 16;
@@ -43,9 +62,16 @@ inline constexpr int64_t rows_teams = 4;
 inline constexpr double rows_round = 18;
 
 // --- Vectors of a CPU
-// A round of a full vector takes so many tenths of one of a chain alone: vectors then begin at three chains a
-// thread, where they were measured to pay on two cores of a Neoverse V1 (bench/RESULTS.md).
-inline constexpr int64_t vector_round_tenths = 22;
+// Microseconds of an element of a chain alone, and of a round of the engine of tensors. Elements that a loop
+// takes which a team begins. The part of their width by which a team's vectors are faster than a lane, and
+// how much faster the engine is. From layouts_bench on a Xeon with AVX-512, one thread, f64, 64 chains:
+// crossed, ordered_probit, ar2, garch, hmm, mixture, zero_inflated. An element took 0.5 to 18 ns there.
+inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 20;
+inline constexpr double vector_share = 0.75, host_share = 2;
+// A round of a full vector takes so much longer than one of a chain alone: vectors then begin at three chains
+// a thread, where they were measured to pay on two cores of a Neoverse V1 (bench/RESULTS.md). One that is not
+// full takes at least this part of it.
+inline constexpr double vector_round = 2.2, narrow_vector = 0.6;
 // A lane's arrays lie on the stack of its thread, which has a few MiB. A guess, not measured.
 inline constexpr int64_t most_array_bytes = 512 * 1024;
 

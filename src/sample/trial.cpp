@@ -11,7 +11,7 @@ double wall_seconds() {
 
 double pace_of(Run& run, int64_t limit, double seconds, double (*now)()) {
   double best = 0, spent = 0;
-  run.step(limit);
+  if (run.leapfrogs() == 0) run.step(limit);
   while (spent < seconds && run.slowest() < limit) {
     const uint64_t before = run.leapfrogs();
     const double begin = now();

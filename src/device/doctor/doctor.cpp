@@ -34,6 +34,7 @@ constexpr Probe probes[] = {
     {"f32 subnormals", probe_denormals32},
     {"f16 subnormals", probe_denormals16},
     {"f64 subnormals", probe_denormals64},
+    {"pace", probe_pace},
 };
 
 // One probe in this process; errors become its finding. Sets `lost` where the device is of no more use.

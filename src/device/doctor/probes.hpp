@@ -16,6 +16,7 @@ Finding probe_int64(Device& device, Profile& profile);
 Finding probe_denormals32(Device& device, Profile& profile);
 Finding probe_denormals16(Device& device, Profile& profile);
 Finding probe_denormals64(Device& device, Profile& profile);
+Finding probe_pace(Device& device, Profile& profile);
 Finding probe_fused_fma(Device& device, Profile& profile, const std::string& program);
 Finding probe_watchdog(Device& device, const std::string& program);
 

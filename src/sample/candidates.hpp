@@ -1,0 +1,22 @@
+// The ways in which a model's chains could lie on a device, and how long a leapfrog of all of them would
+// take.
+#pragma once
+
+#include "sample/shape.hpp"
+
+namespace adit::sampling {
+
+struct Candidate {
+  Choice choice;
+  double microseconds = 0;  // roughly
+};
+// What the costs say is best comes first, the others follow by their costs. `chains` in all, of all data
+// sets.
+std::vector<Candidate> candidates(const stats::ModelState& model, DType type, int64_t chains,
+                                  const Device& device);
+
+// The tree around a density that is computed outside is small: lanes of a GPU share it where a position is
+// long.
+Choice outside_choice(const stats::ModelState& model, DType type, bool on_cpu);
+
+}  // namespace adit::sampling

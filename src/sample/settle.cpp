@@ -1,0 +1,213 @@
+#include "sample/settle.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <future>
+#include <thread>
+
+#include "density/digest.hpp"
+#include "sample/candidates.hpp"
+#include "sample/layout_text.hpp"
+#include "sample/options.hpp"
+#include "sample/trial.hpp"
+#include "source_stamp.hpp"
+#include "support/cache.hpp"
+#include "support/log.hpp"
+#include "support/threads.hpp"
+
+namespace adit::sampling {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* folder = "layouts";  // of the cache
+constexpr size_t most_timed = 3;
+// Estimates that differ by more than this are believed: they are off by up to a factor of two or so
+// (bench/layouts_bench).
+constexpr double close = 3;
+// Seconds: of a run below which trials are not worth it, of a trial, and from the beginning until which
+// another kernel is waited for. A first draw with empty caches comes within 1.5.
+constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
+constexpr int turns = 3;                       // that a trial goes by
+constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
+constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
+
+// All that decides between layouts, or that the text of one depends on.
+std::string key_of(const stats::ModelState& model, DType type, const SampleOptions& options, int64_t sets,
+                   const Device& device) {
+  const DeviceInfo& info = device.info();
+  return fmt::format("{} {} {} chains {} sets {} metric {} depth {} adapt {}\n{}\n{}\n{}\n{}", source_stamp,
+                     digest_of(make_density(model, type)), name_of(type), options.chains, sets,
+                     static_cast<int>(options.metric), options.max_depth, static_cast<int>(options.adapt),
+                     info.name, info.driver, info.id, device.limits().processors);
+}
+
+std::string load(const std::string& key) {
+  const auto payload = cache::load(folder, key);
+  if (!payload) return "";
+  return {reinterpret_cast<const char*>(payload->data()), payload->size()};
+}
+
+// Of a layout that a trial could take; a kernel's compilation begins at once, beside the caller's own.
+struct Contender {
+  Choice choice;
+  Forced forced;
+  std::future<void> compiled;
+  std::unique_ptr<Run> run;
+  std::string layout;
+  double pace = 0;
+};
+
+// Nobody waits for it but those who wish to: a thread that comes too late leaves its kernel in the cache.
+std::future<void> compile_ahead(kernel::Program program, std::shared_ptr<Device> device) {
+  auto done = std::make_shared<std::promise<void>>();
+  std::future<void> result = done->get_future();
+  std::thread([done, program = std::move(program), device = std::move(device)]() mutable {
+    try {
+      device->compile(program);
+    } catch (const Error&) {  // its trial will meet it
+    }
+    device.reset();
+    done->set_value();
+  }).detach();
+  return result;
+}
+
+class Settling {
+ public:
+  Settling(const stats::ModelState& model, const SampleOptions& options, const std::vector<DataSet>& sets,
+           const std::shared_ptr<Device>& device, Clock::time_point begin)
+      : model_(model),
+        options_(options),
+        sets_(sets),
+        device_(device),
+        deadline_(begin +
+                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(longest_wait))),
+        chains_(options.chains * std::ssize(sets)) {}
+
+  // All of them in turns, so that a device which is still waking up does so for each.
+  std::string fastest(const std::vector<Candidate>& close_ones) {
+    std::vector<Contender> contenders = contenders_of(close_ones);
+    for (Contender& each : contenders)
+      if (&each == &contenders[0] || is_ready(each)) open(each, &each == &contenders[0]);
+    for (int turn = 0; turn < turns; ++turn)
+      for (Contender& each : contenders) go_on(each);
+    const Contender* best = &contenders[0];
+    for (const Contender& each : contenders) {
+      log_debug("[sample] layout {}: {:.4g} leapfrogs a second", each.layout, each.pace);
+      if (each.pace > best->pace) best = &each;
+    }
+    return best->layout;
+  }
+
+ private:
+  // Teams of a GPU also with half and twice as many lanes, which no estimate tells apart.
+  std::vector<Contender> contenders_of(const std::vector<Candidate>& close_ones) {
+    std::vector<Contender> all;
+    const Density density = make_density(model_, close_ones[0].choice.type);
+    for (const Candidate& each : close_ones) {
+      const uint32_t lanes = add(density, each.choice, 0, all);
+      const bool is_team = each.choice.by_team && !each.choice.outside && !each.choice.on_cpu;
+      if (!is_team || &each != &close_ones[0]) continue;
+      for (const uint32_t other : {lanes * 2, lanes / 2})
+        if (other >= 32 && other <= std::min(256u, device_->limits().max_lanes))
+          add(density, each.choice, other, all);
+    }
+    return all;
+  }
+
+  // The lanes of it.
+  uint32_t add(const Density& density, const Choice& choice, uint32_t lanes, std::vector<Contender>& all) {
+    // No more at once than there are threads to compile them.
+    if (all.size() >= std::clamp<size_t>(thread_count(), 2, most_timed)) return 0;
+    Forced forced;
+    forced.lanes = lanes;
+    auto [schedule, shape] =
+        plan_kernel(density, options_, chains_, std::ssize(sets_), choice, *device_, forced);
+    Contender& added = all.emplace_back(Contender{choice, forced, {}, nullptr, {}});
+    if (!choice.outside && all.size() > 1)
+      added.compiled = compile_ahead(
+          make_nuts_kernel(density, schedule, options_.metric, options_.max_depth, shape).program, device_);
+    return shape.lanes;
+  }
+
+  bool is_ready(const Contender& each) const {
+    if (!each.compiled.valid()) return Clock::now() < deadline_;
+    return each.compiled.wait_until(deadline_) == std::future_status::ready;
+  }
+
+  // What does not run here is out, unless it is the one that would run anyway.
+  void open(Contender& each, bool must_run) {
+    try {
+      each.run = std::make_unique<Run>(model_, options_, each.choice, sets_, device_, each.forced);
+      prepare_start(*each.run, model_, options_);
+      each.layout = each.run->layout();
+    } catch (const Error& error) {
+      if (must_run) throw;
+      log_debug("[sample] a layout is left out: {}", error.what());
+      each.run.reset();
+    }
+  }
+
+  void go_on(Contender& each) {
+    if (!each.run) return;
+    const int64_t last = options_.warmup + options_.draws * options_.thin;
+    const int64_t limit = std::min(last, each.run->saved_from() + each.run->ring() * options_.thin);
+    each.pace = std::max(each.pace, pace_of(*each.run, limit, trial_seconds / turns, wall_seconds));
+  }
+
+  const stats::ModelState& model_;
+  const SampleOptions& options_;
+  const std::vector<DataSet>& sets_;
+  std::shared_ptr<Device> device_;
+  Clock::time_point deadline_;
+  int64_t chains_;
+};
+
+bool is_worth(const Candidate& best, const SampleOptions& options) {
+  const double leapfrogs =
+      leapfrogs_a_transition * static_cast<double>(options.warmup + options.draws * options.thin);
+  return std::max(best.microseconds, least_microseconds) * leapfrogs >= shortest_run * 1e6;
+}
+
+// Several runs of these chains at once are no trouble.
+bool has_room(const stats::ModelState& model, int64_t chains, const Device& device) {
+  constexpr uint64_t numbers = 64;  // of a chain, for each of its position: the tree's stack, most of all
+  return static_cast<uint64_t>(chains) * static_cast<uint64_t>(model.size) * numbers * 8 * most_timed <=
+         device.info().memory_bytes / 4;
+}
+
+bool can_keep() { return cache::directory() && !cache::unusable(); }
+
+}  // namespace
+
+std::string kept_layout(const stats::ModelState& model, const SampleOptions& options, int64_t sets,
+                        const Device& device) {
+  if (!can_keep()) return "";
+  return load(key_of(model, type_of(model, options, device), options, sets, device));
+}
+
+std::string settled_layout(const stats::ModelState& model, const SampleOptions& options,
+                           const std::vector<DataSet>& sets, const std::shared_ptr<Device>& device,
+                           Clock::time_point begin) {
+  // A software device takes seconds to compile what it runs for milliseconds.
+  if (!can_keep() || device->info().kind == DeviceKind::software) return "";
+  const DType type = type_of(model, options, *device);
+  const std::string key = key_of(model, type, options, std::ssize(sets), *device);
+  if (const std::string kept = load(key); !kept.empty()) return kept;
+  const int64_t chains = options.chains * std::ssize(sets);
+  std::vector<Candidate> all = candidates(model, type, chains, *device);
+  if (!is_worth(all[0], options) || !has_room(model, chains, *device)) return "";
+  const double most = close * std::max(all[0].microseconds, least_microseconds);
+  std::erase_if(all, [&](const Candidate& each) { return each.microseconds > most; });
+  const bool has_widths = all[0].choice.by_team && !all[0].choice.outside && !all[0].choice.on_cpu;
+  if (all.size() < 2 && !has_widths) return "";
+  const std::string best = Settling(model, options, sets, device, begin).fastest(all);
+  // Of two processes that timed it at once, the first one's is kept, and is what both take.
+  if (const std::string kept = load(key); !kept.empty()) return kept;
+  cache::save(folder, key, std::as_bytes(std::span(best)));
+  return best;
+}
+
+}  // namespace adit::sampling
