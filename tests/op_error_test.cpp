@@ -36,8 +36,8 @@ void add_elementwise(std::vector<Wrong>& list) {
     list.push_back({op, {f({2})}});
   for (const char* op : {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "quotient"})
     list.push_back({op, {f({2}), f({2})}});
-  for (const char* op : {"floor", "ceil", "round", "trunc", "erf", "erfc", "erf_inv", "lgamma", "digamma",
-                         "trigamma", "cbrt", "softplus", "log_sigmoid"})
+  for (const char* op : {"floor", "ceil", "round", "trunc", "erf", "erfc", "erfcx", "erf_inv", "lgamma",
+                         "digamma", "trigamma", "cbrt", "softplus", "log_sigmoid"})
     list.push_back({op, {of(DType::c64, {2})}});
   for (const char* op : {"less", "less_equal", "greater", "greater_equal", "minimum", "maximum", "atan2",
                          "hypot", "remainder", "complex"})

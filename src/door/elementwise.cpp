@@ -4,6 +4,7 @@
 #include <adit/ops.hpp>
 
 #include "door/call.hpp"
+#include "graph/build/special.hpp"
 
 namespace adit::door {
 
@@ -98,6 +99,7 @@ std::vector<Operation> elementwise_operations() {
                                                             {"atanh", atanh},
                                                             {"erf", erf},
                                                             {"erfc", erfc},
+                                                            {"erfcx", erfcx},
                                                             {"erf_inv", erf_inv},
                                                             {"lgamma", lgamma},
                                                             {"digamma", digamma},

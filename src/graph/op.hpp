@@ -45,6 +45,7 @@ enum class Op : uint8_t {
   atanh,
   erf,
   erfc,
+  erfcx,
   erf_inv,
   lgamma,
   digamma,

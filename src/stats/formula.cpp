@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 
 namespace adit::stats {
@@ -11,22 +12,12 @@ namespace adit::stats {
 namespace {
 
 constexpr double log_root_two_pi = 0.91893853320467274178;
-constexpr double tail_begins = 8;  // the fraction below is sharp from here on
+constexpr double half_root_two = 0.70710678118654752440;
+constexpr double nothing_beyond = 40;  // the normal's tail from here on is 0 even in f64
 
-template <size_t n>
-Tensor polynomial(const Tensor& x, const std::array<double, n>& coefficients) {
-  Tensor sum = real(coefficients[n - 1]);
-  for (size_t i = n - 1; i-- > 0;) sum = sum * x + real(coefficients[i]);
-  return sum;
-}
-
-// Mills' ratio P(Z > t) / density(t) times t for t >= 8: the continued fraction
-// 1 / (1 + s / (1 + 2 s / (1 + 3 s / ...))) in s = 1 / t^2, ten levels written as one fraction. It is within
-// 2e-13 of the ratio at 8 and closer beyond; no coefficient is negative, so nothing cancels.
-Tensor log_mills_ratio_times(const Tensor& t) {
-  const Tensor s = square(reciprocal(t));
-  return log(polynomial(s, std::array{1.0, 54.0, 938.0, 6090.0, 12645.0, 3840.0}) /
-             polynomial(s, std::array{1.0, 55.0, 990.0, 6930.0, 17325.0, 10395.0}));
+// log(rest); where something is missing from 1, what the difference lost is put back.
+Tensor log_of_rest(const Tensor& rest, const Tensor& is_whole, const Tensor& missing) {
+  return log(rest) + stop_gradient(select(is_whole, real(0), (real(1) - rest - missing) / rest));
 }
 
 }  // namespace
@@ -63,16 +54,31 @@ Tensor log_of_side(const Tensor& tail, const Tensor& above) {
 
 Tensor log_normal_density(const Tensor& z) { return real(-0.5) * square(z) - real(log_root_two_pi); }
 
-// - above -8: the smaller tail is erfc(|z| / sqrt 2) / 2;
-// - below: -z^2 / 2 - log sqrt(2 pi) + log of Mills' ratio, which never underflows.
+// With t = |z| / sqrt 2 a tail is exp(-t^2) erfcx(t) / 2: below 0 its logarithm is taken apart, so that
+// nothing underflows; above 0 it is what is missing from 1.
 Tensor log_normal_cdf(const Tensor& z) {
-  const Tensor is_far = z < real(-tail_begins);
-  const Tensor near_z = guarded(logical_not(is_far), z, 0);
-  const Tensor tail = real(0.5) * erfc(distance(near_z) * real(1 / std::numbers::sqrt2));
-  const Tensor near = log_of_side(tail, near_z > real(0));
-  const Tensor t = select(is_far, -z, real(tail_begins));
-  const Tensor far = log_normal_density(t) - log(t) + log_mills_ratio_times(t);
-  return select(is_far, far, near);
+  const Tensor is_low = z <= real(0);
+  const Tensor t = select(is_low, -z, minimum(z, real(nothing_beyond))) * real(half_root_two);
+  const Tensor ratio = real(0.5) * erfcx(t), height = -square(t);
+  const Tensor missing = select(is_low, real(0), exp(height) * ratio);
+  const Tensor rest = select(is_low, ratio, real(1) - missing);
+  return select(is_low, height, real(0)) + log_of_rest(rest, is_low, missing);
+}
+
+// Mirrored where that is nearer to 0, the interval reaches from a to b >= |a|. Tails are exp(-t^2 / 2)
+// ratio(t): where a is positive, a's exponential is taken out of both; else both tails are missing from 1.
+Tensor log_normal_between(const NormalInterval& x) {
+  const Tensor is_between = logical_and(x.has_low, x.has_high);
+  const Tensor flips = select(is_between, x.low + x.high < real(0), x.has_high);
+  const auto ratio = [](const Tensor& t) { return real(0.5) * erfcx(t * real(half_root_two)); };
+  const Tensor a = select(flips, -x.high, x.low), is_tail = a > real(0);
+  const Tensor size = select(is_tail, a, minimum(-a, real(nothing_beyond)));
+  const Tensor b = select(is_between, select(flips, -x.low, x.high), size);
+  const Tensor taken = select(is_tail, a, real(0)), height = real(-0.5) * square(a);
+  const Tensor near = ratio(size) * exp(select(is_tail, real(0), height));
+  const Tensor far = select(is_between, ratio(b) * exp(real(0.5) * (taken - b) * (taken + b)), real(0));
+  const Tensor missing = near + far, rest = select(is_tail, near - far, real(1) - missing);
+  return select(is_tail, height, real(0)) + log_of_rest(rest, is_tail, missing);
 }
 
 // Newton's method from -sqrt(-2 log p), which lies below: log P is concave, so the steps come from one side

@@ -44,6 +44,12 @@ Tensor log_of_side(const Tensor& tail, const Tensor& above);
 // too.
 Tensor log_normal_density(const Tensor& z);
 Tensor log_normal_cdf(const Tensor& z);
+// log(normal_cdf(high) - normal_cdf(low)), low < high, sharp in both tails; an end that is not there is at
+// infinity, and what stands for it is a finite number that counts for nothing.
+struct NormalInterval {
+  Tensor low, high, has_low, has_high;
+};
+Tensor log_normal_between(const NormalInterval& x);
 // z with log P(Z <= z) = log_p, for log_p <= log(1/2).
 Tensor normal_quantile_of_log(const Tensor& log_p);
 

@@ -4,6 +4,7 @@
 
 #include <adit/fft.hpp>
 
+#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "ops/call_linear.hpp"
@@ -214,6 +215,7 @@ std::map<std::string, Caller, std::less<>> elementwise() {
           {"atanh", one<atanh>},
           {"erf", one<erf>},
           {"erfc", one<erfc>},
+          {"erfcx", one<erfcx>},
           {"erf_inv", one<erf_inv>},
           {"lgamma", one<lgamma>},
           {"digamma", one<digamma>},

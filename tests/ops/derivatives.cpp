@@ -25,38 +25,18 @@ struct Domain {
 
 // Where the default of 0.2 to 0.9 is outside, or says too little.
 std::vector<Domain> domains_of(std::string_view row) {
-  static const std::map<std::string_view, std::vector<Domain>> others{{"acosh", {{1.2, 4}}},
-                                                                      {"exp", {{-2, 2}}},
-                                                                      {"expm1", {{-1, 1}}},
-                                                                      {"log", {{0.5, 5}}},
-                                                                      {"sin", {{-4, 4}}},
-                                                                      {"cos", {{-4, 4}}},
-                                                                      {"tan", {{-1, 1}}},
-                                                                      {"asin", {{-0.8, 0.8}}},
-                                                                      {"acos", {{-0.8, 0.8}}},
-                                                                      {"atan", {{-4, 4}}},
-                                                                      {"sinh", {{-2, 2}}},
-                                                                      {"cosh", {{-2, 2}}},
-                                                                      {"tanh", {{-2, 2}}},
-                                                                      {"asinh", {{-3, 3}}},
-                                                                      {"atanh", {{-0.8, 0.8}}},
-                                                                      {"erf", {{-2, 2}}},
-                                                                      {"erfc", {{-2, 2}}},
-                                                                      {"erf_inv", {{-0.8, 0.8}}},
-                                                                      {"lgamma", {{0.5, 6}}},
-                                                                      {"digamma", {{0.5, 6}}},
-                                                                      {"trigamma", {{0.5, 6}}},
-                                                                      {"sigmoid", {{-5, 5}}},
-                                                                      {"softplus", {{-5, 5}}},
-                                                                      {"log_sigmoid", {{-5, 5}}},
-                                                                      {"cbrt", {{-3, -1}, {1, 3}}},
-                                                                      {"abs", {{-3, -1}, {1, 3}}},
-                                                                      {"sign", {{-3, -1}}},
-                                                                      {"pow", {{0.5, 2.5}}},
-                                                                      {"atan2", {{0.5, 3}, {-3, -0.5}}},
-                                                                      {"hypot", {{0.5, 3}}},
-                                                                      {"divide", {{0.5, 3}}},
-                                                                      {"remainder", {{0.51, 0.9}}}};
+  static const std::map<std::string_view, std::vector<Domain>> others{
+      {"acosh", {{1.2, 4}}},      {"exp", {{-2, 2}}},           {"expm1", {{-1, 1}}},
+      {"log", {{0.5, 5}}},        {"sin", {{-4, 4}}},           {"cos", {{-4, 4}}},
+      {"tan", {{-1, 1}}},         {"asin", {{-0.8, 0.8}}},      {"acos", {{-0.8, 0.8}}},
+      {"atan", {{-4, 4}}},        {"sinh", {{-2, 2}}},          {"cosh", {{-2, 2}}},
+      {"tanh", {{-2, 2}}},        {"asinh", {{-3, 3}}},         {"atanh", {{-0.8, 0.8}}},
+      {"erf", {{-2, 2}}},         {"erfc", {{-2, 2}}},          {"erfcx", {{-1, 2}}},
+      {"erf_inv", {{-0.8, 0.8}}}, {"lgamma", {{0.5, 6}}},       {"digamma", {{0.5, 6}}},
+      {"trigamma", {{0.5, 6}}},   {"sigmoid", {{-5, 5}}},       {"softplus", {{-5, 5}}},
+      {"log_sigmoid", {{-5, 5}}}, {"cbrt", {{-3, -1}, {1, 3}}}, {"abs", {{-3, -1}, {1, 3}}},
+      {"sign", {{-3, -1}}},       {"pow", {{0.5, 2.5}}},        {"atan2", {{0.5, 3}, {-3, -0.5}}},
+      {"hypot", {{0.5, 3}}},      {"divide", {{0.5, 3}}},       {"remainder", {{0.51, 0.9}}}};
   const auto found = others.find(row);
   return found == others.end() ? std::vector<Domain>{{0.2, 0.9}} : found->second;
 }

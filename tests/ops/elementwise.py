@@ -33,6 +33,15 @@ def trigamma(x):
         (mp.pi / mp.sinpi(x)) ** 2 - mp.polygamma(1, 1 - x))
 
 
+def erfcx(x):
+    if x < -1000:
+        return mp.inf
+    if x > 1000:  # its series in 1 / (2 x^2)
+        s = 1 / (2 * x * x)
+        return (1 - s + 3 * s * s - 15 * s ** 3 + 105 * s ** 4) / (x * mp.sqrt(mp.pi))
+    return mp.exp(x * x) * mp.erfc(x)
+
+
 # name: (of doubles, of mpmath numbers, where most samples lie)
 FUNCTIONS = {
     "exp": (np.exp, mp.exp, "moderate"),
@@ -59,6 +68,7 @@ FUNCTIONS = {
     "atanh": (np.arctanh, mp.atanh, "unit"),
     "erf": (special.erf, lambda x: mp.erf(min(max(x, -1000), 1000)), "any"),
     "erfc": (special.erfc, lambda x: mp.erfc(min(max(x, -1000), 1000)), "any"),
+    "erfcx": (special.erfcx, erfcx, "any"),
     "erf_inv": (special.erfinv, mp.erfinv, "unit"),
     "lgamma": (special.gammaln, log_gamma, "moderate"),
     "digamma": (special.psi, digamma, "moderate"),

@@ -1,5 +1,6 @@
 // The operations of one operand.
 #include "graph/build/arguments.hpp"
+#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/operands.hpp"
 
@@ -71,6 +72,7 @@ Tensor acosh(const Tensor& x) { return of_float(Op::acosh, x); }
 Tensor atanh(const Tensor& x) { return of_float(Op::atanh, x); }
 Tensor erf(const Tensor& x) { return of_float(Op::erf, x); }
 Tensor erfc(const Tensor& x) { return of_float(Op::erfc, x); }
+Tensor erfcx(const Tensor& x) { return of_float(Op::erfcx, x); }
 Tensor erf_inv(const Tensor& x) { return of_float(Op::erf_inv, x); }
 Tensor lgamma(const Tensor& x) { return of_float(Op::lgamma, x); }
 Tensor digamma(const Tensor& x) { return of_float(Op::digamma, x); }

@@ -3,9 +3,11 @@
 
 #include <adit/kernel/math.hpp>
 
+#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/complex.hpp"
 #include "graph/rows/elementwise.hpp"
+#include "kernel/math/error_function.hpp"
 
 namespace adit::graph {
 
@@ -124,22 +126,27 @@ std::vector<Row> trigonometric_rows() {
 }
 
 std::vector<Row> special_rows() {
-  return {of_floats(Op::erf, "erf", of_real<kernel::erf>,
-                    vjp<[](Unary h) { return times(multiply(h.g, gauss(h.x)), two_over_root_pi); }>, 3, 30,
-                    "The error function."),
-          of_floats(Op::erfc, "erfc", of_real<kernel::erfc>,
-                    vjp<[](Unary h) { return times(multiply(h.g, gauss(h.x)), -two_over_root_pi); }>, 7, 40,
-                    "1 - erf(x), sharp where it is small."),
-          of_floats(Op::erf_inv, "erf_inv", of_real<kernel::erf_inv>,
-                    vjp<[](Unary h) { return times(multiply(h.g, exp(square(h.y))), half_root_pi); }>, 5, 40,
-                    "The inverse of erf."),
-          of_floats(Op::lgamma, "lgamma", of_real<kernel::lgamma>,
-                    vjp<[](Unary h) { return multiply(h.g, digamma(h.x)); }>, 7, 60, "log |gamma(x)|."),
-          of_floats(Op::digamma, "digamma", of_real<kernel::digamma>,
-                    vjp<[](Unary h) { return multiply(h.g, trigamma(h.x)); }>, 8, 50,
-                    "The derivative of lgamma."),
-          of_floats(Op::trigamma, "trigamma", of_real<kernel::trigamma>, nullptr, 8, 50,
-                    "The derivative of digamma; it has no derivative of its own here.")};
+  return {
+      of_floats(Op::erf, "erf", of_real<kernel::erf>,
+                vjp<[](Unary h) { return times(multiply(h.g, gauss(h.x)), two_over_root_pi); }>, 3, 30,
+                "The error function."),
+      of_floats(Op::erfc, "erfc", of_real<kernel::erfc>,
+                vjp<[](Unary h) { return times(multiply(h.g, gauss(h.x)), -two_over_root_pi); }>, 7, 40,
+                "1 - erf(x), sharp where it is small."),
+      of_floats(
+          Op::erfcx, "erfcx", of_real<kernel::erfcx>,
+          vjp<[](Unary h) { return multiply(h.g, plus(times(multiply(h.x, h.y), 2), -two_over_root_pi)); }>,
+          7, 30, "exp(x^2) erfc(x): erfc without its exponential."),
+      of_floats(Op::erf_inv, "erf_inv", of_real<kernel::erf_inv>,
+                vjp<[](Unary h) { return times(multiply(h.g, exp(square(h.y))), half_root_pi); }>, 5, 40,
+                "The inverse of erf."),
+      of_floats(Op::lgamma, "lgamma", of_real<kernel::lgamma>,
+                vjp<[](Unary h) { return multiply(h.g, digamma(h.x)); }>, 7, 60, "log |gamma(x)|."),
+      of_floats(Op::digamma, "digamma", of_real<kernel::digamma>,
+                vjp<[](Unary h) { return multiply(h.g, trigamma(h.x)); }>, 8, 50,
+                "The derivative of lgamma."),
+      of_floats(Op::trigamma, "trigamma", of_real<kernel::trigamma>, nullptr, 8, 50,
+                "The derivative of digamma; it has no derivative of its own here.")};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <adit/error.hpp>
 #include <adit/kernel/math.hpp>
 
+#include "kernel/math/error_function.hpp"
 #include "kernel/math/f32.hpp"
 #include "kernel/math/f64.hpp"
 #include "kernel/math/twofold.hpp"
@@ -74,6 +75,7 @@ Value acosh(Value x) { return apply("acosh", f32::acosh, f64::acosh, x); }
 Value atanh(Value x) { return apply("atanh", f32::atanh, f64::atanh, x); }
 Value erf(Value x) { return apply("erf", f32::erf, f64::erf, x); }
 Value erfc(Value x) { return apply("erfc", f32::erfc, f64::erfc, x); }
+Value erfcx(Value x) { return apply("erfcx", f32::erfcx, f64::erfcx, x); }
 Value erf_inv(Value x) { return apply("erf_inv", f32::erf_inv, f64::erf_inv, x); }
 Value lgamma(Value x) { return apply("lgamma", f32::lgamma, f64::lgamma, x); }
 Value digamma(Value x) { return apply("digamma", f32::digamma, f64::digamma, x); }

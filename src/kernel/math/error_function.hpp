@@ -20,4 +20,13 @@ struct ErfcParts {
 };
 Value erfc(Value x, const ErfcParts& parts);
 
+struct ErfcxParts {
+  Value (*core)(Value t);  // (1 + 2 a) exp(a^2) erfc(a), t = (a - pivot) / (a + pivot), a >= 0
+  double pivot;
+  double far;  // from here on t is 1
+};
+Value erfcx(Value x, const ErfcxParts& parts);
+
+Value erfcx(Value x);  // exp(x^2) erfc(x)
+
 }  // namespace adit::kernel

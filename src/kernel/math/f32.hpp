@@ -32,6 +32,7 @@ Value acosh(Value x);
 Value atanh(Value x);
 Value erf(Value x);
 Value erfc(Value x);
+Value erfcx(Value x);
 Value erf_inv(Value x);
 Value lgamma(Value x);
 Value digamma(Value x);

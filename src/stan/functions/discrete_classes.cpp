@@ -60,17 +60,10 @@ Tensor log_ordered_logistic(const Tensor& y, const Tensor& eta, const Tensor& cu
 
 namespace {
 
-// Normal probabilities between a = eta - low and b = eta - high, in the smaller tail of the two; at the ends
-// one of them alone.
 Tensor log_ordered_probit(const Tensor& y, const Tensor& eta, const Tensor& cuts) {
   const Cuts c = cuts_of(y, cuts);
-  const Tensor is_between = both(c.has_low, c.has_high);
-  const Tensor a = eta - c.low, b = eta - c.high, is_upper = a + b > real(0);
-  const Tensor takes_b = select(is_between, is_upper, logical_not(c.has_low));
-  const Tensor larger = stats::log_normal_cdf(select(takes_b, -b, a));
-  const Tensor smaller = stats::log_normal_cdf(select(is_upper, -a, b));
-  const Tensor gap = select(is_between, smaller - larger, real(-1));
-  return larger + select(is_between, stats::log1m_exp(gap), real(0)) + support_term(c.is_inside);
+  return stats::log_normal_between({c.low - eta, c.high - eta, c.has_low, c.has_high}) +
+         support_term(c.is_inside);
 }
 
 // --- categorical

@@ -52,7 +52,9 @@ Tensor log_mass_between(const Tensor& mu, const Tensor& sigma, const Tensor& low
   if (no_low && no_high) return real(0);
   if (no_low) return log_normal_cdf((high - mu) * reciprocal(sigma));
   if (no_high) return log_normal_cdf((mu - low) * reciprocal(sigma));
-  return interval_of(standardised(low, mu, sigma), standardised(high, mu, sigma)).log_mass;
+  const Bound from = standardised(low, mu, sigma), to = standardised(high, mu, sigma);
+  return select(logical_or(from.is_finite, to.is_finite),
+                log_normal_between({from.z, to.z, from.is_finite, to.is_finite}), real(0));
 }
 
 Constraint support_of(const Tensor& low, const Tensor& high) {

@@ -66,6 +66,7 @@ UNARY = {
     "sinh": (np.sinh, -3, 3), "cosh": (np.cosh, -3, 3), "tanh": (np.tanh, -3, 3), "asinh": (np.arcsinh, -9, 9),
     "acosh": (np.arccosh, 1.1, 9), "atanh": (np.arctanh, -0.9, 0.9), "erf": (elements(math.erf), -3, 3),
     "erfc": (elements(math.erfc), -3, 3), "lgamma": (elements(math.lgamma), 0.1, 9),
+    "erfcx": (elements(lambda x: math.exp(x * x) * math.erfc(x)), -1, 3),
     "digamma": (elements(digamma), 0.1, 9), "trigamma": (elements(trigamma), 0.1, 9),
     "sigmoid": (lambda x: 1 / (1 + np.exp(-x)), -9, 9), "softplus": (lambda x: np.log1p(np.exp(x)), -9, 9),
     "log_sigmoid": (lambda x: -np.log1p(np.exp(-x)), -9, 9), "square": (np.square, -3, 3),

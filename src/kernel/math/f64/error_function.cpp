@@ -37,6 +37,18 @@ Value erfc_core(Value t) {
           -7.842379933669242e-09, -1.3650544628270735e-08, -1.8003142844926623e-09});
 }
 
+// t in [-1, 1], relative error 2^-54.
+Value erfcx_core(Value t) {
+  return polynomial(
+      t, {1.2530080582697296,     -0.1356211061245812,     -0.0475622943534492,     0.12964515870276475,
+          -0.11927366341538638,   0.06830802734384515,     -0.02377051491717134,    0.0025293918180474668,
+          0.0018886903449991718,  -0.0007798322884823084,  -0.00010515971958448065, 0.0001250994355712812,
+          4.949196649968345e-06,  -2.0100843094844725e-05, -7.308281468783614e-07,  3.473024167841533e-06,
+          3.5576086684080595e-07, -6.175617678992323e-07,  -1.4047654315428462e-07, 1.0277997488271058e-07,
+          4.1064013667940355e-08, -1.3906145791730994e-08, -8.217595058711455e-09,  1.2019719440135793e-09,
+          8.393734858690877e-10,  -3.451497487664328e-11});
+}
+
 // With w = -log(1 - x^2) both erf_inv(x) / x and its argument are smooth (Giles, 2010).
 // w in [0, 6.25], relative error 2^-54.
 Value inverse_centre(Value w) {
@@ -76,6 +88,8 @@ Value inverse_tail(Value root) {
 Value erf(Value x) { return kernel::erf(x, {erf_centre, erf_exponent, 5.93}); }
 
 Value erfc(Value x) { return kernel::erfc(x, {erfc_core, 4, 27.3}); }
+
+Value erfcx(Value x) { return kernel::erfcx(x, {erfcx_core, 3, 1e18}); }
 
 Value erf_inv(Value x) {
   Value w = -f64::log(fma(-x, x, 1));
