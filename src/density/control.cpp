@@ -67,18 +67,26 @@ void DensityWriter::bind_captured(const graph::Subgraph& function, size_t count,
         .slice = {}};
 }
 
-// A function whose parameters are bound. Its short results are known while `use` runs.
-void DensityWriter::call(const graph::Subgraph& function, const Control& control, size_t which,
-                         std::vector<Vector> to, const std::function<void(const Elements&)>& use) {
+// A function whose parameters are bound: its nodes can be read while `use` runs.
+void DensityWriter::within(const graph::Subgraph& function, const Control& control, size_t which,
+                           std::vector<Vector> to, const std::function<void()>& use) {
   const Scope scope(*this);
   const Schedule& schedule = control.functions[which];
   Place outer = enter(schedule, base_ + control.scratch, std::move(to));
-  Elements elements;
-  for (const Tensor& result : function.results)
-    elements.push_back(result.size() <= small ? elements_of(result) : std::vector<Value>{});
-  use(elements);
+  use();
   leave(schedule, std::move(outer));
   for (const Tensor& parameter : function.parameters) bindings_.erase(&graph::node_of(parameter));
+}
+
+// The same; its short results are known while `use` runs.
+void DensityWriter::call(const graph::Subgraph& function, const Control& control, size_t which,
+                         std::vector<Vector> to, const std::function<void(const Elements&)>& use) {
+  within(function, control, which, std::move(to), [&] {
+    Elements elements;
+    for (const Tensor& result : function.results)
+      elements.push_back(result.size() <= small ? elements_of(result) : std::vector<Value>{});
+    use(elements);
+  });
 }
 
 void DensityWriter::write_control(const Node& node) {
@@ -154,6 +162,10 @@ DensityWriter::States DensityWriter::write_scan(const Node& node, const Control&
   const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
   States states;
   for (size_t i = 0; i < carries; ++i) states.push_back(open_state(node.operands[i], control, i));
+  if (goes_by_parts(node, control)) {
+    write_parts(node, control, states);
+    return states;
+  }
   if (goes_by_chunks(node, control)) {
     write_chunks(node, control, states);
     return states;

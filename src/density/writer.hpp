@@ -113,12 +113,16 @@ class DensityWriter final : public graph::Reader {
   };
   void write_control(const Node& node);
   States write_scan(const Node& node, const Control& control);
+  bool goes_by_parts(const Node& node, const Control& control) const;  // scan_parts.cpp
+  void write_parts(const Node& node, const Control& control, const States& states);
   bool goes_by_chunks(const Node& node, const Control& control) const;  // scan_chunks.cpp
   void write_chunks(const Node& node, const Control& control, const States& states);
   States write_cond(const Node& node, const Control& control);
   States write_while(const Node& node, const Control& control);
   void go_back(const Node& node, const Control& control, const States& carries, Value rounds);
   State open_state(const Tensor& initial, const Control& control, size_t which);
+  void within(const graph::Subgraph& function, const Control& control, size_t which, std::vector<Vector> to,
+              const std::function<void()>& use);
   void call(const graph::Subgraph& function, const Control& control, size_t which, std::vector<Vector> to,
             const std::function<void(const Elements&)>& use);
   void bind(const graph::Subgraph& function, size_t first, const States& states);

@@ -1,0 +1,264 @@
+// Loops by a team of a GPU whose next state is linear in this one, x' = A x + b, with A and b of the step
+// alone: autoregressions, GARCH, smoothing, and the way back through any loop of few numbers. Each lane of a
+// subgroup takes steps that follow each other. It first finds what they make of any state, one A and b for
+// all of them; the lanes put those together in as many rounds as their number has binary digits; and each
+// then goes through its own steps from the state that they begin with.
+#include <map>
+
+#include "density/writer.hpp"
+#include "graph/op.hpp"
+
+namespace adit::sampling {
+
+using graph::Op;
+
+namespace {
+
+constexpr int64_t most_carries = 2;   // numbers of a state: lanes keep a matrix of them
+constexpr int64_t most_results = 16;  // of a step
+constexpr int64_t least_steps_a_lane = 4;
+
+enum class Bearing : uint8_t { apart, linear, other };  // how a number depends on the state
+
+// What a function makes of its carries.
+class Dependence {
+ public:
+  Dependence(const graph::Subgraph& step, size_t carries) {
+    for (size_t i = 0; i < carries; ++i) known_[&graph::node_of(step.parameters[i])] = Bearing::linear;
+  }
+
+  Bearing operator()(const Node& node) {
+    if (const auto at = known_.find(&node); at != known_.end()) return at->second;
+    return known_[&node] = found(node);
+  }
+
+ private:
+  Bearing found(const Node& node) {
+    std::vector<Bearing> of;
+    bool is_apart = true;
+    for (const Tensor& operand : node.operands) {
+      of.push_back((*this)(graph::node_of(operand)));
+      if (of.back() == Bearing::other) return Bearing::other;
+      is_apart = is_apart && of.back() == Bearing::apart;
+    }
+    if (is_apart) return Bearing::apart;
+    if (element_count(node.shape) != 1) return Bearing::other;
+    switch (node.op) {
+      case Op::add:
+      case Op::subtract:
+      case Op::negate:
+      case Op::reshape:
+      case Op::broadcast:
+      case Op::stop_gradient: return Bearing::linear;
+      case Op::as_type:
+        return graph::node_of(node.operands[0]).type == node.type ? Bearing::linear : Bearing::other;
+      case Op::multiply: return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
+      case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
+      case Op::select: return of[0] == Bearing::linear ? Bearing::other : Bearing::linear;
+      default: return Bearing::other;
+    }
+  }
+
+  std::map<const Node*, Bearing> known_;
+};
+
+// slopes . x + offset; what is not there is 0.
+struct Line {
+  std::vector<std::optional<Value>> slopes;
+  std::optional<Value> offset;
+};
+using Number = std::optional<Value>;
+
+Line each_part(const Line& a, const std::function<Number(const Number&)>& f) {
+  Line made{a.slopes, f(a.offset)};
+  for (Number& slope : made.slopes) slope = f(slope);
+  return made;
+}
+Line each_pair(const Line& a, const Line& b, const std::function<Number(const Number&, const Number&)>& f) {
+  Line made{a.slopes, f(a.offset, b.offset)};
+  for (size_t i = 0; i < made.slopes.size(); ++i) made.slopes[i] = f(a.slopes[i], b.slopes[i]);
+  return made;
+}
+Number negated(const Number& x) { return x ? Number(-*x) : x; }
+Number added(const Number& a, const Number& b) { return a && b ? Number(*a + *b) : a ? a : b; }
+Number multiplied(const Number& a, const Number& b) { return a && b ? Number(*a * *b) : Number(); }
+
+}  // namespace
+
+bool DensityWriter::goes_by_parts(const Node& node, const Control& control) const {
+  const auto& about = control_of(node);
+  const graph::Subgraph& step = *about.functions[0];
+  const auto carries = static_cast<size_t>(about.carries);
+  if (!chain_.by_team() || schedule_.on_cpu || schedule_.team.lanes == 0 || schedule_.team.subgroup < 2)
+    return false;
+  if (about.length < least_steps_a_lane * schedule_.team.subgroup || about.carries > most_carries ||
+      carries == 0 || !control.functions[0].passes.empty())
+    return false;
+  int64_t left = 0;
+  for (size_t i = 0; i < step.results.size(); ++i) {
+    if (step.results[i].dtype() != density_.type) return false;
+    if (i < carries && (control.states[i] >= 0 || step.results[i].size() != 1)) return false;
+    left += step.results[i].size();
+  }
+  if (left > most_results) return false;
+  Dependence depends(step, carries);
+  for (size_t i = 0; i < carries; ++i)
+    if (depends(graph::node_of(step.results[i])) == Bearing::other) return false;
+  return true;
+}
+
+void DensityWriter::write_parts(const Node& node, const Control& control, const States& states) {
+  Builder& k = builder();
+  const auto& about = control_of(node);
+  const graph::Subgraph& step = *about.functions[0];
+  const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
+  const int64_t lanes = schedule_.team.subgroup, length = about.length;
+  // An odd number, so that lanes read different banks of shared memory.
+  const int64_t steps = (length + lanes - 1) / lanes | 1;
+  const Value lane = k.subgroup_lane();
+  k.barrier();  // memory that lanes read by hand just before may be written now
+
+  const auto each_step = [&](const std::function<void(Value slice)>& body) {
+    k.for_(chain_.index(steps), [&](Value i) {
+      const Value round = lane * chain_.index(steps) + i;
+      k.if_(round < chain_.index(length), [&] {
+        const Value slice = about.reverse ? chain_.index(length - 1) - round : round;
+        bind(step, 0, states);
+        for (size_t s = carries; s < carries + sequences; ++s)
+          bindings_[&graph::node_of(step.parameters[s])] = {
+              .elements = {}, .memory = {}, .outer = &graph::node_of(node.operands[s]), .slice = slice};
+        bind_captured(step, node.operands.size() - carries - sequences, node);
+        body(slice);
+      });
+    });
+  };
+
+  // What the lane's steps make of any state.
+  using Numbers = std::vector<Value>;
+  const auto row = [&](size_t i, size_t j) { return i * carries + j; };
+  std::vector<Variable> matrix, offset;
+  for (size_t i = 0; i < carries; ++i) {
+    for (size_t j = 0; j < carries; ++j) matrix.push_back(k.variable(chain_.number(i == j ? 1 : 0)));
+    offset.push_back(k.variable(chain_.number(0)));
+  }
+  each_step([&](Value) {
+    within(step, control, 0, std::vector<Vector>(step.results.size()), [&] {
+      std::map<const Node*, Line> known;
+      for (size_t i = 0; i < carries; ++i) {
+        Line one{std::vector<Number>(carries), {}};
+        one.slopes[i] = chain_.number(1);
+        known[&graph::node_of(step.parameters[i])] = one;
+      }
+      Dependence depends(step, carries);
+      const std::function<Line(const Node&)> line = [&](const Node& x) -> Line {
+        if (const auto at = known.find(&x); at != known.end()) return at->second;
+        if (depends(x) == Bearing::apart)
+          return {std::vector<Number>(carries), read(x, place(x.shape, chain_.index(0))).re};
+        const auto of = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
+        const auto is_apart = [&](size_t i) { return depends(graph::node_of(x.operands[i])) == Bearing::apart; };
+        const auto scaled = [&](size_t linear, size_t by) {
+          const Number factor = of(by).offset;
+          return each_part(of(linear), [&](const Number& n) { return multiplied(n, factor); });
+        };
+        Line made;
+        if (x.op == Op::add) {
+          made = each_pair(of(0), of(1), added);
+        } else if (x.op == Op::subtract) {
+          made = each_pair(of(0), each_part(of(1), negated), added);
+        } else if (x.op == Op::negate) {
+          made = each_part(of(0), negated);
+        } else if (x.op == Op::multiply) {
+          made = is_apart(1) ? scaled(0, 1) : scaled(1, 0);
+        } else if (x.op == Op::divide) {
+          const Value by = *of(1).offset;
+          made = each_part(of(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
+        } else if (x.op == Op::select) {
+          const Value chosen = *of(0).offset, condition = chosen != chosen.like(0);
+          const auto value = [&](const Number& n) { return n.value_or(chain_.number(0)); };
+          made = each_pair(of(1), of(2), [&](const Number& a, const Number& b) {
+            return a || b ? Number(select(condition, value(a), value(b))) : Number();
+          });
+        } else {
+          made = of(0);
+        }
+        return known[&x] = made;
+      };
+      std::vector<Line> next;
+      for (size_t i = 0; i < carries; ++i) next.push_back(line(graph::node_of(step.results[i])));
+      const auto through = [&](const Line& by, const std::function<Value(size_t)>& column,
+                               const Number& first) {
+        Number total = first;
+        for (size_t j = 0; j < carries; ++j) total = added(multiplied(by.slopes[j], column(j)), total);
+        return total.value_or(chain_.number(0));
+      };
+      Numbers to_matrix, to_offset;
+      for (size_t i = 0; i < carries; ++i) {
+        for (size_t j = 0; j < carries; ++j)
+          to_matrix.push_back(through(next[i], [&](size_t m) { return matrix[row(m, j)].get(); }, {}));
+        to_offset.push_back(through(
+            next[i], [&](size_t m) { return offset[m].get(); }, next[i].offset));
+      }
+      for (size_t i = 0; i < to_matrix.size(); ++i) matrix[i] = to_matrix[i];
+      for (size_t i = 0; i < carries; ++i) offset[i] = to_offset[i];
+    });
+  });
+
+  // Those of all lanes up to this one.
+  const auto from_lane = [&](const std::vector<Variable>& numbers, Value which) {
+    Numbers taken;
+    for (const Variable& number : numbers) taken.push_back(k.subgroup_shuffle(number.get(), which));
+    return taken;
+  };
+  const auto applied = [&](const Numbers& by, const Numbers& x, const Numbers& plus) {
+    Numbers made = plus;
+    for (size_t i = 0; i < carries; ++i)
+      for (size_t j = 0; j < carries; ++j) made[i] = made[i] + by[row(i, j)] * x[j];
+    return made;
+  };
+  const auto values = [](const std::vector<Variable>& numbers) {
+    Numbers made;
+    for (const Variable& number : numbers) made.push_back(number.get());
+    return made;
+  };
+  for (int64_t apart = 1; apart < lanes; apart *= 2) {
+    const Value has = lane >= chain_.index(apart);
+    const Value other = select(has, lane - chain_.index(apart), lane);
+    const Numbers before = from_lane(matrix, other), shift = from_lane(offset, other), mine = values(matrix);
+    const Numbers to_offset = applied(mine, shift, values(offset));
+    for (size_t j = 0; j < carries; ++j) {
+      Numbers column;
+      for (size_t m = 0; m < carries; ++m) column.push_back(before[row(m, j)]);
+      const Numbers product = applied(mine, column, Numbers(carries, chain_.number(0)));
+      for (size_t i = 0; i < carries; ++i) matrix[row(i, j)] = select(has, product[i], mine[row(i, j)]);
+    }
+    for (size_t i = 0; i < carries; ++i) offset[i] = select(has, to_offset[i], offset[i].get());
+  }
+  const Value is_first = lane == chain_.index(0), before = select(is_first, lane, lane - chain_.index(1));
+  Numbers start;
+  for (const State& state : states) start.push_back(state.cells[0].get());
+  const Numbers reached = applied(from_lane(matrix, before), start, from_lane(offset, before));
+  for (size_t i = 0; i < carries; ++i) states[i].cells[0] = select(is_first, start[i], reached[i]);
+
+  each_step([&](Value slice) {
+    call(step, control, 0, std::vector<Vector>(step.results.size()), [&](const Elements& results) {
+      const auto store = [&] {
+        for (size_t i = carries; i < results.size(); ++i)
+          for (size_t e = 0; e < results[i].size(); ++e) {
+            const int64_t size = step.results[i].size();
+            memory(control.results[i])
+                .set(slice * size + chain_.index(static_cast<int64_t>(e)), memory_number(results[i][e]));
+          }
+      };
+      if (schedule_.team.lanes > lanes)
+        k.if_(k.subgroup_number() == 0, store);  // subgroups all do the same
+      else
+        store();
+      advance(states, results);
+    });
+  });
+  const Value last = chain_.index((length - 1) / steps);
+  for (const State& state : states) state.cells[0] = k.subgroup_shuffle(state.cells[0].get(), last);
+  k.barrier();
+}
+
+}  // namespace adit::sampling
