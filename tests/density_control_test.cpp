@@ -35,6 +35,42 @@ Model garch(int64_t length) {
   return m;
 }
 
+// The next state is linear in this one, on the way back too: a team of a GPU takes such loops by parts.
+Model recurrence(int64_t length, bool reverse) {
+  Model m("recurrence");
+  const Tensor a = m.sample("a", beta(2, 2)), b = m.sample("b", normal(0, 1)),
+               c = m.sample("c", exponential(1));
+  const Tensor y = m.data("y", tensor(normals(length, 13))), z = m.sample("z", normal(0, 1), {length});
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor pull = select(slices[0] > 0.2, a * carry[0], 0.3 * carry[0] / (c + 1.0) - b);
+        const Tensor next = pull - (b * square(slices[0]) - slices[1]);
+        return {{next}, {next, tanh(carry[0]) * slices[0]}};
+      },
+      {b}, {y, z}, -1, reverse);
+  m.observe("y", normal(all.outputs[0], 1.3), y);
+  m.add_log_density("more", -0.1 * sum(square(all.outputs[1])) - square(all.carry[0]));
+  return m;
+}
+
+// Two numbers that depend on each other: a level and its trend.
+Model trend(int64_t length) {
+  Model m("trend");
+  const Tensor a = m.sample("a", beta(2, 2)), b = m.sample("b", beta(2, 3)),
+               start = m.sample("s", normal(0, 1));
+  const Tensor y = m.data("y", tensor(normals(length, 14)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor level = a * slices[0] + (1.0 - a) * (carry[0] + carry[1]);
+        const Tensor slope = b * (level - carry[0]) + (1.0 - b) * carry[1];
+        return {{level, slope}, {carry[0] + carry[1]}};
+      },
+      {start, full({}, 0.1, DType::f64)}, {y});
+  m.observe("y", normal(all.outputs[0], 1.1), y);
+  m.add_log_density("end", -square(all.carry[0] - all.carry[1]));
+  return m;
+}
+
 // The forward algorithm, in logarithms: a vector is carried, a matrix is captured.
 Model hidden_markov(int64_t states, int64_t length) {
   Model m("hidden_markov");
@@ -256,6 +292,10 @@ Model corners() {
 const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); }},
                              {"one_step", [] { return autoregression(1); }},
                              {"garch", [] { return garch(70); }},
+                             {"recurrence", [] { return recurrence(257, false); }},
+                             {"recurrence_back", [] { return recurrence(128, true); }},
+                             {"short_recurrence", [] { return recurrence(33, false); }},
+                             {"trend", [] { return trend(131); }},
                              {"hidden_markov", [] { return hidden_markov(4, 60); }},
                              {"wide_state", wide_state},
                              {"written_places", [] { return written_places(40); }},
@@ -282,7 +322,7 @@ TEST_P(DensityControl, OnATeam) {
     compare_density(one.make(), one.name, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(DensityControl, InSinglePrecision) {
-  for (const DensityCase& one : {cases[0], cases[3], cases[5], cases[8], cases[10]})
+  for (const DensityCase& one : {cases[0], cases[3], cases[6], cases[7], cases[9], cases[12], cases[14]})
     for (const Placement placement : {Placement::lane, Placement::team})
       compare_density(one.make(), one.name, GetParam(), placement, DType::f32, 5e-4);
 }
