@@ -17,7 +17,7 @@ constexpr double nothing_beyond = 40;  // the normal's tail from here on is 0 ev
 
 // log(rest); where something is missing from 1, what the difference lost is put back.
 Tensor log_of_rest(const Tensor& rest, const Tensor& is_whole, const Tensor& missing) {
-  return log(rest) + stop_gradient(select(is_whole, real(0), (real(1) - rest - missing) / rest));
+  return log(rest) + stop_gradient(select(is_whole, real(0), (real(1) - rest - missing) * reciprocal(rest)));
 }
 
 }  // namespace

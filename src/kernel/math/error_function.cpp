@@ -32,7 +32,9 @@ Value erfc(Value x, const ErfcParts& parts) {
 Value erfcx(Value x, const ErfcxParts& parts) {
   Value a = abs(x), near = min(a, parts.far);
   Value t = quotient(near - parts.pivot, near + parts.pivot);
-  Variable result = x.builder().variable(divide(parts.core(t) * 0.5, a + 0.5));
+  // The divisor's inverse stays a normal number, whatever x.
+  Value scaled = quotient(parts.core(t) * 0.125, min(a, parts.most) * 0.25 + 0.125);
+  Variable result = x.builder().variable(select(a > parts.most, x.like(0), scaled));
   x.builder().if_(x < 0, [&] {
     Twofold square = two_product(a, a);
     Value growth = exp(square.high);

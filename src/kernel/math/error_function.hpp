@@ -23,7 +23,8 @@ Value erfc(Value x, const ErfcParts& parts);
 struct ErfcxParts {
   Value (*core)(Value t);  // (1 + 2 a) exp(a^2) erfc(a), t = (a - pivot) / (a + pivot), a >= 0
   double pivot;
-  double far;  // from here on t is 1
+  double far;   // from here on t is 1
+  double most;  // the largest number that is finite
 };
 Value erfcx(Value x, const ErfcxParts& parts);
 

@@ -52,7 +52,7 @@ Value erf(Value x) { return kernel::erf(x, {erf_centre, erf_exponent, 3.93}); }
 
 Value erfc(Value x) { return kernel::erfc(x, {erfc_core, 2, 10.1}); }
 
-Value erfcx(Value x) { return kernel::erfcx(x, {erfcx_core, 2.5, 1e9}); }
+Value erfcx(Value x) { return kernel::erfcx(x, {erfcx_core, 2.5, 1e9, 3.4028234663852886e38}); }
 
 Value erf_inv(Value x) {
   Value w = -f32::log(fma(-x, x, 1));

@@ -89,7 +89,7 @@ Value erf(Value x) { return kernel::erf(x, {erf_centre, erf_exponent, 5.93}); }
 
 Value erfc(Value x) { return kernel::erfc(x, {erfc_core, 4, 27.3}); }
 
-Value erfcx(Value x) { return kernel::erfcx(x, {erfcx_core, 3, 1e18}); }
+Value erfcx(Value x) { return kernel::erfcx(x, {erfcx_core, 3, 1e18, 1.7976931348623157e308}); }
 
 Value erf_inv(Value x) {
   Value w = -f64::log(fma(-x, x, 1));
