@@ -112,5 +112,52 @@ TEST_P(WindowsOn, LargeGradientsAgreeWithDotsOverWindows) {
   }
 }
 
+// Groups one by one.
+Tensor by_groups(const Tensor& x, const Tensor& w, const ConvOptions& options) {
+  const int64_t groups = options.feature_groups, channels = x.dim(1) / groups, filters = w.dim(0) / groups;
+  std::vector<Tensor> parts;
+  for (int64_t group = 0; group < groups; ++group) {
+    Dims at_x = Dims::filled(x.rank(), 0), at_w = at_x, of_x = x.shape(), of_w = w.shape();
+    at_x[1] = group * channels, of_x[1] = channels;
+    at_w[0] = group * filters, of_w[0] = filters;
+    parts.push_back(by_windows(slice(x, at_x, of_x), slice(w, at_w, of_w), options));
+  }
+  return concatenate(parts, 1);
+}
+
+// The kernels for few filters, alone and several results at once, and for few results of many steps.
+TEST_P(WindowsOn, GroupsOfFewFiltersAgreeWithDotsOverWindows) {
+  struct Case {
+    Shape x, w;
+    Dims strides;
+    int64_t groups, padding;
+  };
+  for (const Case& c :
+       {Case{{7, 4, 34, 40}, {4, 1, 3, 3}, {1, 1}, 4, 1}, Case{{2, 6, 31, 29}, {12, 2, 5, 3}, {2, 1}, 3, 2},
+        Case{{4, 2, 260, 261}, {2, 2, 2, 3}, {1, 1}, 1, 1},
+        Case{{3, 3, 131, 130}, {16, 3, 7, 7}, {2, 2}, 1, 3}, Case{{3, 4, 3001}, {4, 2, 20}, {1}, 2, 7},
+        Case{{2, 4, 11, 12, 13}, {4, 2, 3, 3, 3}, {1, 1, 1}, 2, 1}}) {
+    ConvOptions options;
+    options.strides = c.strides;
+    options.feature_groups = c.groups;
+    for (size_t i = 0; i < static_cast<size_t>(c.strides.size()); ++i)
+      options.padding.push_back({c.padding, c.padding - 1, 0});
+    const Tensor x = numbers(c.x, 101), w = numbers(c.w, 97);
+    const Tensor got = conv(x, w, options), want = by_groups(x, w, options);
+    const auto expect_near = [&](const Tensor& a, const Tensor& b, const char* what) {
+      const double scale = reduce_max(abs(b)).item<float>();
+      EXPECT_LT(reduce_max(abs(a - b)).item<float>(), 1e-5 * scale) << to_string(c.x) << " " << what;
+    };
+    expect_near(got, want, "result");
+    const auto loss = [&](auto f) {
+      return [=](const Tensor& a, const Tensor& b) { return sum(square(f(a, b, options))); };
+    };
+    const Tensors all = grad(loss([](auto&&... t) { return conv(t...); }), std::vector{0, 1})(x, w);
+    const Tensors these = grad(loss([](auto&&... t) { return by_groups(t...); }), std::vector{0, 1})(x, w);
+    expect_near(all[0], these[0], "gradient of x");
+    expect_near(all[1], these[1], "gradient of w");
+  }
+}
+
 }  // namespace
 }  // namespace adit::test

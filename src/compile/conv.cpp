@@ -1,6 +1,7 @@
 // Convolutions: which have kernels of their own on a device, and those kernels.
 #include "ops/conv.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "compile/kernels.hpp"
@@ -32,9 +33,31 @@ ops::ConvShape shape_of(const Node& node) {
 
 bool is_real_float(DType type) { return type == DType::f32 || type == DType::f64; }
 
+// Results that an invocation of a GPU has side by side: several, where they leave enough invocations.
+int64_t results_together(const ops::ConvShape& shape) {
+  constexpr int64_t many_invocations = 1 << 16;  // what fills a large GPU
+  for (const int64_t together : {4, 2})
+    if (shape.axes[2].output >= together && ops::few_conv_teams(shape, together) >= many_invocations)
+      return together;
+  return 1;
+}
+
+bool has_gaps(const ops::ConvShape& shape) {
+  return std::any_of(shape.axes.begin(), shape.axes.end(),
+                     [](const ops::ConvAxis& axis) { return axis.spread != 1; });
+}
+
+// One invocation adds up a result: not where there are many steps, unless a GPU has enough to do.
 // On a CPU, those that the host has no way of its own for.
-bool is_direct(const ops::ConvShape& shape, DType type, bool gpu) {
-  return shape.filters < few_filters && shape.steps() <= few_steps && (gpu || !is_real_float(type));
+bool is_direct(const ops::ConvShape& shape, DType type, bool on_gpu) {
+  if (shape.filters >= few_filters || (!on_gpu && is_real_float(type))) return false;
+  const bool many = on_gpu && !has_gaps(shape) && !is_complex(type) && results_together(shape) > 1;
+  return many || shape.steps() <= few_steps;
+}
+
+// A team of a GPU adds up a group's results.
+bool is_by_steps(const ops::ConvShape& shape, DType type) {
+  return ops::has_few_results(shape) && !is_complex(type);
 }
 
 // Gradients of kernels on a GPU have many steps and few windows: an x with its padding in memory makes what
@@ -135,6 +158,33 @@ std::vector<Work> directly(const Node& node, const ops::ConvShape& conv, Device&
   return list;
 }
 
+std::vector<Work> with_few_filters(const Node& node, const ops::ConvShape& conv, Device& device) {
+  const int64_t together = results_together(conv);
+  std::vector<Work> list;
+  list.push_back(kernel_on(ops::few_conv_program(conv, storage_type(node.type), together),
+                           static_cast<uint64_t>(ops::few_conv_teams(conv, together)),
+                           {&graph::node_of(node.operands[0]), &graph::node_of(node.operands[1]), &node},
+                           device));
+  list[0].operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  return list;
+}
+
+std::vector<Work> by_steps(const Node& node, const ops::ConvShape& conv, Workshop& shop, Device& device) {
+  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
+  const kernel::Type type = storage_type(node.type);
+  const int64_t splits = ops::conv_steps_splits(conv, device.limits());
+  const DType summed = size_of(node.type) == 2 ? DType::f32 : node.type;
+  const Node& sums = splits == 1 ? node : shop.make_scratch(summed, {splits * conv.results()});
+  std::vector<Work> list;
+  list.push_back(kernel_on(ops::conv_steps_program(conv, type, splits),
+                           static_cast<uint64_t>(conv.groups * splits), {&x, &w, &sums}, device));
+  list[0].operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  if (splits > 1)
+    list.push_back(kernel_on(ops::conv_steps_sum_program(conv, type, splits),
+                             static_cast<uint64_t>(conv.results()), {&sums, &node}, device));
+  return list;
+}
+
 void* address_of(const Run& run, const Location& place) {
   return reinterpret_cast<void*>(run.buffer(place).address());
 }
@@ -172,14 +222,19 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
   if (const auto axis = axis_with_gaps(graph::windows_of(node)))
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
   // Lanes of a CPU read side by side only where none of them leaves x.
-  const bool pads = target.gpu ? !direct && pads_on_gpu(conv) : direct && !conv.is_within_x();
+  const bool pads = target.gpu ? !direct && !is_by_steps(conv, node.type) && pads_on_gpu(conv)
+                               : direct && !conv.is_within_x();
   return pads ? of_padded(node, x[0], x[1]) : Tensor();
 }
 
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device) {
   using namespace conv_work_parts;
   const ops::ConvShape conv = shape_of(node);
-  if (is_direct(conv, node.type, shop.target.gpu)) return directly(node, conv, device);
+  const bool direct = is_direct(conv, node.type, shop.target.gpu);
+  if (shop.target.gpu && is_by_steps(conv, node.type)) return by_steps(node, conv, shop, device);
+  if (direct && shop.target.gpu && !has_gaps(conv) && !is_complex(node.type))
+    return with_few_filters(node, conv, device);
+  if (direct) return directly(node, conv, device);
   return shop.target.gpu ? on_gpu(node, conv, shop, device) : on_host(node, conv, shop);
 }
 

@@ -59,6 +59,20 @@ kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type);
 // filter's results of an image, line by line.
 kernel::Program direct_conv_program(const ConvShape& conv, DType type, bool rows);
 
+// With few filters a group, on a GPU: an invocation has `together` neighbouring results of all of them. Not
+// for an x with gaps, nor for complex numbers. Parameters: x, w, result.
+kernel::Program few_conv_program(const ConvShape& conv, kernel::Type type, int64_t together);
+int64_t few_conv_teams(const ConvShape& conv, int64_t together);
+
+// With few results of many steps a group, on a GPU: a team has them all, of a share of the steps; what the
+// teams of a group have is added up by a second kernel where there are splits. Not for complex numbers.
+bool has_few_results(const ConvShape& conv);
+int64_t conv_steps_splits(const ConvShape& conv, const Limits& limits);
+// One team a group and split. Parameters: x, w, and the result or, with splits, sums [splits, results].
+kernel::Program conv_steps_program(const ConvShape& conv, kernel::Type type, int64_t splits);
+// One invocation a result. Parameters: sums, result.
+kernel::Program conv_steps_sum_program(const ConvShape& conv, kernel::Type type, int64_t splits);
+
 // On a CPU, by the host:
 bool has_host_conv(DType type);
 // Bytes that host_conv needs beside its operands.
