@@ -70,6 +70,25 @@ uint64_t matmul_workspace_bytes(const MatmulShape& shape, const MatmulTiling& ti
   return uint64_t{shape.m} * shape.n * shape.batch * tiling.split_k * size_of(accumulator_type(shape));
 }
 
+// Several at a time are on their way from memory; many are not written out one by one.
+Value sum_of_splits(Builder& k, const Array& from, Value at, uint64_t apart, uint32_t splits) {
+  constexpr uint32_t together = 16;
+  const auto with = [&](Value sum, Value first, uint32_t count) {
+    std::vector<Value> parts;
+    for (uint32_t i = 0; i < count; ++i) parts.push_back(from.load(first + i * apart));
+    for (const Value& part : parts) sum = sum + part;
+    return sum;
+  };
+  const uint32_t rest = splits % together == 0 ? together : splits % together;
+  const Value first = with(from.load(at), at + apart, rest - 1);
+  if (splits <= together) return first;
+  const kernel::Variable sum = k.variable(first);
+  k.for_(at.like(0), at.like((splits - rest) / together), at.like(1), [&](Value number) {
+    sum = with(sum.get(), at + (number * (together * apart) + rest * apart), together);
+  });
+  return sum.get();
+}
+
 // One invocation a result: few, and all of them read side by side.
 Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling, const MatmulHooks& hooks) {
   check_tiling(shape, tiling);
@@ -85,8 +104,7 @@ Program matmul_sum_program(const MatmulShape& shape, const MatmulTiling& tiling,
   const Value batch = narrow(shape.batch == 1 ? at.like(0) : at / plane),
               within = shape.batch == 1 ? at : at % plane;
   under_condition(k, hooks, batch, [&] {
-    Value sum = from.load(at);
-    for (uint32_t split = 1; split < tiling.split_k; ++split) sum = sum + from.load(at + split * all);
+    const Value sum = sum_of_splits(k, from, at, all, tiling.split_k);
     const Value row = narrow(within / shape.n), column = narrow(within % shape.n);
     const Value result = finish_sum(k, hooks, shape.result, sum, batch, row, column);
     to.store(hooks.place ? hooks.place(k, batch, row, column) : at, result);

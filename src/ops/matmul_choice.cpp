@@ -1,5 +1,6 @@
 // Which tiling a shape gets.
 #include <algorithm>
+#include <limits>
 
 #include "ops/matmul_parts.hpp"
 
@@ -74,17 +75,6 @@ std::vector<Choice> candidates(const MatmulShape& shape, const Limits& limits) {
   Choice largest = tiled(128, 128, 16, 8, 8, 1, 224);
   largest.tiling.pad = 4, largest.tiling.ahead = true;
   const Choice middle = shape.k <= 16 ? tiled(64, 64, 16, 4, 4, 2) : tiled(64, 64, 32, 8, 4, 1);
-  if (shape.mapped) {
-    // Few rows and many columns: the filters of a convolution, and its windows.
-    Choice flat = tiled(64, 128, 16, 8, 8, 1);
-    flat.tiling.ahead = true;
-    return {largest,
-            flat,
-            middle,
-            tiled(32, 64, 16, 4, 4, 2),
-            tiled(16, 64, 16, 2, 4, 2),
-            tiled(16, 16, 32, 2, 2, 2)};
-  }
   std::vector<Choice> all{largest, tiled(128, 64, 16, 8, 8, 1, 224)};
   // One wide tile a processor of a large GPU, with a long way along k: 50 us for 1024 x 1024 where smaller
   // ones take 70, in a queue of products.
@@ -116,6 +106,58 @@ uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
 }
 
+// Products whose second operand is mapped, as convolutions are, by an estimate of their time: rows are often
+// few, or a little more than a tile has, and sums long.
+struct Rated {
+  MatmulTiling tiling;
+  double rate;  // 10^12 operations a second on an H200 that has enough to do
+};
+
+std::vector<Rated> mapped_candidates() {
+  const auto rated = [](Choice choice, bool ahead, uint32_t pad, double rate) {
+    choice.tiling.ahead = ahead, choice.tiling.pad = pad;
+    return Rated{choice.tiling, rate};
+  };
+  return {rated(tiled(128, 128, 16, 8, 8, 1), true, 4, 44), rated(tiled(64, 128, 16, 8, 8, 1), true, 0, 40),
+          rated(tiled(64, 64, 16, 8, 8, 1), true, 0, 38),   rated(tiled(32, 128, 16, 4, 8, 1), false, 0, 34),
+          rated(tiled(32, 64, 16, 4, 4, 2), false, 0, 26),  rated(tiled(16, 128, 16, 2, 8, 2), false, 0, 22),
+          rated(tiled(16, 64, 16, 2, 4, 2), false, 0, 15),  rated(tiled(16, 16, 32, 2, 2, 2), false, 0, 5)};
+}
+
+// In microseconds: lanes that leave a device idle take longer, and splits have a second pass.
+double estimated_time(const MatmulShape& shape, const Rated& rated, uint32_t splits, const Limits& limits) {
+  constexpr double lanes_each = 384, bytes_a_microsecond = 3e6, second_pass = 4;
+  const MatmulTiling& t = rated.tiling;
+  const Grid grid(shape, t);
+  const double results = 1.0 * grid.tiles_m * t.block_m * grid.tiles_n * t.block_n * shape.batch;
+  const double lanes = 1.0 * (t.block_m / t.part_m) * (t.block_n / t.part_n) * grid.tiles_m * grid.tiles_n *
+                       shape.batch * splits;
+  const double busy = std::min(1.0, lanes / (lanes_each * std::max(1u, limits.multiprocessors)));
+  const double sums = 2 * results * shape.k / (rated.rate * 1e6 * busy);
+  const double written = 8.0 * shape.m * shape.n * shape.batch * splits;
+  return splits == 1 ? sums : sums + second_pass + written / bytes_a_microsecond;
+}
+
+MatmulTiling mapped_tiling(const MatmulShape& shape, const Limits& limits) {
+  constexpr uint32_t least_share = 4, most_splits = 512;  // tiles along k
+  MatmulTiling best;
+  double least = std::numeric_limits<double>::infinity();
+  for (Rated& rated : mapped_candidates()) {
+    MatmulTiling& t = rated.tiling;
+    t.subgroup = std::max(limits.subgroup_size, 1u);
+    t.fused = limits.fused_fma;
+    if (!fits(t, shape, limits)) continue;
+    const uint32_t tiles = Grid(shape, t).tiles_k;
+    for (uint32_t count = 1; count <= std::min(most_splits, std::max(1u, tiles / least_share));
+         count += std::max(1u, count / 4)) {
+      const uint32_t splits = ceil_div(tiles, ceil_div(tiles, count));  // no split without work
+      const double time = estimated_time(shape, rated, splits, limits);
+      if (time < least) least = time, best = t, best.split_k = splits;
+    }
+  }
+  return best;
+}
+
 // Many rows a team where they are short, many lanes where they are long.
 MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
   const bool is_column = shape.n == 1, along_k = is_column ? !shape.transpose_a : shape.transpose_b;
@@ -139,6 +181,7 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     best.split_k = splits(shape, best);
     return best;
   }
+  if (shape.mapped && size_of(accumulator_type(shape)) == 4) return mapped_tiling(shape, limits);
   for (auto& [t, teams] : candidates(shape, limits)) {
     t.subgroup = std::max(limits.subgroup_size, 1u);
     t.fused = limits.fused_fma;
