@@ -74,7 +74,7 @@ void check(Device& device, const AttentionShape& s, const AttentionTiling& tilin
         if (!(std::abs(result[row * s.width + e] - want.result[e]) <= allowed)) ++wrong;
       }
     }
-  EXPECT_EQ(wrong, 0) << tiling.block << "x" << tiling.tile << ":" << tiling.rows
+  EXPECT_EQ(wrong, 0) << tiling.block << "x" << tiling.tile << ":" << tiling.rows << "x" << tiling.across
                       << (tiling.interleaved ? " interleaved" : "") << (tiling.shuffles ? " by shuffles" : "")
                       << ", " << s.queries << " queries, " << s.keys << " keys of " << s.depth;
 }
@@ -92,13 +92,15 @@ TEST_P(AttentionOn, EveryTiling) {
   const Limits& limits = on().limits();
   bool causal = false;
   // Each is a kernel to compile: every size once, both ways to meet.
-  for (const AttentionTiling& tiling :
-       {AttentionTiling{16, 16, 4, false, false, false}, AttentionTiling{16, 32, 8, true, false, false},
-        AttentionTiling{32, 16, 8, false, true, false}, AttentionTiling{64, 32, 4, true, true, false},
-        AttentionTiling{32, 32, 4, true, false, false}, AttentionTiling{64, 32, 8, false, true, false}}) {
-    const uint32_t lanes = tiling.block / tiling.rows * 8;
+  for (const AttentionTiling& tiling : {AttentionTiling{32, 32, 4, 8, 16, 32, false, false, false},
+                                        AttentionTiling{32, 64, 8, 8, 8, 32, true, false, false},
+                                        AttentionTiling{32, 32, 8, 8, 16, 16, false, true, false},
+                                        AttentionTiling{64, 64, 8, 16, 8, 64, true, true, false},
+                                        AttentionTiling{64, 64, 8, 8, 16, 64, true, true, false},
+                                        AttentionTiling{32, 64, 4, 16, 8, 16, false, true, false}}) {
+    const uint32_t lanes = tiling.block / tiling.rows * tiling.across;
     const bool may_shuffle = limits.subgroup_shuffle &&
-                             limits.subgroup_size >= (tiling.interleaved ? 16u : 8u) &&
+                             limits.subgroup_size >= (tiling.interleaved ? 2 : 1) * tiling.across &&
                              lanes % limits.subgroup_size == 0;
     if (lanes > limits.max_lanes || (tiling.shuffles && !may_shuffle)) continue;
     check(on(),
@@ -117,16 +119,23 @@ TEST(AttentionTiling, FitsTheDevice) {
   AttentionShape shape{.batch = 128, .queries = 2048, .keys = 2048, .depth = 64, .width = 64};
   const auto usual = attention_tiling(shape, limits);
   ASSERT_TRUE(usual);
-  EXPECT_EQ(usual->block, 64u);
-  EXPECT_EQ(usual->tile, 32u);
+  EXPECT_EQ(usual->block, 128u);
+  EXPECT_EQ(usual->tile, 64u);
   EXPECT_TRUE(usual->shuffles && usual->interleaved && usual->fused);
-  EXPECT_EQ(attention_teams(shape, *usual), 128u * 32);
+  EXPECT_EQ(attention_teams(shape, *usual), 128u * 16);
   limits.subgroup_size = 4;
   EXPECT_FALSE(attention_tiling(shape, limits)->shuffles);
   limits.shared_bytes = 16 * 1024;
   EXPECT_LT(attention_tiling(shape, limits)->block, 64u);
-  shape.depth = 128;
+  limits.shared_bytes = 8 * 1024;
   EXPECT_FALSE(attention_tiling(shape, limits));  // no room
+  limits.shared_bytes = 48 * 1024;
+  for (const uint32_t depth : {1u, 40u, 50u, 64u, 80u, 96u, 128u}) {
+    shape.depth = shape.width = depth;
+    EXPECT_GE(attention_tiling(shape, limits)->block, 64u) << depth;
+  }
+  shape.width = 64, limits.multiprocessors = 4096;
+  EXPECT_EQ(attention_tiling(shape, limits)->block, 64u);  // more teams
   shape.depth = 129, limits.shared_bytes = 1 << 20;
   EXPECT_FALSE(attention_tiling(shape, limits));
   shape.depth = 64, shape.type = kernel::Type::f64;

@@ -3,6 +3,7 @@
 
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
+#include "graph/rows/attention.hpp"
 
 namespace adit::compile {
 
@@ -18,15 +19,27 @@ ops::AttentionShape shape_of(const Node& node) {
   shape.depth = static_cast<uint32_t>(std::min<int64_t>(queries[3], UINT32_MAX));
   shape.keys = static_cast<uint64_t>(values[1]);
   shape.width = static_cast<uint32_t>(std::min<int64_t>(values[2], UINT32_MAX));
-  shape.causal = node.as<graph::Which>().number != 0;
+  shape.causal = (node.as<graph::Which>().number & graph::attention_is_causal) != 0;
   return shape;
+}
+
+// Products fill a device that would have few teams with blocks of queries, unless their scores are too many
+// for its memory.
+bool is_worth_a_kernel(const ops::AttentionShape& shape, uint64_t teams, const Target& target) {
+  constexpr uint64_t many_bytes = uint64_t{1} << 30, teams_each = 2;
+  const uint64_t scores = shape.batch * shape.groups * shape.queries * shape.keys;
+  return teams >= teams_each * target.limits.multiprocessors || scores > many_bytes / size_of(shape.type);
 }
 
 }  // namespace attention_steps
 
 bool has_attention_kernel(const Node& node, const Target& target) {
   if (!target.gpu || element_count(node.shape) == 0 || node.operands[1].size() == 0) return false;
-  return ops::attention_tiling(attention_steps::shape_of(node), target.limits).has_value();
+  const ops::AttentionShape shape = attention_steps::shape_of(node);
+  const auto tiling = ops::attention_tiling(shape, target.limits);
+  if (!tiling) return false;
+  const bool asked_for = (node.as<graph::Which>().number & graph::attention_is_asked_for) != 0;
+  return asked_for || attention_steps::is_worth_a_kernel(shape, ops::attention_teams(shape, *tiling), target);
 }
 
 std::vector<Work> attention_work(const Node& node, Device& device) {

@@ -9,6 +9,7 @@
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "graph/rows/attention.hpp"
 #include "graph/windows.hpp"
 #include "lower/product_form.hpp"
 
@@ -19,7 +20,7 @@ using graph::Op;
 
 Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
   AttentionOptions options;
-  options.causal = node.as<graph::Which>().number != 0;
+  options.causal = (node.as<graph::Which>().number & graph::attention_is_causal) != 0;
   options.scale = 1;
   options.fused = false;
   return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);

@@ -22,9 +22,12 @@ struct AttentionShape {
 };
 
 struct AttentionTiling {
-  uint32_t block = 64;      // queries of a team
-  uint32_t tile = 32;       // keys at a time: 16 or 32
+  uint32_t block = 128;     // queries of a team, a multiple of 32
+  uint32_t tile = 64;       // keys at a time, 4 or 8 a lane
   uint32_t rows = 8;        // queries of a lane: 4 or 8
+  uint32_t across = 8;      // lanes that share a row: 8 or 16
+  uint32_t chunk = 32;      // steps of the depth that shared memory has at a time, a multiple of 8
+  uint32_t portion = 64;    // keys whose values it has at a time, a divisor of the tile
   bool shuffles = true;     // lanes of a row are in one subgroup; else they meet in shared memory
   bool interleaved = true;  // lanes two apart share a column: a GPU then serves more of them at once
   bool fused = true;        // multiply and add in one instruction

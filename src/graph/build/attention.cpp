@@ -1,4 +1,6 @@
 // Scaled dot-product attention.
+#include "graph/rows/attention.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -108,17 +110,17 @@ Tensor masked(Tensor scores, const AttentionOptions& options) {
   return select(less_equal(iota(corner, DType::i32, 1), iota(corner, DType::i32, 0)), scores, never);
 }
 
-// Bytes of scores from which on memory counts: a device may have no buffer for two such tensors. Below,
-// products are faster (an H200, bench/RESULTS.md).
-constexpr int64_t many_bytes = int64_t{1} << 30;
 constexpr int64_t most_columns = 128;  // of keys and values, for the kernel
 
+// Whether it is one operation: a device then says whether it has a kernel for it. Halves are faster by
+// products, on a GPU that multiplies matrices of them, as long as the scores are not too many for its memory.
 bool is_fused(const Form& form, const AttentionOptions& options) {
   if (options.fused) return *options.fused;
-  const bool suits =
-      form.depth > 0 && form.depth <= most_columns && form.width <= most_columns && form.result != DType::f64;
+  constexpr int64_t many_bytes = int64_t{1} << 30;
+  const bool suits = form.depth > 0 && form.depth <= most_columns && form.width <= most_columns;
   const int64_t scores = element_count(form.outer()) * form.queries * form.keys;
-  return suits && !options.mask && scores > many_bytes / size_of(form.result);
+  if (!suits || options.mask || form.result == DType::f64) return false;
+  return form.result == DType::f32 || scores > many_bytes / size_of(form.result);
 }
 
 }  // namespace attentions
@@ -148,10 +150,12 @@ Tensor attention(const Tensor& queries, const Tensor& keys, const Tensor& values
   const Tensor v = broadcast_to(as_type(values, form.result), joined(form.inner(), {form.keys, form.width}));
   if (is_fused(form, options)) {
     const int64_t count = element_count(form.inner());
+    const int which = (options.causal ? attention_is_causal : 0) |
+                      (options.fused.value_or(false) ? attention_is_asked_for : 0);
     const Tensor parts[] = {reshape(scaled, {count, form.groups, form.queries, form.depth}),
                             reshape(k, {count, form.keys, form.depth}),
                             reshape(v, {count, form.keys, form.width})};
-    return reshape(make(Op::attention, {parts[0], parts[1], parts[2]}, Which{options.causal}), result);
+    return reshape(make(Op::attention, {parts[0], parts[1], parts[2]}, Which{which}), result);
   }
   const Tensor scores =
       dot(reshape(scaled, joined(form.inner(), {rows, form.depth})), {-1}, batch, k, {-1}, batch);

@@ -1,10 +1,11 @@
 // Attention as one operation: softmax(queries keys^T) values, of queries [n, groups, q, depth], whose scale
-// is in them already, keys [n, k, depth] and values [n, k, width]. All groups see the same keys. `Which` is 1
-// where it is causal. Devices that have no kernel for it take products (src/lower/simplify.cpp).
+// is in them already, keys [n, k, depth] and values [n, k, width]. All groups see the same keys. Devices that
+// have no kernel for it take products (src/lower/simplify.cpp).
 #include "graph/rows/attention.hpp"
 
 #include <fmt/format.h>
 
+#include <adit/control.hpp>
 #include <adit/network.hpp>
 
 #include "graph/derive.hpp"
@@ -46,10 +47,44 @@ Tensor by_products(const Operands& x, bool causal) {
   return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);
 }
 
-Operands vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
+Operands vjp_by_products(const Operands& operands, const Tensor& g, bool causal) {
   Operands inputs;
   for (const Tensor& x : operands) inputs.push_back(alias(x));
-  return pull_back({by_products(inputs, node_of(result).as<Which>().number != 0)}, {g}, inputs);
+  return pull_back({by_products(inputs, causal)}, {g}, inputs);
+}
+
+// Parts of equal size that what is first is taken in, so that the scores of one are not too many: several
+// tensors of them live at once.
+int64_t parts_of(const Operands& operands) {
+  constexpr int64_t most_bytes = int64_t{256} << 20;
+  const Shape& queries = operands[0].shape();
+  const int64_t count = queries[0];
+  const int64_t each = queries[1] * queries[2] * operands[1].dim(1) * size_of(operands[0].dtype());
+  int64_t parts = 1;
+  while (parts < count && (count % parts != 0 || count / parts * each > most_bytes)) ++parts;
+  return parts;
+}
+
+Operands vjp(const Tensor& result, const Operands& operands, const Tensor& g) {
+  const bool causal = (node_of(result).as<Which>().number & attention_is_causal) != 0;
+  const int64_t parts = parts_of(operands);
+  if (parts == 1) return vjp_by_products(operands, g, causal);
+  Operands slices;
+  for (const Tensor& x : {operands[0], operands[1], operands[2], g}) {
+    Shape shape = x.shape();
+    shape[0] /= parts;
+    shape.insert(0, parts);
+    slices.push_back(reshape(x, shape));
+  }
+  const Step all = scan(
+      [&](const Tensors&, const Tensors& x) {
+        return Step{{}, vjp_by_products({x[0], x[1], x[2]}, x[3], causal)};
+      },
+      {}, slices);
+  Operands gradients;
+  for (size_t i = 0; i < operands.size(); ++i)
+    gradients.push_back(reshape(all.outputs[i], operands[i].shape()));
+  return gradients;
 }
 
 // Batches are more of what is first.
