@@ -294,5 +294,26 @@ TEST_P(Reductions, Batches) {
   check([](Tensor t) { return softmax(t); });
 }
 
+// A GPU's lanes hold the elements of rows that are gone through twice; some hold one less.
+TEST_P(Reductions, RowsOfAnyLengthAreHeld) {
+  for (const int64_t length : {31, 33, 63, 65, 127, 130, 257, 300, 1021, 2052}) {
+    const std::vector<float> x = numbers(3 * length);
+    std::vector<double> want, centred;
+    for (int64_t row = 0; row < 3; ++row) {
+      const auto at = [&](int64_t i) { return double{x[static_cast<size_t>(row * length + i)]}; };
+      double total = 0, sum_of_all = 0, least = at(0);
+      for (int64_t i = 0; i < length; ++i)
+        total += std::exp(at(i)), sum_of_all += at(i), least = std::min(least, at(i));
+      for (int64_t i = 0; i < length; ++i) {
+        want.push_back(std::exp(at(i)) / total);
+        centred.push_back((at(i) - sum_of_all / static_cast<double>(length)) * least);
+      }
+    }
+    const Tensor t = tensor(x, {3, length});
+    expect_near(softmax(t), want, 1e-6);
+    expect_near((t - mean(t, {1}, true)) * reduce_min(t, {1}, true), centred, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <set>
 
 #include "compile/serial.hpp"
@@ -146,11 +147,15 @@ class RowWriter {
   // once.
   static constexpr int64_t most_held = 8;  // accesses of a lane
   uint32_t held_lanes() const {
-    const int64_t steps = plan_.length / width();
-    int64_t lanes = std::min<int64_t>(512, shop_.target.limits.max_lanes);
+    const int64_t steps = plan_.length / width(),
+                  most = std::min<int64_t>(512, shop_.target.limits.max_lanes);
+    int64_t lanes = most;
     while (lanes > 32 && steps % lanes != 0) lanes /= 2;
     // Fewer lanes with more elements each need fewer rounds between lanes.
     while (lanes > 128 && steps / lanes * 2 <= 4) lanes /= 2;
+    if (steps % lanes == 0 && steps / lanes <= most_held) return static_cast<uint32_t>(lanes);
+    // The last access of some lanes has no element.
+    for (lanes = 32; lanes < most && steps > lanes * most_held / 2;) lanes *= 2;
     return static_cast<uint32_t>(lanes);
   }
   bool holds() const {
@@ -159,10 +164,11 @@ class RowWriter {
       return false;
     if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
     const int64_t steps = plan_.length / width();
-    return steps % held_lanes() == 0 && steps / held_lanes() <= most_held;
+    return steps <= held_lanes() * most_held;
   }
 
   struct Held {
+    std::optional<Value> inside;  // none: all lanes have an element
     std::vector<Index> places;
     Value vector;
     std::vector<Value> lanes;
@@ -172,7 +178,12 @@ class RowWriter {
     lane_ = convert(k_.lane(), writer_.index_type());
     for (int64_t step = 0; step < steps; step += held_lanes()) {
       Held& held = held_.emplace_back();
-      held.places = places(lane_ + writer_.number(step));
+      Value own = lane_ + writer_.number(step);
+      if (step + held_lanes() > steps) {
+        held.inside = own < own.like(steps);
+        own = min(own, own.like(steps - 1));
+      }
+      held.places = places(own);
       held.vector = writer_.vector();
       for (const Index& at : held.places)
         if (at.has_linear()) held.lanes.push_back(at.linear());
@@ -200,7 +211,7 @@ class RowWriter {
     std::vector<Value> sums;
     for (const Held& held : held_) {
       use(held);
-      for (const Index& at : held.places) add_contributions(level, reductions, at, sums);
+      for (const Index& at : held.places) add_contributions(level, reductions, at, sums, held.inside);
       writer_.clear_vector();
     }
     for (size_t i = 0; i < sums.size(); ++i) sums[i] = over_lanes(reductions[i], sums[i]);
@@ -208,10 +219,13 @@ class RowWriter {
   }
 
   void add_contributions(const std::vector<const Node*>& level, const std::vector<Reduction>& reductions,
-                         const Index& at, std::vector<Value>& sums) {
+                         const Index& at, std::vector<Value>& sums,
+                         const std::optional<Value>& inside = std::nullopt) {
     size_t next = 0;
     for (const Node* node : level)
-      for (const Value part : contributions(*node, writer_.read(graph::node_of(node->operands[0]), at))) {
+      for (Value part : contributions(*node, writer_.read(graph::node_of(node->operands[0]), at))) {
+        const uint64_t nothing = kernel::identity_of(reductions[next], part.type());
+        if (inside) part = select(*inside, part, k_.constant_bits(part.type(), nothing));
         if (sums.size() <= next)
           sums.push_back(part);
         else
@@ -283,9 +297,16 @@ class RowWriter {
     };
     if (!held_.empty()) {
       for (const Held& held : held_) {
-        use(held);
-        body(held.places);
-        writer_.clear_vector();
+        const auto own = [&] {
+          const Writer::Scope scope(writer_);
+          use(held);
+          body(held.places);
+          writer_.clear_vector();
+        };
+        if (held.inside)
+          k_.if_(*held.inside, own);
+        else
+          own();
       }
       return;
     }
