@@ -296,7 +296,7 @@ TEST_P(Reductions, Batches) {
 
 // A GPU's lanes hold the elements of rows that are gone through twice; some hold one less.
 TEST_P(Reductions, RowsOfAnyLengthAreHeld) {
-  for (const int64_t length : {31, 33, 63, 65, 127, 130, 257, 300, 1021, 2052}) {
+  for (const int64_t length : {1, 2, 3, 7, 10, 12, 16, 17, 31, 33, 63, 65, 127, 130, 257, 300, 1021, 2052}) {
     const std::vector<float> x = numbers(3 * length);
     std::vector<double> want, centred;
     for (int64_t row = 0; row < 3; ++row) {

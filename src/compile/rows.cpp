@@ -128,25 +128,33 @@ class RowWriter {
         std::clamp<uint64_t>(wanted, 32, std::min(512u, shop_.target.limits.max_lanes)));
   }
 
-  // Elements of one access: 16 bytes where a row's elements lie together.
+  // A short row that a lane of a GPU has for itself, in a kernel of its own.
+  bool is_short() const { return shop_.target.gpu && !by_team_ && may_hold_ && plan_.length <= most_short; }
+
+  // Elements of one access: 16 bytes where a row's elements lie together, or half of that.
   int width() const {
-    if (!may_widen_ || !shop_.target.gpu || !by_team_ || !plan_.consecutive) return 1;
-    uint32_t widest = 1;
+    if (!may_widen_ || !shop_.target.gpu || !(by_team_ || is_short()) || !plan_.consecutive) return 1;
+    uint32_t widest = 1, narrowest = 16;
     bool has_pairs = false;
     const auto look = [&](const Node& node, Reading) {
       widest = std::max(widest, size_of(node.type));
+      narrowest = std::min(narrowest, size_of(node.type));
       has_pairs = has_pairs || is_complex(node.type);
     };
     for_each_read(group_, shop_.partition, look);
     for_each_inside(group_, shop_.partition, look);
     const int width = widest == 8 ? 2 : 4;
-    return has_pairs || plan_.length % width != 0 ? 1 : width;
+    if (has_pairs) return 1;
+    if (plan_.length % width == 0) return width;
+    return plan_.length % 2 == 0 && narrowest >= 4 ? 2 : 1;
   }
 
   // Where a row is gone through more than once, its lanes keep their elements: each is read and computed
   // once.
-  static constexpr int64_t most_held = 8;  // accesses of a lane
+  static constexpr int64_t most_held = 8;    // accesses of a lane
+  static constexpr int64_t most_short = 16;  // elements of a row that one lane has
   uint32_t held_lanes() const {
+    if (is_short()) return 1;
     const int64_t steps = plan_.length / width(),
                   most = std::min<int64_t>(512, shop_.target.limits.max_lanes);
     int64_t lanes = most;
@@ -160,9 +168,10 @@ class RowWriter {
   }
   bool holds() const {
     const Limits& limits = shop_.target.limits;
+    if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
+    if (is_short()) return true;
     if (!may_hold_ || !by_team_ || !shop_.target.gpu || !limits.lanes_by_hand || !limits.subgroup_arithmetic)
       return false;
-    if (plan_.levels.size() + !plan_.whole_roots.empty() < 2) return false;
     const int64_t steps = plan_.length / width();
     return steps <= held_lanes() * most_held;
   }
@@ -175,7 +184,7 @@ class RowWriter {
   };
   void hold_places() {
     const int64_t steps = plan_.length / width();
-    lane_ = convert(k_.lane(), writer_.index_type());
+    lane_ = is_short() ? writer_.number(0) : convert(k_.lane(), writer_.index_type());
     for (int64_t step = 0; step < steps; step += held_lanes()) {
       Held& held = held_.emplace_back();
       Value own = lane_ + writer_.number(step);
@@ -214,7 +223,7 @@ class RowWriter {
       for (const Index& at : held.places) add_contributions(level, reductions, at, sums, held.inside);
       writer_.clear_vector();
     }
-    for (size_t i = 0; i < sums.size(); ++i) sums[i] = over_lanes(reductions[i], sums[i]);
+    for (size_t i = 0; i < sums.size() && by_team_; ++i) sums[i] = over_lanes(reductions[i], sums[i]);
     return sums;
   }
 
@@ -327,7 +336,7 @@ class RowWriter {
       for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
     };
     if (values.empty()) return;
-    if (!held_.empty())
+    if (!held_.empty() && by_team_)
       k_.if_(lane_ == lane_.like(0), store);
     else if (by_team_)
       k_.once(store);
