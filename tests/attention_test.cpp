@@ -97,6 +97,7 @@ TEST_P(AttentionOn, EveryTiling) {
                                         AttentionTiling{32, 32, 8, 8, 16, 16, false, true, false},
                                         AttentionTiling{64, 64, 8, 16, 8, 64, true, true, false},
                                         AttentionTiling{64, 64, 8, 8, 16, 64, true, true, false},
+                                        AttentionTiling{128, 64, 8, 8, 8, 64, true, true, false},
                                         AttentionTiling{32, 64, 4, 16, 8, 16, false, true, false}}) {
     const uint32_t lanes = tiling.block / tiling.rows * tiling.across;
     const bool may_shuffle = limits.subgroup_shuffle &&
