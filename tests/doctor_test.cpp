@@ -163,7 +163,7 @@ TEST(DoctorHereTest, without_a_program_the_probes_run_in_this_process) {
   const doctor::Report report = doctor::examine(*device, "");
   ASSERT_EQ(report.findings.size(), 14u);
   EXPECT_EQ(report.findings[0].verdict, doctor::Verdict::good) << report.findings[0].note;
-  EXPECT_EQ(report.findings[11].verdict, doctor::Verdict::skipped);
+  EXPECT_EQ(report.findings[12].verdict, doctor::Verdict::skipped);
 }
 
 // A stand-in for the command whose probes die: the doctor lives on and says which.

@@ -78,7 +78,7 @@ TEST_P(PrecisionWatch, GoesOnInDoublePrecision) {
   const Draws whole = sample(far_model(100000), options);
   const fs::path path = fs::temp_directory_path() / ("adit-watch-" + std::to_string(::getpid()));
   options.checkpoint = path.string();
-  EXPECT_FALSE(sample(far_model(100000), stopping(options, 130), {}).finished);
+  EXPECT_FALSE(sample(far_model(100000), stopping(options, 130), Forced{.budget = 20}).finished);
   options.resume = true;
   const Draws rest = sample(far_model(100000), options, {});
   EXPECT_EQ(rest.precision, "f64");

@@ -36,7 +36,7 @@ double device_microseconds(const Demand& demand, const Speeds& speeds) {
   return (device_round + static_cast<double>(demand.serial) * device_serial_step) * speeds.launch +
          chains * rest * device_element_bytes / device_bytes * speeds.memory +
          std::max(products * 4 / device_read_bytes * speeds.memory,
-                  chains * products * 2 / device_operations * speeds.step);
+                  chains * products * 2 / device_operations * speeds.step * speeds.narrow);
 }
 
 double gpu_lane_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {

@@ -9,9 +9,10 @@ namespace adit::sampling {
 // device's costs are those, as much longer as its own probe was (speeds.hpp).
 struct Measured {
   double step_ns, launch_us, memory_gbs;
+  uint32_t processors;
 };
-inline constexpr Measured measured_gpu{40, 2.5, 3600};  // an H200
-inline constexpr Measured measured_cpu{45, 0.1, 9};     // two cores of a Xeon with AVX-512, beside other work
+inline constexpr Measured measured_gpu{40, 2.5, 3600, 528};  // an H200
+inline constexpr Measured measured_cpu{45, 0.1, 9, 2};  // two cores of a Xeon with AVX-512, beside other work
 
 // --- A lane or a team for a chain
 // Elements of a gradient up to which it counts less than the tree around it. A guess, not measured.
