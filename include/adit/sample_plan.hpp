@@ -7,7 +7,8 @@
 // - of a Stan program: which loops run all rounds together, which stay loops and what they carry, and which
 //   are written out and why;
 // - the terms of the log density, those of a Stan program by line;
-// - device, precision and layout, as `Draws` name them after a run;
+// - device, precision and layout, as `Draws` name them after a run, and what others would take: a long run
+//   times those that are close, and the next one takes the fastest;
 // - the passes of a gradient: how often each goes round, and what it sums, stores or solves. A small tensor
 //   is computed where it is read and has no line;
 // - memory, the kernel, and the data that are bound to it.
@@ -41,6 +42,12 @@ struct SamplePlan {
   std::vector<Term> terms;
 
   std::string device, device_name, precision, layout;
+  struct Way {
+    std::string name;         // of a layout, or the beginning of one: the sampler decides the rest
+    double microseconds = 0;  // of a leapfrog of all chains, roughly
+  };
+  std::vector<Way> ways;  // that the chains could lie in, the best first; none where the caller asked for one
+  bool was_timed = false;  // the layout is the one that an earlier run found to be the fastest
   int64_t chains = 0;
   uint64_t teams = 0;   // of a dispatch of all chains
   std::string density;  // what computes it

@@ -57,6 +57,9 @@ void print_as_json(const SamplePlan& plan) {
   document["device"] = {{"id", plan.device}, {"name", plan.device_name}};
   document["precision"] = plan.precision;
   document["layout"] = plan.layout;
+  document["timed"] = plan.was_timed;
+  document["estimates_us"] = Json::object();
+  for (const SamplePlan::Way& way : plan.ways) document["estimates_us"][way.name] = way.microseconds;
   document["chains"] = plan.chains;
   document["teams"] = plan.teams;
   document["density"] = {{"computed", plan.density},

@@ -6,6 +6,7 @@
 
 #include "density/bind.hpp"
 #include "density/trips.hpp"
+#include "sample/candidates.hpp"
 #include "sample/layout_text.hpp"
 #include "sample/options.hpp"
 #include "sample/rows_density.hpp"
@@ -58,6 +59,19 @@ void describe_data(const Density& density, const Segments& segments, bool outsid
                     static_cast<uint64_t>(plan.places) * size_of(DType::i32);
 }
 
+std::string name_of(const Choice& choice) {
+  if (choice.outside) return choice.spreads ? "device, by rows" : "device";
+  if (choice.by_team) return "team";
+  return choice.lanes > 1 ? fmt::format("lane:{}", choice.lanes) : "lane";
+}
+
+// What the sampler knows where the caller leaves the layout open.
+void describe_ways(const stats::ModelState& model, const SampleOptions& options, const Device& device,
+                   SamplePlan& plan) {
+  for (const Candidate& each : candidates(model, type_of(model, options, device), options.chains, device))
+    plan.ways.push_back({name_of(each.choice), each.microseconds});
+}
+
 // As Run::open_outside decides it.
 void describe_outside(const Density& density, const Choice& choice, const Forced& forced,
                       const Device& device, SamplePlan& plan) {
@@ -80,8 +94,12 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   LayoutWish wish = layout_wish(options.layout);
   const std::shared_ptr<Device> device = Device::open(options.device);
   check_layout(wish, options.layout, *device);
-  if (wish.placement == Placement::automatic && options.placement == Placement::automatic)
+  SamplePlan plan;
+  if (wish.placement == Placement::automatic && options.placement == Placement::automatic) {
+    describe_ways(model, options, *device, plan);
     wish = layout_wish(kept_layout(model, options, 1, *device));
+    plan.was_timed = wish.placement != Placement::automatic;
+  }
   if (wish.placement != Placement::automatic) options.placement = wish.placement;
   const Choice choice = choose(model, options, options.chains, *device);
   const Density density = make_density(model, choice.type);
@@ -90,7 +108,6 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   const NutsKernel kernel = make_nuts_kernel(density, schedule, options.metric, options.max_depth, shape);
   check_trips(kernel.loop_trips, *device);
 
-  SamplePlan plan;
   describe_model(model, plan);
   plan.device = device->info().id;
   plan.device_name = device->info().name;

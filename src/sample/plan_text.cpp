@@ -64,6 +64,15 @@ std::string terms_text(const SamplePlan& plan) {
   return text;
 }
 
+std::string ways_text(const SamplePlan& plan) {
+  std::string text;
+  for (const SamplePlan::Way& way : plan.ways)
+    text += fmt::format("{}{} {:.3g} us", text.empty() ? "" : ", ", way.name, way.microseconds);
+  if (text.empty()) return "";
+  return fmt::format("  a leapfrog of all chains, by estimate: {}{}\n", text,
+                     plan.was_timed ? "; an earlier run timed those that are close" : "");
+}
+
 }  // namespace
 
 std::string to_text(const SamplePlan& plan) {
@@ -72,6 +81,7 @@ std::string to_text(const SamplePlan& plan) {
       fmt::format("\nRuns on {} ({})\n  {}, {} chains, layout {}, {} teams\n  the density is computed {}\n",
                   plan.device, plan.device_name, plan.precision, counted(plan.chains), plan.layout,
                   counted(static_cast<int64_t>(plan.teams)), plan.density);
+  text += ways_text(plan);
   if (plan.passes > 0 || plan.work > 0)
     text += fmt::format(
         "\nA gradient takes {} passes over long axes, and computes {} elements{}\n{}", plan.passes,
