@@ -22,13 +22,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* folder = "layouts";  // of the cache
-constexpr size_t most_timed = 3;
+constexpr size_t most_timed = 4;
 // Estimates that differ by more than this are believed: they are off by up to a factor of two or so
 // (bench/layouts_bench).
 constexpr double close = 3;
 // Seconds: of a run below which trials are not worth it, of a trial, and from the beginning until which
 // another kernel is waited for. A first draw with empty caches comes within 1.5.
 constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
+// The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
+constexpr double latest_engine = 0.5;
 constexpr int turns = 3;                       // that a trial goes by
 constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
 constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
@@ -74,6 +76,14 @@ std::future<void> compile_ahead(kernel::Program program, std::shared_ptr<Device>
   return result;
 }
 
+Clock::time_point after(Clock::time_point begin, double seconds) {
+  return begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+uint32_t rounds_of_a_dispatch(const Candidate& candidate) {
+  return static_cast<uint32_t>(std::clamp(trial_seconds / turns * 1e6 / candidate.microseconds, 16.0, 256.0));
+}
+
 class Settling {
  public:
   Settling(const stats::ModelState& model, const SampleOptions& options, const std::vector<DataSet>& sets,
@@ -82,8 +92,8 @@ class Settling {
         options_(options),
         sets_(sets),
         device_(device),
-        deadline_(begin +
-                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(longest_wait))),
+        deadline_(after(begin, longest_wait)),
+        latest_engine_(after(begin, latest_engine)),
         chains_(options.chains * std::ssize(sets)) {}
 
   // All of them in turns, so that a device which is still waking up does so for each.
@@ -95,7 +105,7 @@ class Settling {
       for (Contender& each : contenders) go_on(each);
     const Contender* best = &contenders[0];
     for (const Contender& each : contenders) {
-      log_debug("[sample] layout {}: {:.4g} leapfrogs a second", each.layout, each.pace);
+      if (each.run) log_debug("[sample] layout {}: {:.4g} leapfrogs a second", each.layout, each.pace);
       if (each.pace > best->pace) best = &each;
     }
     return best->layout;
@@ -107,22 +117,26 @@ class Settling {
     std::vector<Contender> all;
     const Density density = make_density(model_, close_ones[0].choice.type);
     for (const Candidate& each : close_ones) {
-      const uint32_t lanes = add(density, each.choice, 0, all);
+      const uint32_t lanes = add(density, each, 0, all);
       const bool is_team = each.choice.by_team && !each.choice.outside && !each.choice.on_cpu;
       if (!is_team || &each != &close_ones[0]) continue;
       for (const uint32_t other : {lanes * 2, lanes / 2})
         if (other >= 32 && other <= std::min(256u, device_->limits().max_lanes))
-          add(density, each.choice, other, all);
+          add(density, each, other, all);
     }
     return all;
   }
 
   // The lanes of it.
-  uint32_t add(const Density& density, const Choice& choice, uint32_t lanes, std::vector<Contender>& all) {
+  uint32_t add(const Density& density, const Candidate& candidate, uint32_t lanes,
+               std::vector<Contender>& all) {
+    const Choice& choice = candidate.choice;
+    if (choice.outside && choice.on_cpu && !all.empty()) return 0;  // a CPU's never was the fastest
     // No more at once than there are threads to compile them.
     if (all.size() >= std::clamp<size_t>(thread_count(), 2, most_timed)) return 0;
     Forced forced;
     forced.lanes = lanes;
+    forced.budget = rounds_of_a_dispatch(candidate);
     auto [schedule, shape] =
         plan_kernel(density, options_, chains_, std::ssize(sets_), choice, *device_, forced);
     Contender& added = all.emplace_back(Contender{choice, forced, {}, nullptr, {}});
@@ -133,7 +147,7 @@ class Settling {
   }
 
   bool is_ready(const Contender& each) const {
-    if (!each.compiled.valid()) return Clock::now() < deadline_;
+    if (!each.compiled.valid()) return Clock::now() < latest_engine_;
     return each.compiled.wait_until(deadline_) == std::future_status::ready;
   }
 
@@ -151,7 +165,7 @@ class Settling {
   }
 
   void go_on(Contender& each) {
-    if (!each.run) return;
+    if (!each.run || (each.pace > 0 && Clock::now() > deadline_)) return;
     const int64_t last = options_.warmup + options_.draws * options_.thin;
     const int64_t limit = std::min(last, each.run->saved_from() + each.run->ring() * options_.thin);
     each.pace = std::max(each.pace, pace_of(*each.run, limit, trial_seconds / turns, wall_seconds));
@@ -161,7 +175,7 @@ class Settling {
   const SampleOptions& options_;
   const std::vector<DataSet>& sets_;
   std::shared_ptr<Device> device_;
-  Clock::time_point deadline_;
+  Clock::time_point deadline_, latest_engine_;
   int64_t chains_;
 };
 
