@@ -32,6 +32,7 @@ constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
 // The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
 constexpr double latest_engine = 0.5;
 constexpr int turns = 3;                       // that a trial goes by
+constexpr double clearly = 1.03;               // faster than the one before: else the estimate stands
 constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
 constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
 
@@ -106,7 +107,7 @@ class Settling {
     const Contender* best = &contenders[0];
     for (const Contender& each : contenders) {
       if (each.run) log_debug("[sample] layout {}: {:.4g} leapfrogs a second", each.layout, each.pace);
-      if (each.pace > best->pace) best = &each;
+      if (each.pace > clearly * best->pace) best = &each;
     }
     return best->layout;
   }

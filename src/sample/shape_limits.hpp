@@ -69,10 +69,10 @@ inline constexpr double rows_round = 18;
 // crossed, ordered_probit, ar2, garch, hmm, mixture, zero_inflated. An element took 0.5 to 18 ns there.
 inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 20;
 inline constexpr double vector_share = 0.75, host_share = 2;
-// A round of a full vector takes so much longer than one of a chain alone: vectors then begin at three chains
-// a thread, where they were measured to pay on two cores of a Neoverse V1 (bench/RESULTS.md). One that is not
-// full takes at least this part of it.
-inline constexpr double vector_round = 2.2, narrow_vector = 0.6;
+// A round of a full vector takes so much longer than one of a chain alone, and one that is not full at least
+// this part of it. There 8 lanes took 1.1 to 2.4 times as long as one, 4 of them 0.9 to 1.3 and 2 about as
+// long; on a Neoverse V1 a full vector took 2.2 times as long (bench/RESULTS.md).
+inline constexpr double vector_round = 2, narrow_vector = 0.55;
 // A lane's arrays lie on the stack of its thread, which has a few MiB. A guess, not measured.
 inline constexpr int64_t most_array_bytes = 512 * 1024;
 
