@@ -81,7 +81,7 @@ double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, c
 double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits,
                             const Speeds& speeds) {
   const double elements = shared_elements(demand, width) / (vector_share * width) +
-                          static_cast<double>(demand.serial) + tree_elements(demand) +
+                          static_cast<double>(demand.serial) + team_tree * tree_elements(demand) +
                           loop_elements * static_cast<double>(demand.passes.size());
   return turns_of(demand.chains, limits) * elements * cpu_element * speeds.step;
 }

@@ -67,8 +67,9 @@ inline constexpr double rows_round = 18;
 // takes which a team begins. The part of their width by which a team's vectors are faster than a lane, and
 // how much faster the engine is. From layouts_bench on a Xeon with AVX-512, one thread, f64, 64 chains:
 // crossed, ordered_probit, ar2, garch, hmm, mixture, zero_inflated. An element took 0.5 to 18 ns there.
-inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 20;
+inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 40;
 inline constexpr double vector_share = 0.75, host_share = 2;
+inline constexpr double team_tree = 1.3;  // a team's tree beside a lane's: eight schools, random 1
 // A round of a full vector takes so much longer than one of a chain alone, and one that is not full at least
 // this part of it. There 8 lanes took 1.1 to 2.4 times as long as one, 4 of them 0.9 to 1.3 and 2 about as
 // long; on a Neoverse V1 a full vector took 2.2 times as long (bench/RESULTS.md).
