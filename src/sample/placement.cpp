@@ -65,7 +65,7 @@ double shared_elements(const Demand& demand, uint32_t width) {
     found += std::ceil(count / width) * width * each.cost;
   }
   const auto shared = static_cast<double>(demand.work - demand.serial);
-  return all > 0 ? shared * found / all : shared;
+  return all > 0 ? shared * found / all : shared * width;  // without a loop every lane does all of it
 }
 
 }  // namespace
