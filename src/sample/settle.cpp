@@ -31,7 +31,7 @@ constexpr double close = 3;
 constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
 // The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
 constexpr double latest_engine = 0.5;
-constexpr int turns = 3;                       // that a trial goes by
+constexpr int turns = 2;                       // that a trial goes by
 constexpr double clearly = 1.03;               // faster than the one before: else the estimate stands
 constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
 constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
@@ -82,7 +82,7 @@ Clock::time_point after(Clock::time_point begin, double seconds) {
 }
 
 uint32_t rounds_of_a_dispatch(const Candidate& candidate) {
-  return static_cast<uint32_t>(std::clamp(trial_seconds / turns * 1e6 / candidate.microseconds, 16.0, 256.0));
+  return static_cast<uint32_t>(std::clamp(trial_seconds / turns * 1e6 / candidate.microseconds, 32.0, 256.0));
 }
 
 class Settling {
