@@ -65,19 +65,21 @@ Evaluator::Storage Evaluator::storage_of(Stored& variable, const Spots& spots) {
   row = levels_.lifted(row, level);
   const std::vector<int64_t> round = levels_.ancestors(level, window.level);
   const std::vector<bool> holds = running(level);
+  const Spots rest(spots.begin() + window.prefix, spots.end());
   std::optional<double> lag;
   for (size_t i = 0; i < round.size(); ++i) {
     if (!holds[i]) continue;
     const double own =
         (window.written[static_cast<size_t>(round[i])] - row.known->numbers[i]) / window.stride;
-    if (lag && own != *lag) throw NotTogether{"a recurrence that looks back by different steps"};
+    if (lag && own != *lag && window.extent == 0)
+      throw NotTogether{"a recurrence that looks back by different steps"};
+    if (window.extent > 0 && own != 0) return history_storage(window, row, rest);
     lag = own;
   }
   const double back = lag.value_or(0);
   if (back < 0 || back >= static_cast<double>(window.rows.size()))
     throw NotTogether{"a recurrence that reads what it has not written yet"};
-  return {&window.rows[static_cast<size_t>(back)], window.level,
-          Spots(spots.begin() + window.prefix, spots.end()), back > 0};
+  return {&window.rows[static_cast<size_t>(back)], window.level, rest, back > 0};
 }
 
 std::optional<Touch> Evaluator::touch_of(const Storage& storage, int level) {

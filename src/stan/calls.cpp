@@ -55,7 +55,7 @@ Value Evaluator::call_function(const Function& function, std::vector<Value> argu
   const FunctionWithoutJumps& other = without_jumps_.functions.at(&function);
   const bool plain = is_data_only && levels_.top() == 0 && masks_.empty() && !draws_numbers(*function.body);
   const bool as_it_stands = plain || !other.body;
-  Frame frame(static_cast<size_t>(other.slots));
+  Frame frame(static_cast<size_t>(other.slots + scratch_slots));
   for (size_t i = 0; i < arguments.size(); ++i) {
     Stored& variable = frame[static_cast<size_t>(function.arguments[i].slot)];
     variable.value = promoted(arguments[i], function.arguments[i].type);
@@ -241,10 +241,16 @@ void Evaluator::lift_smallest(std::vector<Value>& values) {
 
 void Evaluator::tilde(const Statement& s) {
   if (!has_density) return;
-  std::vector<Value> arguments{evaluate(*s.value)};
-  for (const auto& argument : s.arguments) {
-    arguments.push_back(evaluate(*argument));
-    if (witnesses_) witness(*argument, arguments.back());
+  std::vector<Value> arguments;
+  try {
+    arguments.push_back(evaluate(*s.value));
+    for (const auto& argument : s.arguments) {
+      arguments.push_back(evaluate(*argument));
+      if (witnesses_) witness(*argument, arguments.back());
+    }
+  } catch (const Differs&) {
+    if (tilde_by_elements(s)) return;
+    throw;
   }
   const std::vector<Witness> used = told_witnesses();
   if (observe(s, arguments)) {

@@ -59,6 +59,12 @@ struct Window {
   std::vector<double> written;  // the row of each lane of that level
   double stride = 1;            // from the row of a step to the next one's
   std::vector<Value> rows;
+  // Where steps look back to any row: all rows that they touch, those of each lane around behind each other.
+  Value history{};
+  std::vector<double> first{};  // of each lane around: the row that is its first one there
+  int64_t extent = 0;           // rows of a lane
+  double apart = 1;             // from one of them to the next one
+  Value position{};             // of this step's row
 };
 
 struct Stored {
@@ -146,6 +152,16 @@ class Evaluator {
   Value call(const Expression& expression);
   std::vector<Value> arguments_of(const Expression& expression);
   Value chosen(const Value& condition, const Value& yes, const Value& no);
+
+  // part_sums.cpp
+  ExpressionPtr cut_as_index(const Expression& e);
+  ExpressionPtr length_of(const Expression& list);
+  ExpressionPtr element_of(const Expression& list, const Expression& at);
+  std::optional<Value> sum_by_elements(const Expression& e);
+  bool tilde_by_elements(const Statement& tilde);
+  ExpressionPtr common_length(std::span<const Expression* const> lists);
+  void run_by_elements(ExpressionPtr length, int slot, StatementPtr body);
+  Value sum_of_parts(const Expression& e, const std::function<Value()>& of_one_size);  // expressions.cpp
 
   // operators.cpp
   Value operate(Operator op, const Value& a, const Value& b, const Place& place);
@@ -330,6 +346,13 @@ class Evaluator {
   void by_steps(const Rounds& rounds, const std::map<int, Tracked>& carries);
   bool find_window(const Tracked& tracked, Carried& carried) const;
   bool window_of(const Tracked& tracked, int prefix, Carried& carried) const;
+  bool written_rows(const Tracked& tracked, int64_t row_size, Carried& carried) const;
+  // history.cpp
+  bool history_of(const Tracked& tracked, int prefix, Carried& carried) const;
+  Tensor first_history(const Value& value, const Carried& carried, const Place& place);
+  void begin_history(Window& window, const Carried& carried, const Tensor& carry);
+  Value history_with_row(const Window& window);
+  Storage history_storage(Window& window, const Value& row, const Spots& rest);
   bool complete_rows(Carried& carried) const;
   bool rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const;
   Value row_at(const Value& value, int prefix, const Value& number, const Place& place);
@@ -379,6 +402,10 @@ class Evaluator {
   Frame own_;
   Frame* frame_ = &own_;
   int depth_ = 0;  // of calls
+  // The last places of a frame, for what loops of the evaluator's own add up.
+  static constexpr int scratch_slots = 8;
+  int scratch_ = 0;
+  std::vector<StatementPtr> sums_;  // those loops: notes point at them
   Value returned_;
   // Loops that could not be run together, by statement and level: they are not tried again.
   std::map<std::pair<const Statement*, int>, std::string> given_up_;

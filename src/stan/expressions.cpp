@@ -6,6 +6,15 @@
 
 namespace adit::stan {
 
+namespace {
+
+bool is_inner_product(const Expression& e) {
+  return e.op == Operator::multiply && e.parts[0]->type.is(Base::row_vector) &&
+         e.parts[1]->type.is(Base::vector);
+}
+
+}  // namespace
+
 void Evaluator::fail(const Place& place, const std::string& text) const { throw RunError{place, text}; }
 
 Value Evaluator::value_of(const Expression& expression) { return evaluate(expression); }
@@ -18,7 +27,9 @@ Value Evaluator::evaluate(const Expression& e) {
     case Kind::imaginary: fail(e.place, "complex numbers are not supported");
     case Kind::variable: return variable(e);
     case Kind::call: return call(e);
-    case Kind::binary: return binary(e);
+    case Kind::binary:
+      if (levels_.top() > 0 && is_inner_product(e)) return sum_of_parts(e, [&] { return binary(e); });
+      return binary(e);
     case Kind::prefix: return prefix(e);
     case Kind::postfix: return transposed(evaluate(*e.parts[0]));
     case Kind::ternary: return ternary(e);
@@ -52,7 +63,7 @@ Value Evaluator::evaluate(const Expression& e) {
 Value Evaluator::binary(const Expression& expression) {
   std::vector<const Expression*> spine;
   const Expression* left = &expression;
-  while (left->kind == Expression::Kind::binary) {
+  while (left->kind == Expression::Kind::binary && (left == &expression || !is_inner_product(*left))) {
     spine.push_back(left);
     left = left->parts[0].get();
   }
@@ -194,8 +205,29 @@ Value Evaluator::call(const Expression& e) {
   if (!e.parts.empty() && e.parts[0]->function && e.parts[0]->slot < 0 &&
       e.parts[0]->kind == Expression::Kind::variable)
     return call_with_function(e);
-  std::vector<Value> arguments = arguments_of(e);
-  return call_builtin(e.name, arguments, e.type, e.place);
+  if (levels_.top() > 0)
+    if (const ExpressionPtr index = cut_as_index(e)) return read(*index);
+  const auto value = [&] {
+    std::vector<Value> arguments = arguments_of(e);
+    return call_builtin(e.name, arguments, e.type, e.place);
+  };
+  const bool adds_up = e.name == "dot_product" || e.name == "dot_self" || e.name == "sum" ||
+                       e.name.ends_with("_lpdf") || e.name.ends_with("_lpmf") || e.name.ends_with("_lupdf") ||
+                       e.name.ends_with("_lupmf");
+  return adds_up && levels_.top() > 0 ? sum_of_parts(e, value) : value();
+}
+
+// A sum over lists, which may have different sizes in different rounds.
+Value Evaluator::sum_of_parts(const Expression& e, const std::function<Value()>& of_one_size) {
+  constexpr size_t few_sizes = 8;  // rounds of one size go together then
+  try {
+    return of_one_size();
+  } catch (const Differs& size) {
+    const std::set<double> sizes(size.numbers.begin(), size.numbers.end());
+    if (sizes.size() <= few_sizes && levels_.innermost_scan(levels_.top()) == 0) throw;
+    if (std::optional<Value> total = sum_by_elements(e)) return *total;
+    throw;
+  }
 }
 
 }  // namespace adit::stan

@@ -7,16 +7,12 @@
 
 namespace adit::stan {
 
-namespace {
-
 const UnivariateDensity* univariate_named(const std::string& name) {
   const auto rows = univariate_densities();
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&](const UnivariateDensity& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
-
-}  // namespace
 
 // The variable whose elements are all on the left side, each once and in order: y, or y[n] in a loop of all n
 // that is run together. None: another statement.

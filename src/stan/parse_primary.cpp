@@ -22,12 +22,12 @@ bool is_too_large(std::string_view digits) {
   const std::string_view mantissa = digits.substr(0, exponent_at);
   const size_t first = mantissa.find_first_not_of("0.");
   if (first == std::string_view::npos) return false;
-  const auto point = static_cast<double>(std::min(mantissa.find('.'), mantissa.size()));
+  const auto decimal_point = static_cast<double>(std::min(mantissa.find('.'), mantissa.size()));
   double exponent = 0;
   for (const char byte : digits.substr(exponent_at))
     if (byte >= '0' && byte <= '9') exponent = std::min(exponent * 10 + (byte - '0'), 1e15);
   if (digits.substr(exponent_at).find('-') != std::string_view::npos) exponent = -exponent;
-  return point - static_cast<double>(first) + exponent > 0;
+  return decimal_point - static_cast<double>(first) + exponent > 0;
 }
 
 // Infinity where it is too large.

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "graph/node.hpp"
-#include "stan/evaluator.hpp"
+#include "stan/carried.hpp"
 #include "stan/snapshot.hpp"
 
 namespace adit::stan {
@@ -20,20 +20,12 @@ double row_count_of(const Value& value, int prefix) {
   return rows;
 }
 
-}  // namespace
+int64_t row_size_of(const Value& value, int prefix) {
+  const auto rows = static_cast<int64_t>(row_count_of(value, prefix));
+  return rows == 0 ? 0 : value.size() / rows;
+}
 
-// A variable that goes from step to step: as a whole, or as rows, of which a step writes one.
-struct Evaluator::Carried {
-  int slot = -1;
-  bool by_rows = false;
-  int lags = 0;    // rows that are looked back to
-  int prefix = 1;  // indices that name a row
-  double stride = 1;
-  std::vector<double> written{};  // the row of each lane of the recurrence's level
-  std::vector<bool> writes{};     // whether it does write it
-  std::vector<Touch> reads{};
-  size_t tensors() const { return by_rows ? static_cast<size_t>(lags) : 1; }
-};
+}  // namespace
 
 // The row of each lane of a touch, where rows are `row_size` elements; -1 where it has none. False: more than
 // one.
@@ -81,14 +73,8 @@ bool Evaluator::complete_rows(Carried& carried) const {
   return true;
 }
 
-// Whether each step writes one row, as far from the one before as that from its own, and reads rows at fixed
-// distances from it. Rows are what the first `prefix` indices leave.
-bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) const {
-  const Stored& variable = (*frame_)[static_cast<size_t>(carried.slot)];
-  int64_t row_count = 1;
-  for (int axis = 0; axis < prefix; ++axis) row_count *= variable.value.shape[axis];
-  if (row_count == 0) return false;
-  const int64_t row_size = variable.value.size() / row_count;
+// Whether each step writes one row, as far from the one before as that from its own.
+bool Evaluator::written_rows(const Tracked& tracked, int64_t row_size, Carried& carried) const {
   std::vector<double> rows;
   for (const Touch& touch : tracked.writes) {
     if (!rows_of(touch, row_size, rows)) return false;
@@ -98,7 +84,15 @@ bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) 
       if (rows[i] >= 0 && rows[i] != carried.written[i]) return false;
     }
   }
-  if (carried.written.empty() || !complete_rows(carried)) return false;
+  return !carried.written.empty() && complete_rows(carried);
+}
+
+// Whether each step writes one row, as far from the one before as that from its own, and reads rows at fixed
+// distances from it. Rows are what the first `prefix` indices leave.
+bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) const {
+  const int64_t row_size = row_size_of((*frame_)[static_cast<size_t>(carried.slot)].value, prefix);
+  if (!written_rows(tracked, row_size, carried)) return false;
+  std::vector<double> rows;
   for (const Touch& touch : tracked.reads) {
     if (!rows_of(touch, row_size, rows)) return false;
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -120,12 +114,13 @@ bool Evaluator::find_window(const Tracked& tracked, Carried& carried) const {
       (tracked.carries && !tracked.by_row))
     return false;
   if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple) return false;
-  for (int prefix = value.shape.size(); prefix > 0; --prefix) {
-    Carried found{.slot = carried.slot};
-    if (!window_of(tracked, prefix, found)) continue;
-    carried = found;
-    return true;
-  }
+  for (const auto& find : {&Evaluator::window_of, &Evaluator::history_of})
+    for (int prefix = value.shape.size(); prefix > 0; --prefix) {
+      Carried found{.slot = carried.slot};
+      if (!(this->*find)(tracked, prefix, found)) continue;
+      carried = found;
+      return true;
+    }
   return false;
 }
 
@@ -194,6 +189,7 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
         outer && !one.by_rows)
       outer->carries = outer->carries || !(outer->mode == Tracked::Mode::whole && outer->assigned);
     if (!one.by_rows) add(value);
+    if (one.has_history) initial.push_back(first_history(value, one, rounds.statement->place));
     const double row_count = one.by_rows ? row_count_of(value, one.prefix) : 1;
     for (int lag = 1; lag <= one.lags; ++lag) {
       // The row before the first one that is written, in each lane around.
@@ -215,9 +211,12 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
 std::string Evaluator::steps_text(const Rounds& rounds, const std::vector<Carried>& carried) {
   std::string names;
   for (const Carried& one : carried) {
-    if (one.by_rows && one.lags == 0) continue;  // it is written, and never read back
+    if (one.by_rows && !one.has_history && one.lags == 0) continue;  // it is written, and never read back
     names += (names.empty() ? "" : ", ") + name_of_written(*rounds.statement, one.slot);
-    if (one.by_rows) names += fmt::format(" ({} row{} back)", one.lags, one.lags > 1 ? "s" : "");
+    if (one.has_history)
+      names += fmt::format(" ({} rows)", one.extent);
+    else if (one.by_rows)
+      names += fmt::format(" ({} row{} back)", one.lags, one.lags > 1 ? "s" : "");
   }
   return fmt::format("a loop of {} steps{}{}", rounds.count, names.empty() ? "" : " that carries ", names);
 }
@@ -300,6 +299,7 @@ std::vector<Tensor> Evaluator::step(const Rounds& rounds, Together& loop, const 
     const Value number = known_value(scalar_type(Base::integer), {}, std::move(rows), level);
     const Value row = row_at(value, one.prefix, number, rounds.statement->place);
     window.rows.push_back(row);
+    if (one.has_history) begin_history(window, one, carry[t++]);
     for (int lag = 1; lag <= one.lags; ++lag)
       window.rows.push_back(traced_value(row.type, row.shape, carry[t++], level, level));
   }
@@ -316,6 +316,7 @@ std::vector<Tensor> Evaluator::step(const Rounds& rounds, Together& loop, const 
   for (const Carried& one : carried) {
     Stored& variable = (*frame_)[static_cast<size_t>(one.slot)];
     if (!one.by_rows) give(variable.value);
+    if (one.has_history) next.push_back(history_with_row(variable.window).tensor);
     for (int lag = 0; lag < one.lags; ++lag) give(variable.window.rows[static_cast<size_t>(lag)]);
   }
   collect_outputs(loop, carried);

@@ -16,7 +16,7 @@ constexpr int64_t most_rounds = 200'000;  // of loops with traced values that ar
 
 Evaluator::Evaluator(const Program& program)
     : program_(program), rounds_left_(most_rounds), without_jumps_(program) {
-  own_.resize(static_cast<size_t>(without_jumps_.slots));
+  own_.resize(static_cast<size_t>(without_jumps_.slots + scratch_slots));
 }
 
 void Evaluator::run(const Block& block) { execute_list(block.statements); }

@@ -70,6 +70,7 @@ std::span<const UnaryFunction> unary_functions();
 std::span<const BinaryFunction> binary_functions();
 std::span<const TernaryFunction> ternary_functions();
 std::span<const UnivariateDensity> univariate_densities();
+const UnivariateDensity* univariate_named(const std::string& name);  // none: nothing
 std::span<const GeneralFunction> general_functions();
 
 }  // namespace adit::stan

@@ -1,0 +1,26 @@
+// What a recurrence hands from step to step.
+#pragma once
+
+#include "stan/evaluator.hpp"
+
+namespace adit::stan {
+
+// A variable that goes from step to step: as a whole, or as rows, of which a step writes one.
+struct Evaluator::Carried {
+  int slot = -1;
+  bool by_rows = false;
+  int lags = 0;    // rows that are looked back to
+  int prefix = 1;  // indices that name a row
+  double stride = 1;
+  std::vector<double> written{};  // the row of each lane of the recurrence's level
+  std::vector<bool> writes{};     // whether it does write it
+  std::vector<Touch> reads{};
+  // All rows that are touched go along (history.cpp).
+  bool has_history = false;
+  std::vector<double> first{};
+  int64_t extent = 0;
+  double apart = 1;
+  size_t tensors() const { return by_rows && !has_history ? static_cast<size_t>(lags) : 1; }
+};
+
+}  // namespace adit::stan

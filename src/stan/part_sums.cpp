@@ -1,0 +1,323 @@
+// Sums over parts whose size differs from round to round: dot_product(x[1:t], w[1:t]) in a loop over t.
+// Rounds that are run together need one size for all, so such a sum becomes a loop over its elements, which
+// may have different numbers of rounds (lengths.cpp).
+#include <set>
+
+#include "stan/copies.hpp"
+#include "stan/evaluator.hpp"
+#include "stan/functions/table.hpp"
+
+namespace adit::stan {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+const Type integer_type = scalar_type(Base::integer);
+
+ExpressionPtr number(int64_t integer) {
+  auto e = std::make_unique<Expression>();
+  e->kind = Kind::integer, e->integer = integer, e->type = integer_type;
+  return e;
+}
+
+ExpressionPtr binary_of(Operator op, ExpressionPtr a, ExpressionPtr b, const Type& type) {
+  auto e = std::make_unique<Expression>();
+  e->kind = Kind::binary, e->op = op, e->type = type, e->place = a->place;
+  e->parts.push_back(std::move(a)), e->parts.push_back(std::move(b));
+  return e;
+}
+
+// a + b - minus, in whole numbers.
+ExpressionPtr sum_less(ExpressionPtr a, ExpressionPtr b, int64_t minus) {
+  ExpressionPtr both = binary_of(Operator::add, std::move(a), std::move(b), integer_type);
+  return binary_of(Operator::subtract, std::move(both), number(minus), integer_type);
+}
+
+Index single_index(ExpressionPtr at) {
+  Index index;
+  index.kind = Index::Kind::single, index.low = std::move(at);
+  return index;
+}
+
+Index range_index(ExpressionPtr low, ExpressionPtr high) {
+  Index index;
+  index.kind = Index::Kind::between, index.low = std::move(low), index.high = std::move(high);
+  return index;
+}
+
+bool is_range(const Index& index) { return index.kind != Index::Kind::single || index.low->type.array > 0; }
+
+const Expression& without_groups(const Expression& e) {
+  const Expression* inner = &e;
+  while (inner->kind == Kind::group) inner = inner->parts[0].get();
+  return *inner;
+}
+
+// A variable, or what single indices leave of one.
+bool is_place(const Expression& e) {
+  if (e.kind == Kind::variable) return e.slot >= 0;
+  if (e.kind != Kind::index || e.parts[0]->kind != Kind::variable) return false;
+  for (const Index& index : e.indices)
+    if (is_range(index)) return false;
+  return true;
+}
+
+// The place with more indices behind its own.
+ExpressionPtr indexed(const Expression& place, std::vector<Index> more, const Type& type) {
+  ExpressionPtr e;
+  if (place.kind == Kind::index) {
+    e = copy_of(place);
+  } else {
+    e = std::make_unique<Expression>();
+    e->kind = Kind::index, e->place = place.place;
+    e->parts.push_back(copy_of(place));
+  }
+  e->type = type;
+  for (Index& index : more) e->indices.push_back(std::move(index));
+  return e;
+}
+
+// Functions of a number that are applied to each element of a list.
+bool is_by_element(const std::string& name) {
+  static const std::set<std::string> names{
+      "exp",   "log",   "sqrt",      "square",   "inv",    "inv_logit", "logit",
+      "log1p", "expm1", "abs",       "fabs",     "tanh",   "log1m",     "Phi",
+      "cos",   "sin",   "log1m_exp", "inv_sqrt", "lgamma", "to_vector", "to_row_vector"};
+  return names.contains(name);
+}
+
+// normal_lpdf(y | mu, sigma) and the like, of which each element of the lists has one of its own.
+bool is_density_of_elements(const Expression& e) {
+  if (e.kind != Kind::call || e.function) return false;
+  for (const char* ending : {"_lpdf", "_lpmf", "_lupdf", "_lupmf"})
+    if (e.name.ends_with(ending)) return univariate_named(e.name.substr(0, e.name.rfind('_'))) != nullptr;
+  return false;
+}
+
+bool is_list(const Type& type) { return type.rank() == 1 && type.base != Base::tuple; }
+
+}  // namespace
+
+// head, tail, segment, sub_col and sub_row of a variable, as indices: reads of a part are known as such then.
+ExpressionPtr Evaluator::cut_as_index(const Expression& e) {
+  static const std::set<std::string> names{"head", "tail", "segment", "sub_col", "sub_row"};
+  if (e.kind != Kind::call || e.function || !names.contains(e.name) || e.parts.size() < 2) return nullptr;
+  const Expression& of = without_groups(*e.parts[0]);
+  if (!is_place(of)) return nullptr;
+  const auto part = [&](size_t i) { return copy_of(*e.parts[i]); };
+  std::vector<Index> more;
+  if (e.name == "head") {
+    more.push_back(range_index(number(1), part(1)));
+  } else if (e.name == "tail") {
+    const Expression& variable = of.kind == Kind::variable ? of : *of.parts[0];
+    const Shape& shape = (*frame_)[static_cast<size_t>(variable.slot)].value.shape;
+    const auto axis = static_cast<int>(of.indices.size());
+    if (axis >= shape.size()) return nullptr;
+    ExpressionPtr before = binary_of(Operator::subtract, number(shape[axis] + 1), part(1), integer_type);
+    more.push_back(range_index(std::move(before), number(shape[axis])));
+  } else if (e.name == "segment") {
+    more.push_back(range_index(part(1), sum_less(part(1), part(2), 1)));
+  } else if (e.name == "sub_col") {
+    more.push_back(range_index(part(1), sum_less(part(1), part(3), 1)));
+    more.push_back(single_index(part(2)));
+  } else {
+    more.push_back(single_index(part(1)));
+    more.push_back(range_index(part(2), sum_less(part(2), part(3), 1)));
+  }
+  return indexed(of, std::move(more), e.type);
+}
+
+// How many elements a list has, in the words of the program; none: it cannot be told beforehand.
+ExpressionPtr Evaluator::length_of(const Expression& whole) {
+  const Expression& e = without_groups(whole);
+  if (!is_list(e.type)) return nullptr;
+  if (const ExpressionPtr index = cut_as_index(e)) return length_of(*index);
+  if (e.kind == Kind::postfix || e.kind == Kind::prefix) return length_of(*e.parts[0]);
+  if (e.kind == Kind::binary) {
+    for (const ExpressionPtr& part : e.parts)
+      if (ExpressionPtr length = length_of(*part)) return length;
+    return nullptr;
+  }
+  if (e.kind == Kind::call) {
+    const bool keeps = !e.function && e.parts.size() == 1 && (is_by_element(e.name) || e.name == "reverse");
+    return keeps ? length_of(*e.parts[0]) : nullptr;
+  }
+  const bool is_index = e.kind == Kind::index && e.parts[0]->kind == Kind::variable;
+  if (!is_index && !(e.kind == Kind::variable && e.slot >= 0)) return nullptr;
+  const Expression& variable = is_index ? *e.parts[0] : e;
+  const Shape& shape = (*frame_)[static_cast<size_t>(variable.slot)].value.shape;
+  size_t axis = 0;
+  while (axis < e.indices.size() && !is_range(e.indices[axis])) ++axis;
+  if (static_cast<int>(axis) >= shape.size()) return nullptr;
+  const int64_t extent = shape[static_cast<int>(axis)];
+  if (axis == e.indices.size() || e.indices[axis].kind == Index::Kind::all) return number(extent);
+  const Index& range = e.indices[axis];
+  if (range.kind == Index::Kind::single) return nullptr;  // a list of places
+  ExpressionPtr low = range.kind == Index::Kind::to ? number(1) : copy_of(*range.low);
+  ExpressionPtr high = range.kind == Index::Kind::from ? number(extent) : copy_of(*range.high);
+  ExpressionPtr apart = binary_of(Operator::subtract, std::move(high), std::move(low), integer_type);
+  return binary_of(Operator::add, std::move(apart), number(1), integer_type);
+}
+
+// The element of a list at a place that is counted from 1.
+ExpressionPtr Evaluator::element_of(const Expression& whole, const Expression& at) {
+  const Expression& e = without_groups(whole);
+  if (e.type.is_scalar()) return copy_of(e);
+  if (const ExpressionPtr index = cut_as_index(e)) return element_of(*index, at);
+  const Type element = type_of_element(e.type);
+  if (e.kind == Kind::postfix) return element_of(*e.parts[0], at);
+  if (e.kind == Kind::index && e.parts[0]->kind == Kind::variable) {
+    ExpressionPtr one = copy_of(e);
+    one->type = element;
+    for (Index& index : one->indices) {
+      if (!is_range(index)) continue;
+      if (index.kind == Index::Kind::single) return nullptr;
+      const bool has_low = index.kind == Index::Kind::from || index.kind == Index::Kind::between;
+      ExpressionPtr low = has_low ? std::move(index.low) : number(1);
+      index = single_index(sum_less(std::move(low), copy_of(at), 1));
+      return one;
+    }
+    one->indices.push_back(single_index(copy_of(at)));
+    return one;
+  }
+  std::vector<ExpressionPtr> parts;
+  const auto with_elements = [&]() -> ExpressionPtr {
+    for (const ExpressionPtr& part : e.parts) parts.push_back(element_of(*part, at));
+    for (const ExpressionPtr& part : parts)
+      if (!part) return nullptr;
+    ExpressionPtr one = std::make_unique<Expression>();
+    one->kind = e.kind, one->op = e.op, one->name = e.name, one->place = e.place, one->type = element;
+    one->parts = std::move(parts);
+    return one;
+  };
+  if (e.kind == Kind::prefix) return with_elements();
+  if (e.kind == Kind::binary) {
+    const bool scales = e.parts[0]->type.is_scalar() || e.parts[1]->type.is_scalar();
+    const bool by_element = e.op == Operator::add || e.op == Operator::subtract ||
+                            e.op == Operator::element_multiply || e.op == Operator::element_divide ||
+                            (scales && (e.op == Operator::multiply || e.op == Operator::divide));
+    return by_element ? with_elements() : nullptr;
+  }
+  if (e.kind == Kind::call && !e.function && e.parts.size() == 1) {
+    if (e.name == "to_vector" || e.name == "to_row_vector") return element_of(*e.parts[0], at);
+    if (is_by_element(e.name)) return with_elements();
+    ExpressionPtr length = e.name == "reverse" ? length_of(e) : nullptr;
+    if (length) {
+      ExpressionPtr after = binary_of(Operator::add, std::move(length), number(1), integer_type);
+      return element_of(*e.parts[0],
+                        *binary_of(Operator::subtract, std::move(after), copy_of(at), integer_type));
+    }
+  }
+  if (e.kind != Kind::variable) return nullptr;
+  return indexed(
+      e,
+      [&] {
+        std::vector<Index> one;
+        one.push_back(single_index(copy_of(at)));
+        return one;
+      }(),
+      element);
+}
+
+// The length that lists have in common; none where they are not of one length, or it cannot be told.
+ExpressionPtr Evaluator::common_length(std::span<const Expression* const> lists) {
+  ExpressionPtr length;
+  Value first;
+  for (const Expression* list : lists) {
+    ExpressionPtr own = length_of(*list);
+    if (!own) return nullptr;
+    const Value count = evaluate(*own);
+    if (!count.is_known()) return nullptr;
+    if (!length) {
+      length = std::move(own), first = count;
+      continue;
+    }
+    const int level = std::max(count.level, first.level);
+    if (levels_.lifted(count, level).known->numbers != levels_.lifted(first, level).known->numbers)
+      return nullptr;  // who wanted them all will tell
+  }
+  return length;
+}
+
+// A loop of the evaluator's own over elements, by a variable in a scratch slot.
+void Evaluator::run_by_elements(ExpressionPtr length, int slot, StatementPtr body) {
+  auto loop = std::make_unique<Statement>();
+  loop->kind = Statement::Kind::for_range, loop->place = body->place, loop->name = "element";
+  loop->slot = slot, loop->low = number(1), loop->high = std::move(length), loop->body = std::move(body);
+  struct Guard {
+    Evaluator& evaluator;
+    std::vector<Witness>* witnesses;
+    ~Guard() { evaluator.scratch_ -= 2, evaluator.witnesses_ = witnesses; }
+  } guard{*this, std::exchange(witnesses_, nullptr)};  // elements are no values of the statement around
+  scratch_ += 2;
+  sums_.push_back(std::move(loop));
+  for_range(*sums_.back());
+}
+
+// The sum that an expression is, element by element; none where it is no such sum.
+std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
+  const bool is_density = is_density_of_elements(e);
+  const bool is_call = e.name == "dot_product" || e.name == "dot_self" || e.name == "sum";
+  if (e.kind == Kind::call && (e.function || !(is_density || is_call))) return {};
+  if (scratch_ + 2 > scratch_slots) return {};
+  const size_t first = frame_->size() - static_cast<size_t>(scratch_slots - scratch_);
+  const auto total_slot = static_cast<int>(first), round_slot = total_slot + 1;
+  Expression round;
+  round.kind = Kind::variable, round.name = "element", round.slot = round_slot, round.type = integer_type;
+  const Type real = scalar_type(Base::real);
+  std::vector<const Expression*> lists;
+  std::vector<ExpressionPtr> elements;
+  for (const ExpressionPtr& part : e.parts) {
+    if (is_list(part->type)) lists.push_back(part.get());
+    elements.push_back(element_of(*part, round));
+    if (!elements.back()) return {};
+  }
+  ExpressionPtr length = lists.empty() ? nullptr : common_length(lists);
+  if (!length) return {};
+  ExpressionPtr addend;
+  if (is_density) {
+    addend = std::make_unique<Expression>();
+    addend->kind = Kind::call, addend->name = e.name, addend->with_bar = e.with_bar;
+    addend->place = e.place, addend->type = real, addend->parts = std::move(elements);
+  } else {
+    if (lists.size() != e.parts.size()) return {};
+    if (e.name == "dot_self") elements.push_back(copy_of(*elements[0]));
+    addend = std::move(elements[0]);
+    if (elements.size() == 2)
+      addend = binary_of(Operator::multiply, std::move(addend), std::move(elements[1]), real);
+  }
+  auto add = std::make_unique<Statement>();
+  add->kind = Statement::Kind::assign, add->place = e.place, add->compound = Operator::add;
+  add->target.name = "a sum", add->target.slot = total_slot;
+  add->target.type = add->target.variable_type = real;
+  add->value = std::move(addend);
+  (*frame_)[first] = Stored{.value = known_real(0), .home = levels_.top(), .window = {}};
+  run_by_elements(std::move(length), round_slot, std::move(add));
+  return (*frame_)[first].value;
+}
+
+// y[a:b] ~ normal(mu[a:b], sigma) in rounds of different sizes: a loop of y[i] ~ normal(mu[i], sigma).
+bool Evaluator::tilde_by_elements(const Statement& s) {
+  if (s.function || s.truncation.present || !univariate_named(s.name) || scratch_ + 2 > scratch_slots)
+    return false;
+  const auto round_slot = static_cast<int>(frame_->size()) - scratch_slots + scratch_;
+  Expression round;
+  round.kind = Kind::variable, round.name = "element", round.slot = round_slot, round.type = integer_type;
+  StatementPtr one = shell_of(s);
+  std::vector<const Expression*> lists;
+  const auto take = [&](const Expression& from, ExpressionPtr& to) {
+    if (is_list(from.type)) lists.push_back(&from);
+    to = element_of(from, round);
+    return to != nullptr;
+  };
+  if (!take(*s.value, one->value)) return false;
+  for (size_t i = 0; i < s.arguments.size(); ++i)
+    if (!take(*s.arguments[i], one->arguments[i])) return false;
+  ExpressionPtr length = lists.empty() ? nullptr : common_length(lists);
+  if (!length) return false;
+  run_by_elements(std::move(length), round_slot, std::move(one));
+  return true;
+}
+
+}  // namespace adit::stan
