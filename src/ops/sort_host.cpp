@@ -22,6 +22,7 @@ namespace {
 // wider where a row is long enough for their tables. Measured once, on two x86-64 cores (bench/RESULTS.md).
 constexpr uint64_t short_row = 96, long_row = 1 << 15, row_of_wide_digits = 3000;
 constexpr int narrow_digits = 8, wide_digits = 11;
+constexpr uint64_t most_counted = uint64_t{1} << 32;
 constexpr uint64_t block = 512;  // elements that are looked at together
 
 template <size_t bytes>
@@ -37,7 +38,8 @@ struct Keys {
 
 // Without branches, so that it is done to vectors.
 template <class K>
-void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to) {
+[[gnu::always_inline]] inline void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
+                                            K* to) {
   using Signed = std::make_signed_t<K>;
   constexpr K top = K(K(1) << (8 * sizeof(K) - 1)), all = K(~K(0));
   const K flip = keys.descending ? all : K(0);
@@ -63,11 +65,83 @@ void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* t
 }
 
 template <class K>
-K bits_of(K key, const Keys& keys) {
+[[gnu::always_inline]] inline void put_bits(const K* from, uint64_t apart, uint64_t count, const Keys& keys,
+                                            K* to) {
+  using Signed = std::make_signed_t<K>;
   constexpr K top = K(K(1) << (8 * sizeof(K) - 1));
-  if (keys.descending) key = K(~key);
-  if (keys.is_float) return (key & top) ? K(key ^ top) : K(~key);
-  return keys.is_signed ? K(key ^ top) : key;
+  const K flip = keys.descending ? K(~K(0)) : K(0), signs = keys.is_float ? K(~K(0)) : K(0);
+  const K turn = keys.is_float || keys.is_signed ? top : K(0);
+  const auto one = [=](K key) {
+    key = K(key ^ flip);
+    const K negative = K(K(~static_cast<Signed>(static_cast<Signed>(key) >> (8 * sizeof(K) - 1))) & signs);
+    return K(key ^ K(negative | turn));
+  };
+  if (apart == 1)
+    for (uint64_t i = 0; i < count; ++i) to[i] = one(from[i]);
+  else
+    for (uint64_t i = 0; i < count; ++i) to[i * apart] = one(from[i]);
+}
+
+// What is known of keys that follow each other.
+template <class K>
+struct Seen {
+  K least = K(~K(0)), most = 0, first = 0, last = 0;
+  bool rises = true, falls = true;  // equal ones may do either
+};
+
+// Writes keys and looks at them while they are near.
+template <class K>
+[[gnu::always_inline]] inline void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,
+                                        Seen<K>& seen) {
+  for (uint64_t begin = 0; begin < count; begin += block) {
+    const uint64_t some = std::min(block, count - begin);
+    put_keys(x + begin * apart, apart, some, keys, to + begin);
+    const K* now = to + begin;
+    K least = seen.least, most = seen.most;
+    for (uint64_t i = 0; i < some; ++i) least = std::min(least, now[i]), most = std::max(most, now[i]);
+    seen.least = least, seen.most = most;
+    if (!seen.rises && !seen.falls) continue;
+    unsigned up = 0, down = 0;
+    for (uint64_t i = begin == 0 ? 1 : 0; i < some; ++i) {
+      up |= static_cast<unsigned>(now[i] > now[static_cast<int64_t>(i) - 1]);
+      down |= static_cast<unsigned>(now[i] < now[static_cast<int64_t>(i) - 1]);
+    }
+    seen.rises = seen.rises && !down;
+    seen.falls = seen.falls && !up;
+  }
+  seen.first = to[0], seen.last = to[count - 1];
+}
+
+template <class K>
+struct Loops {
+  void (*look)(const K*, uint64_t, uint64_t, const Keys&, K*, Seen<K>&);
+  void (*put_bits)(const K*, uint64_t, uint64_t, const Keys&, K*);
+};
+
+#define ADIT_LOOPS(NAME, TARGET)                                                                          \
+  struct NAME {                                                                                           \
+    template <class K>                                                                                    \
+    TARGET static void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,          \
+                            Seen<K>& seen) {                                                              \
+      sorting_on_host::look(x, apart, count, keys, to, seen);                                             \
+    }                                                                                                     \
+    template <class K>                                                                                    \
+    TARGET static void put_bits(const K* from, uint64_t apart, uint64_t count, const Keys& keys, K* to) { \
+      sorting_on_host::put_bits(from, apart, count, keys, to);                                            \
+    }                                                                                                     \
+  };
+ADIT_LOOPS(Plain, )
+#if defined(__x86_64__)
+ADIT_LOOPS(Avx2, [[gnu::target("avx2")]])
+#endif
+#undef ADIT_LOOPS
+
+template <class K>
+Loops<K> loops_of_this_cpu() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return {Avx2::look<K>, Avx2::put_bits<K>};
+#endif
+  return {Plain::look<K>, Plain::put_bits<K>};
 }
 
 template <class K, class I>
@@ -97,73 +171,49 @@ E entry_of(K key, uint64_t place) {
     return {key, static_cast<decltype(E::place)>(place)};
 }
 
-// Whether keys are in order, or the other way round without equal ones; the first that is neither ends it.
-enum class Order { none, ascending, descending };
-template <class K>
-Order order_of(const K* keys, uint64_t count) {
-  if (count < 2) return Order::ascending;
-  const bool rises = keys[0] <= keys[1];
-  for (uint64_t i = 1; i < count; i += block) {
-    const uint64_t end = std::min(count, i + block);
-    unsigned broken = 0;
-    if (rises)
-      for (uint64_t j = i; j < end; ++j) broken |= static_cast<unsigned>(keys[j] < keys[j - 1]);
-    else
-      for (uint64_t j = i; j < end; ++j) broken |= static_cast<unsigned>(keys[j] >= keys[j - 1]);
-    if (broken) return Order::none;
-  }
-  return rises ? Order::ascending : Order::descending;
-}
-
-// By digits of so many bits, from the lowest on. Parts of the row count theirs, learn where they begin, and
-// move their elements.
-template <class K, class E, int bits>
+// By so many digits of so many bits, from the lowest on, of what keys are more than the least of them. Parts
+// of the row count theirs, learn where they begin, and move their elements.
+template <class K, class E, int bits, int passes>
 class Radix {
  public:
-  Radix(const K* keys, E* row, E* beside, uint64_t length, uint64_t parts)
+  Radix(const K* keys, K least, E* row, E* beside, uint64_t length, uint64_t parts)
       : keys_(keys),
+        least_(least),
         row_(row),
         beside_(beside),
         length_(length),
         parts_(parts),
-        tables_(parts),
-        all_(parts) {}
+        tables_(parts) {}
 
   // Where the result lies.
   E* run() {
-    each_part([&](uint64_t part) {
-      std::array<Table, passes>& counts = all_[part];
-      for (Table& table : counts) table.fill(0);
-      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i)
-        for (int p = 0; p < passes; ++p) ++counts[static_cast<size_t>(p)][digit(keys_[i], p)];
-    });
-    bool has_moved = false;
+    each_part([&](uint64_t part) { count_all(part); });
+    bool has_entries = false;
     for (int p = 0; p < passes; ++p) {
       uint64_t equal = 0;
-      for (const auto& counts : all_) equal += counts[static_cast<size_t>(p)][digit(keys_[0], p)];
+      for (const Tables& tables : tables_) equal += tables[index(p)][digit(keys_[0], p)];
       if (equal == length_) continue;  // all have the same
-      if (!has_moved) {
-        for (uint64_t part = 0; part < parts_; ++part) tables_[part] = all_[part][static_cast<size_t>(p)];
+      if (!has_entries) {
         move([this](uint64_t i) { return entry_of<K, E>(keys_[i], i); }, p);
       } else {
-        if (parts_ == 1)
-          tables_[0] = all_[0][static_cast<size_t>(p)];
-        else
-          count(p);
+        if (parts_ > 1) count(p);
         move([from = row_](uint64_t i) { return from[i]; }, p);
       }
       std::swap(row_, beside_);
-      has_moved = true;
+      has_entries = true;
     }
     return row_;
   }
 
  private:
-  static constexpr int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits;
   static constexpr size_t digits = size_t{1} << bits;
-  using Table = std::array<uint64_t, digits>;
+  using Table = std::array<uint32_t, digits>;
+  using Tables = std::array<Table, passes>;
 
-  static size_t digit(K key, int p) { return static_cast<size_t>(key >> (bits * p)) & (digits - 1); }
+  static size_t index(int p) { return static_cast<size_t>(p); }
+  size_t digit(K key, int p) const {
+    return static_cast<size_t>(K(key - least_) >> (bits * p)) & (digits - 1);
+  }
   uint64_t first(uint64_t part) const { return length_ * part / parts_; }
   void each_part(const auto& f) const {
     if (parts_ == 1) return f(0);
@@ -171,32 +221,54 @@ class Radix {
       for (uint64_t part = begin; part < end; ++part) f(part);
     });
   }
+  void count_all(uint64_t part) {
+    Tables& counts = tables_[part];
+    for (Table& table : counts) table.fill(0);
+    for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
+      const K key = keys_[i];
+      for (int p = 0; p < passes; ++p) ++counts[index(p)][digit(key, p)];
+    }
+  }
   void count(int p) {
     each_part([&](uint64_t part) {
-      Table& counts = tables_[part];
+      Table& counts = tables_[part][index(p)];
       counts.fill(0);
       for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) ++counts[digit(key_in(row_[i]), p)];
     });
   }
   void move(const auto& from, int p) {
-    uint64_t start = 0;
+    uint32_t start = 0;
     for (size_t d = 0; d < digits; ++d)
-      for (Table& table : tables_) start += std::exchange(table[d], start);
+      for (Tables& tables : tables_) {
+        const uint32_t here = tables[index(p)][d];
+        tables[index(p)][d] = start;
+        start += here;
+      }
     each_part([&](uint64_t part) {
-      uint64_t* at = tables_[part].data();
+      uint32_t* at = tables_[part][index(p)].data();
+      E* to = beside_;
       for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
         const E entry = from(i);
-        beside_[at[digit(key_in(entry), p)]++] = entry;
+        to[at[digit(key_in(entry), p)]++] = entry;
       }
     });
   }
 
   const K* keys_;
+  K least_;
   E *row_, *beside_;
   uint64_t length_, parts_;
-  std::vector<Table> tables_;
-  std::vector<std::array<Table, passes>> all_;  // as counted before the first pass
+  std::vector<Tables> tables_;
 };
+
+// As few digits as the keys' range needs.
+template <class K, class E, int bits, int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits>
+E* by_digits(const K* keys, const Seen<K>& seen, E* row, E* beside, uint64_t length, uint64_t parts) {
+  if constexpr (passes > 1)
+    if (static_cast<int>(std::bit_width(K(seen.most - seen.least))) <= bits * (passes - 1))
+      return by_digits<K, E, bits, passes - 1>(keys, seen, row, beside, length, parts);
+  return Radix<K, E, bits, passes>(keys, seen.least, row, beside, length, parts).run();
+}
 
 template <class K, class E>
 class Rows {
@@ -234,41 +306,87 @@ class Rows {
     const uint64_t n = plan_.length, inner = plan_.inner;
     const uint64_t first = row / inner * n * inner + row % inner;
     K* keys = space.keys.get();
-    share(parts, [&](uint64_t begin, uint64_t end) {
-      put_keys(x_ + first + begin * inner, inner, end - begin, keys_, keys + begin);
-    });
-    const Order order = order_of(keys, n);
-    if (order != Order::none) {
-      share(parts, [&](uint64_t begin, uint64_t end) {
-        for (uint64_t i = begin; i < end; ++i) {
-          const uint64_t from = order == Order::ascending ? i : n - 1 - i;
-          store(entry_of<K, E>(keys[from], from), first, i);
-        }
-      });
-      return;
-    }
-    const E* sorted = in_order(keys, space, parts);
-    share(parts, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = begin; i < end; ++i) store(sorted[i], first, i);
-    });
+    const Seen<K> seen = look(first, keys, parts);
+    if (seen.rises)
+      store_all(keys, first, parts);
+    else if (seen.falls)
+      fall(keys, first, parts);
+    else
+      store_sorted(in_order(keys, seen, space, parts), first, parts);
   }
 
-  const E* in_order(const K* keys, const Space& space, uint64_t parts) const {
+  Seen<K> look(uint64_t first, K* keys, uint64_t parts) const {
+    const uint64_t n = plan_.length, inner = plan_.inner;
+    std::vector<Seen<K>> list(parts);
+    const auto one = [&](uint64_t part) {
+      const uint64_t begin = n * part / parts, end = n * (part + 1) / parts;
+      loops_.look(x_ + first + begin * inner, inner, end - begin, keys_, keys + begin, list[part]);
+    };
+    if (parts == 1)
+      one(0);
+    else
+      parallel(static_cast<unsigned>(parts), parts, 1, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t part = begin; part < end; ++part) one(part);
+      });
+    Seen<K> all = list[0];
+    for (uint64_t part = 1; part < parts; ++part) {
+      const Seen<K>& next = list[part];
+      all.rises = all.rises && next.rises && all.last <= next.first;
+      all.falls = all.falls && next.falls && all.last >= next.first;
+      all.least = std::min(all.least, next.least), all.most = std::max(all.most, next.most);
+      all.last = next.last;
+    }
+    return all;
+  }
+
+  void store_all(const K* keys, uint64_t first, uint64_t parts) const {
+    if constexpr (std::is_same_v<E, K>)
+      share(parts, [&](uint64_t begin, uint64_t end) {
+        loops_.put_bits(keys + begin, plan_.inner, end - begin, keys_, values_ + first + begin * plan_.inner);
+      });
+    else
+      share(parts, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t i = begin; i < end; ++i) store(entry_of<K, E>(keys[i], i), first, i);
+      });
+  }
+
+  // The other way round, but equal ones in their own order.
+  void fall(K* keys, uint64_t first, uint64_t parts) const {
+    const uint64_t n = plan_.length;
+    if constexpr (std::is_same_v<E, K>) {
+      std::reverse(keys, keys + n);
+      store_all(keys, first, parts);
+    } else {
+      for (uint64_t i = 0, end = n; end > 0;) {
+        uint64_t begin = end - 1;
+        while (begin > 0 && keys[begin - 1] == keys[begin]) --begin;
+        for (uint64_t from = begin; from < end; ++from) store(entry_of<K, E>(keys[from], from), first, i++);
+        end = begin;
+      }
+    }
+  }
+
+  const E* in_order(const K* keys, const Seen<K>& seen, const Space& space, uint64_t parts) const {
     const uint64_t n = plan_.length;
     E* row = space.a.get();
-    if (n <= short_row) {
-      for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
-      std::sort(row, row + n);
-      return row;
-    }
-    if (sizeof(K) > 2 && n >= row_of_wide_digits)
-      return Radix<K, E, wide_digits>(keys, row, space.b.get(), n, parts).run();
-    return Radix<K, E, narrow_digits>(keys, row, space.b.get(), n, parts).run();
+    const bool is_counted = n > short_row && n < most_counted;
+    if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
+      return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts);
+    if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts);
+    for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
+    std::sort(row, row + n);
+    return row;
   }
 
-  void store(const K& key, uint64_t first, uint64_t i) const {
-    values_[first + i * plan_.inner] = bits_of(key, keys_);
+  void store_sorted(const E* sorted, uint64_t first, uint64_t parts) const {
+    if constexpr (std::is_same_v<E, K>)
+      store_all(sorted, first, parts);
+    else
+      share(parts, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t i = begin; i < end; ++i) store(sorted[i], first, i);
+      });
   }
+
   template <class I>
   void store(const Entry<K, I>& entry, uint64_t first, uint64_t i) const {
     places_[first + i * plan_.inner] = static_cast<int64_t>(entry.place);
@@ -280,6 +398,7 @@ class Rows {
   const K* x_;
   K* values_;
   int64_t* places_;
+  Loops<K> loops_ = loops_of_this_cpu<K>();
 };
 
 template <class K>
