@@ -23,14 +23,19 @@ constexpr uint64_t most_radix = 16, most_radix_of_lanes = 8;
 constexpr uint64_t longest_of_lanes = 1024, longest_of_pages = 256, page_bytes = 4096;
 constexpr uint64_t shortest_to_cut = 64;  // for the sake of having more columns than one
 
-// Primes that a kernel must know are never too long.
-bool fits(uint64_t factor, uint64_t most) { return factor <= most || factor == 11 || factor == 13; }
+// Primes that a kernel must know are never too long; others were taken apart before.
+bool fits(uint64_t factor, uint64_t most) {
+  if (factor <= most) return true;
+  for (uint64_t d = 2; d * d <= factor; ++d)
+    if (factor % d == 0) return false;
+  return factor <= fft_largest_prime_of_lanes;
+}
 
 // The factor that is nearest to the even share, such that `parts` factors up to `most` are enough.
 std::vector<uint64_t> cut(uint64_t n, size_t parts, uint64_t most) {
   if (parts == 1) return fits(n, most) ? std::vector{n} : std::vector<uint64_t>{};
   std::vector<uint64_t> factors;
-  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime)); ++d)
+  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime_of_lanes)); ++d)
     if (n % d == 0 && fits(d, most)) factors.push_back(d);
   const double share = std::log(static_cast<double>(n)) / static_cast<double>(parts);
   const auto distance = [&](uint64_t d) { return std::abs(std::log(static_cast<double>(d)) - share); };
@@ -176,8 +181,14 @@ Fft by_chirp(const FftPlan& plan) {
 }  // namespace
 }  // namespace fft_plan
 
+namespace fft_plan {
+bool is_smooth(const FftPlan& plan) {
+  return fft_is_smooth(plan.length, plan.by_teams ? fft_largest_prime : fft_largest_prime_of_lanes);
+}
+}  // namespace fft_plan
+
 bool has_fft(const FftPlan& plan) {
-  if (fft_is_smooth(plan.length) || plan.outer * plan.length * plan.inner == 0) return true;
+  if (fft_plan::is_smooth(plan) || plan.outer * plan.length * plan.inner == 0) return true;
   return plan.by_teams && fft_plan::convolved_length(plan.length) <= fft_plan::longest_of(plan);
 }
 
@@ -187,9 +198,9 @@ uint64_t FftPass::column_count() const {
   return count;
 }
 
-bool fft_is_smooth(uint64_t length) {
+bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
   if (length == 0) return false;
-  for (uint64_t factor = 2; factor <= fft_largest_prime; ++factor)
+  for (uint64_t factor = 2; factor <= largest_prime; ++factor)
     while (length % factor == 0) length /= factor;
   return length == 1;
 }
@@ -197,8 +208,8 @@ bool fft_is_smooth(uint64_t length) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!has_fft(plan)) throw Error(ErrorKind::internal, "[fft] length: expected no prime factor above 13");
-  if (!fft_is_smooth(plan.length)) return fft_plan::by_chirp(plan);
+  if (!has_fft(plan)) throw Error(ErrorKind::internal, "[fft] length: expected no large prime factor");
+  if (!fft_plan::is_smooth(plan)) return fft_plan::by_chirp(plan);
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
   if (lengths.size() > 1) made.scratch = plan.outer * plan.length * plan.inner;
   for (size_t i = 0; i < lengths.size(); ++i) {

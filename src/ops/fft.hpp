@@ -25,9 +25,10 @@ struct FftPlan {
 
 // Lengths with larger prime factors, where a team has room, are a convolution with a chirp in one kernel: a
 // transform of a longer length, a product with the chirp's own transform, and a transform back. Others are
-// for others to take apart.
-inline constexpr uint64_t fft_largest_prime = 13;
-bool fft_is_smooth(uint64_t length);
+// for others to take apart. Lanes of a CPU have no shared memory for that, but room for longer sums: twice
+// the work of a prime's own transform is less than the convolution's.
+inline constexpr uint64_t fft_largest_prime = 13, fft_largest_prime_of_lanes = 31;
+bool fft_is_smooth(uint64_t length, uint64_t largest_prime = fft_largest_prime);
 
 bool has_fft(const FftPlan& plan);
 
