@@ -185,12 +185,118 @@ std::vector<Work> by_steps(const Node& node, const ops::ConvShape& conv, Worksho
   return list;
 }
 
+// --- Operands whose axes only change places, as those of gradients do
+
+struct Stride {
+  int64_t extent = 1, apart = 0;
+};
+using Strides = std::vector<Stride>;
+
+// The same elements as axes of these extents; none where no strides tell their places.
+std::optional<Strides> reshaped(const Strides& from, const Shape& shape) {
+  Strides old, made;
+  for (const Stride& axis : from)
+    if (axis.extent != 1) old.push_back(axis);
+  for (const int64_t extent : shape) made.push_back({extent, 0});
+  size_t i = 0;
+  for (size_t k = 0; k < made.size();) {
+    if (made[k].extent == 1) {
+      ++k;
+      continue;
+    }
+    size_t next_old = i + 1, next_made = k + 1;
+    int64_t have = old[i].extent, want = made[k].extent;
+    while (have != want) {
+      if (want < have)
+        want *= made[next_made++].extent;
+      else
+        have *= old[next_old++].extent;
+    }
+    for (size_t j = i; j + 1 < next_old; ++j)
+      if (old[j].apart != old[j + 1].extent * old[j + 1].apart) return std::nullopt;
+    int64_t apart = old[next_old - 1].apart;
+    for (size_t j = next_made; j-- > k;) {
+      made[j].apart = apart;
+      apart *= made[j].extent;
+    }
+    i = next_old, k = next_made;
+  }
+  return made;
+}
+
+struct Seen {
+  const Node* base = nullptr;
+  Strides strides;
+};
+
+std::optional<Seen> seen_through(const Node& node) {
+  const bool is_shape = node.op == graph::Op::reshape, is_turn = node.op == graph::Op::transpose;
+  if (node.computed || (!is_shape && !is_turn)) {
+    Seen seen{&node, {}};
+    for (const int64_t extent : node.shape) seen.strides.push_back({extent, 0});
+    int64_t apart = 1;
+    for (size_t i = seen.strides.size(); i-- > 0;) {
+      seen.strides[i].apart = apart;
+      apart *= seen.strides[i].extent;
+    }
+    return seen;
+  }
+  std::optional<Seen> seen = seen_through(graph::node_of(node.operands[0]));
+  if (!seen) return seen;
+  if (is_shape) {
+    const auto strides = reshaped(seen->strides, node.shape);
+    if (!strides) return std::nullopt;
+    return Seen{seen->base, *strides};
+  }
+  Seen turned{seen->base, {}};
+  for (const int64_t axis : node.as<graph::AxisList>().axes)
+    turned.strides.push_back(seen->strides[static_cast<size_t>(axis)]);
+  return turned;
+}
+
+// An operand whose first two axes are these three: how far apart each lies, in what.
+struct Operand {
+  const Node* base = nullptr;
+  std::array<int64_t, 3> apart{};
+};
+std::optional<Operand> operand_of(const Node& node, std::array<int64_t, 3> first) {
+  // The last reshape may have joined axes that lie apart: what it was given is shaped instead.
+  const Node* given = &node;
+  while (given->op == graph::Op::reshape && !given->computed) given = &graph::node_of(given->operands[0]);
+  const std::optional<Seen> seen = seen_through(*given);
+  if (!seen) return std::nullopt;
+  Shape wanted{first[0], first[1], first[2]};
+  for (int axis = 2; axis < node.shape.size(); ++axis) wanted.push_back(node.shape[axis]);
+  const auto strides = reshaped(seen->strides, wanted);
+  if (!strides) return std::nullopt;
+  int64_t apart = 1;
+  for (size_t i = strides->size(); i-- > 3; apart *= (*strides)[i].extent)
+    if ((*strides)[i].extent != 1 && (*strides)[i].apart != apart) return std::nullopt;
+  return Operand{seen->base, {(*strides)[0].apart, (*strides)[1].apart, (*strides)[2].apart}};
+}
+
+std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::ConvShape& shape, bool gpu) {
+  if (gpu || !is_real_float(conv.type)) return std::nullopt;
+  const Node& node = graph::node_of(conv.operands[which]);
+  return which == 0 ? operand_of(node, {shape.batch, shape.groups, shape.channels})
+                    : operand_of(node, {shape.groups, shape.filters, shape.channels});
+}
+
 void* address_of(const Run& run, const Location& place) {
   return reinterpret_cast<void*>(run.buffer(place).address());
 }
 
-std::vector<Work> on_host(const Node& node, const ops::ConvShape& conv, Workshop& shop) {
-  const Node &x = graph::node_of(node.operands[0]), &w = graph::node_of(node.operands[1]);
+std::vector<Work> on_host(const Node& node, ops::ConvShape conv, Workshop& shop) {
+  const auto reads = [&](size_t which, std::optional<std::array<int64_t, 3>>& strides) -> const Node& {
+    const Node& operand = graph::node_of(node.operands[which]);
+    // Where the operand itself is in memory for others, it is read as it is.
+    const auto seen = operand_of(node, which, conv, false);
+    if (!seen || seen->base == &memory_of(operand) || shop.partition.in_memory.contains(&memory_of(operand)))
+      return operand;
+    strides = seen->apart;
+    return *seen->base;
+  };
+  const Node &x = reads(0, conv.x_strides), &w = reads(1, conv.w_strides);
   const auto words = static_cast<int64_t>((ops::host_conv_bytes(conv, node.type) + 3) / 4);
   const Node& scratch = shop.make_scratch(DType::u32, {words});
   Work work;
@@ -210,6 +316,13 @@ std::vector<Work> on_host(const Node& node, const ops::ConvShape& conv, Workshop
 }
 
 }  // namespace conv_work_parts
+
+const Node& conv_reads(const Node& conv, size_t which, const Target& target) {
+  using namespace conv_work_parts;
+  const Node& operand = graph::node_of(conv.operands[which]);
+  const auto seen = operand_of(conv, which, shape_of(conv), target.gpu);
+  return seen ? *seen->base : memory_of(operand);
+}
 
 Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& target) {
   using namespace conv_work_parts;

@@ -47,6 +47,9 @@ std::vector<Work> sort_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device);
 std::vector<Work> conv_work(const Node& node, Workshop& shop, Device& device);
 // What a convolution becomes before it is cut into kernels; nothing where it stays what it is.
+// The tensor that a convolution reads as its operand `which`: what a CPU's may read through axes that only
+// change places.
+const Node& conv_reads(const Node& conv, size_t which, const Target& target);
 // Null: it has kernels of its own; else the same by others.
 Tensor fft_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);
 Tensor conv_on(const Node& node, const std::vector<Tensor>& operands, const Target& target);

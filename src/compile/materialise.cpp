@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compile/kernels.hpp"
 #include "compile/partition_steps.hpp"
 #include "compile/serial.hpp"
 #include "graph/op.hpp"
@@ -57,7 +58,9 @@ class Materialiser {
           // Updates of zeros start from a fill.
           if (&operand == &node->operands[0] && starts_from_zero(*node)) continue;
           if (joins_many(*node)) continue;
-          in_memory_.insert(&memory_of(graph::node_of(operand)));
+          const auto which = static_cast<size_t>(&operand - node->operands.data());
+          in_memory_.insert(node->op == Op::conv ? &conv_reads(*node, which, target)
+                                                 : &memory_of(graph::node_of(operand)));
         }
       }
       if (kind == Kind::reduction && !is_inline_reduction(*node)) in_memory_.insert(node);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include <adit/dtype.hpp>
 
@@ -27,7 +28,16 @@ struct ConvAxis {
 struct ConvShape {
   int64_t batch = 1, groups = 1, filters = 1, channels = 1;  // the last two: of a group
   std::array<ConvAxis, 3> axes;
+  // How far apart images, groups and channels of x lie, and groups, filters and channels of w, where that is
+  // not as listed; by the host alone.
+  std::optional<std::array<int64_t, 3>> x_strides{}, w_strides{};
 
+  std::array<int64_t, 3> x_apart() const {
+    return x_strides.value_or(std::array{groups * channels * inputs(), channels * inputs(), inputs()});
+  }
+  std::array<int64_t, 3> w_apart() const {
+    return w_strides.value_or(std::array{filters * steps(), steps(), windows()});
+  }
   int64_t inputs() const { return axes[0].input * axes[1].input * axes[2].input; }
   int64_t windows() const { return axes[0].window * axes[1].window * axes[2].window; }
   int64_t outputs() const { return axes[0].output * axes[1].output * axes[2].output; }

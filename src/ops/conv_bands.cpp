@@ -99,13 +99,20 @@ class Bands : public ConvWay<T> {
 
   void run(const T* x, const T* w, T* result, T* scratch) const override {
     T* packed = aligned(scratch);
+    const std::array<int64_t, 3> apart = c_.w_apart();
     parallel(threads_, static_cast<uint64_t>(c_.groups) * blocks_.size(), 1,
              [&](uint64_t begin, uint64_t end) {
                for (uint64_t i = begin; i < end; ++i) {
                  const auto group = static_cast<int64_t>(i / blocks_.size());
                  const Block& block = blocks_[i % blocks_.size()];
-                 pack(w + (group * c_.filters + block.first) * c_.steps(), c_.steps(), c_.steps(), block,
-                      packed + group * weights() + block.first * c_.steps());
+                 T* to = packed + group * weights() + block.first * c_.steps();
+                 const T* from = w + group * apart[0] + block.first * apart[1];
+                 if (apart[2] == c_.windows())
+                   pack(from, apart[1], c_.steps(), block, to);
+                 else
+                   for (int64_t channel = 0; channel < c_.channels; ++channel)
+                     pack(from + channel * apart[2], apart[1], c_.windows(), block,
+                          to + channel * c_.windows() * block.width);
                }
              });
     Rooms rooms(threads_);
@@ -194,14 +201,14 @@ class Bands : public ConvWay<T> {
       const ConvShape& c = b.c_;
       const ConvAxis &deep = c.axes[0], &down = c.axes[1], &along = c.axes[2];
       const int64_t image = number / deep.output, plane = down.input * along.input;
+      const std::array<int64_t, 3> apart = c.x_apart();
       const size_t count = b.sheet_.phases.size();
       const Line* phases = b.phases_.data() + static_cast<size_t>(column / b.columns_) * count;
       for (int64_t i = 0; i < channels; ++i)
         for (int64_t k0 = 0; k0 < deep.window; ++k0) {
           const int64_t p0 =
               place_on(deep, number % deep.output * deep.stride + k0 * deep.dilation - deep.low);
-          const T* from =
-              x + (((image * c.groups + group) * c.channels + channel + i) * deep.input + p0) * plane;
+          const T* from = x + image * apart[0] + group * apart[1] + (channel + i) * apart[2] + p0 * plane;
           for (int64_t line = 0; line < b.sheet_.lines; ++line, to += b.sheet_.line) {
             if (!b.sheet_.has_line[static_cast<size_t>(line % down.stride)]) continue;
             const int64_t p1 = p0 < 0 ? -1 : place_on(down, row * down.stride + line - down.low);

@@ -93,16 +93,16 @@ class Dots : public ConvWay<T> {
           const int64_t row = part * rows_, rows = std::min(rows_, down_.window - row);
           if (rows <= 0) continue;
           for (int64_t f = 0; f < c_.filters; ++f)
-            put_w(w + (((group * c_.filters + f) * c_.channels + channel) * deep.window + k0) * down_.window *
-                          along_.window,
-                  row, rows, of_w + f * count_);
+            put_w(
+                w + group * of_w_[0] + f * of_w_[1] + channel * of_w_[2] + k0 * down_.window * along_.window,
+                row, rows, of_w + f * count_);
           for (int64_t image = 0; image < c_.batch; ++image)
             for (int64_t o0 = 0; o0 < deep.output; ++o0) {
               const int64_t p0 = place_on(deep, o0 * deep.stride + k0 * deep.dilation - deep.low);
               if (p0 < 0) continue;
               T* own = of_x + (image * deep.output + o0) * plane_;
-              put_x(x + (((image * c_.groups + group) * c_.channels + channel) * deep.input + p0) *
-                            down_.input * along_.input,
+              put_x(x + image * of_x_[0] + group * of_x_[1] + channel * of_x_[2] +
+                        p0 * down_.input * along_.input,
                     row, own);
               for (int64_t f = 0; f < c_.filters; ++f)
                 add(own, of_w + f * count_, sums + ((image * c_.filters + f) * deep.output + o0) * flat);
@@ -147,6 +147,7 @@ class Dots : public ConvWay<T> {
   int64_t line_ = 0, all_lines_ = 0, rows_ = 0, row_parts_ = 1, lines_ = 0, count_ = 0, phase_ = 0,
           plane_ = 0, shares_ = 1;
   std::vector<int32_t> offsets_;
+  const std::array<int64_t, 3> of_x_ = c_.x_apart(), of_w_ = c_.w_apart();
 };
 
 }  // namespace conv_dots

@@ -175,7 +175,7 @@ class Sums : public ConvWay<T> {
     void put_x() const {
       const ConvShape& c = s.c_;
       const ConvAxis &deep = c.axes[0], &down = c.axes[1], &along = c.axes[2];
-      const int64_t image = c.groups * c.channels * c.inputs();
+      const auto [image, of_group, of_channel] = c.x_apart();
       const Line line(along, column * along.dilation - along.low, 1, s.parts_.line);
       for (const Block& block : s.images()) {
         T* to = of_x() + block.first * s.parts_.sheets * s.parts_.sheet_of_x(c);
@@ -183,8 +183,8 @@ class Sums : public ConvWay<T> {
           for (int64_t o0 = 0; o0 < deep.output; ++o0) {
             const int64_t channel = (sheet + i) / deep.window, k0 = (sheet + i) % deep.window;
             const int64_t p0 = place_on(deep, o0 * deep.stride + k0 * deep.dilation - deep.low);
-            const T* from = x + block.first * image +
-                            ((group * c.channels + channel) * deep.input + p0) * down.input * along.input;
+            const T* from = x + block.first * image + group * of_group + channel * of_channel +
+                            p0 * down.input * along.input;
             for (int64_t l = 0; l < s.parts_.lines; ++l, to += s.parts_.line * block.width) {
               const int64_t p1 = p0 < 0 ? -1 : place_on(down, row * down.dilation + l - down.low);
               if (p1 < 0)
@@ -215,17 +215,19 @@ class Sums : public ConvWay<T> {
     void put_w(const Block& block) const {
       const ConvShape& c = s.c_;
       const int64_t down = c.axes[1].window, along = c.axes[2].window;
+      const auto [of_group, of_filter, of_channel] = c.w_apart();
       T* to = of_w() + block.first * s.parts_.steps();
       for (int64_t i = 0; i < sheets; ++i) {
-        const T* from =
-            w + (group * c.filters + block.first) * c.steps() + ((sheet + i) * down + row) * along + column;
+        const int64_t channel = (sheet + i) / c.axes[0].window, k0 = (sheet + i) % c.axes[0].window;
+        const T* from = w + group * of_group + block.first * of_filter + channel * of_channel +
+                        (k0 * down + row) * along + column;
         if (columns == along && columns == s.parts_.columns) {
-          pack(from, c.steps(), rows * columns, block, to);
+          pack(from, of_filter, rows * columns, block, to);
           to += rows * columns * block.width;
           continue;
         }
         for (int64_t r = 0; r < rows; ++r, to += s.parts_.columns * block.width) {
-          pack(from + r * along, c.steps(), columns, block, to);
+          pack(from + r * along, of_filter, columns, block, to);
           std::fill(to + columns * block.width, to + s.parts_.columns * block.width, T{});
         }
       }
