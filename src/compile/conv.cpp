@@ -332,7 +332,8 @@ Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& tar
   const bool has_kernel = direct || (target.gpu ? !is_complex(node.type) : ops::has_host_conv(node.type));
   if (is_small || !has_kernel || !conv.fits_32_bits())
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
-  if (const auto axis = axis_with_gaps(graph::windows_of(node)))
+  const bool by_host = !target.gpu && is_real_float(node.type);  // which has phases of its own
+  if (const auto axis = axis_with_gaps(graph::windows_of(node)); axis && !by_host)
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
   // Lanes of a CPU read side by side only where none of them leaves x.
   const bool pads = target.gpu ? !direct && !is_by_steps(conv, node.type) && pads_on_gpu(conv)
