@@ -128,7 +128,11 @@ class RepeatedSteps {
  public:
   struct Part {
     std::vector<Step> steps;
-    uint32_t step = 0;
+    std::vector<uint32_t> ends;
+    // Launches of as many steps as a run needed, and one more.
+    size_t wanted(uint32_t needed) const {
+      return needed == 0 || needed >= ends.size() ? steps.size() : ends[needed];
+    }
   };
   std::string name;
   std::vector<Part> before;
@@ -159,32 +163,28 @@ class RepeatedSteps {
     return found;
   }
 
-  // As many steps of each stage as the last run needed, and one more. True where there were others.
+  // As many steps of each stage as the last run needed. True where some of the last were left out.
   bool perform_before(Run& run) const {
     size_t stage = 0;
     bool left_out = false;
     for (const Part& part : before) {
-      if (part.step == 0) {
-        perform(run, part.steps);
-        continue;
-      }
-      const uint32_t known = memory->steps[stage++].load(std::memory_order_relaxed);
-      const size_t all = part.steps.size(), wanted = known == 0 ? all : size_t{known + 1} * part.step;
-      for (size_t i = 0; i < std::min(wanted, all); ++i) run.perform(part.steps[i]);
-      left_out = wanted < all;
+      const bool is_stage = !part.ends.empty();
+      const size_t wanted = is_stage ? part.wanted(needed(stage)) : part.steps.size();
+      for (size_t i = 0; i < wanted; ++i) run.perform(part.steps[i]);
+      if (is_stage) left_out = wanted < part.steps.size(), ++stage;
     }
     return left_out;
   }
   // What perform_before left of the last stage, and what follows it.
   void perform_rest(Run& run) const {
-    size_t stage = 0, last = 0;
+    size_t stages = 0, last = 0;
     for (size_t i = 0; i < before.size(); ++i)
-      if (before[i].step != 0) ++stage, last = i;
-    const uint32_t known = memory->steps[stage - 1].load(std::memory_order_relaxed);
+      if (!before[i].ends.empty()) ++stages, last = i;
     const Part& part = before[last];
-    for (size_t i = size_t{known + 1} * part.step; i < part.steps.size(); ++i) run.perform(part.steps[i]);
+    for (size_t i = part.wanted(needed(stages - 1)); i < part.steps.size(); ++i) run.perform(part.steps[i]);
     for (size_t i = last + 1; i < before.size(); ++i) perform(run, before[i].steps);
   }
+  uint32_t needed(size_t stage) const { return memory->steps[stage].load(std::memory_order_relaxed); }
 
   // A look costs more than a time that does nothing, so there should be one: after what the last run took.
   // What follows is queued before it, and again if there was more to do.
@@ -242,7 +242,7 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
     steps.then = steps_of((*made)[1], location_of);
     steps.extra = steps_of((*made)[2], location_of);
     for (size_t i = 0; i < repeated.before.size(); ++i)
-      steps.before.push_back({steps_of((*made)[i + 3], location_of), repeated.before[i].step});
+      steps.before.push_back({steps_of((*made)[i + 3], location_of), repeated.before[i].ends});
     steps.flag = location_of(*repeated.flag);
     steps.flag.bytes = repeated.before.empty() ? offsetof(Found, steps) : sizeof(Found);
     steps.most = repeated.most;

@@ -71,10 +71,10 @@ Work travelling_work(std::string name, const std::vector<const Node*>& tensors, 
 // follow, and `extra` where the u32 after that f32 is not 0. The host looks first after as many times as are
 // likely.
 struct Repeated {
-  // What comes before: `step` launches a step, of which the host takes as many as the last run needed; 0: all.
+  // What comes before. Of steps, whose ends are told, the host takes as many as the last run needed.
   struct Part {
     std::vector<Launch> launches;
-    uint32_t step = 0;
+    std::vector<uint32_t> ends;
   };
   std::vector<Part> before;
   std::vector<Launch> again, then, extra;

@@ -68,14 +68,14 @@ std::vector<const Node*> results_or_scratch(const Node& node, Workshop& shop) {
 // The part of what comes before the repeated passes that pass i belongs to, in order.
 Repeated::Part& part_of(std::vector<Repeated::Part>& parts, const std::vector<ops::FactorStage>& stages,
                         size_t i) {
-  uint32_t step = 0;
+  std::vector<uint32_t> ends;
   bool begins = parts.empty();
   for (const ops::FactorStage& stage : stages) {
-    const size_t end = stage.first + size_t{stage.each} * stage.steps;
-    if (i >= stage.first && i < end) step = stage.each;
+    const size_t end = stage.first + stage.ends.back();
+    if (i == stage.first) ends = stage.ends;
     begins = begins || i == stage.first || i == end;
   }
-  if (begins) parts.push_back({{}, step});
+  if (begins) parts.push_back({{}, ends});
   return parts.back();
 }
 

@@ -33,12 +33,12 @@ struct FactorRepeat {
   double enough = 0;
 };
 
-// Passes before those that are repeated, `each` of them a step, of which the last may be left out: steps that
-// have nothing left to do do nothing. The words of the flag after the four of FactorRepeat tell how many did
-// something, one word for each such stage. Where passes had to be repeated all the same, none of the stages
-// was of any use.
+// Passes before those that are repeated, in steps, of which the last may be left out: those that have nothing
+// left to do do nothing. The words of the flag after the four of FactorRepeat tell how many did something, a
+// word for each such stage. Where passes had to be repeated all the same, no stage was of any use.
 struct FactorStage {
-  uint32_t first = 0, each = 0, steps = 0;
+  uint32_t first = 0;
+  std::vector<uint32_t> ends;  // of its steps, in passes from `first` on
 };
 
 // Passes, the last ones, that are taken only where the second number of the flag, a u32, is not 0 in the end.

@@ -38,6 +38,9 @@ constexpr float enough = 16;        // times the limit is left in the end
 // Rows of a team, which all need the eigenvalues: few where teams are few.
 constexpr uint32_t rows_of_team(uint32_t size) { return size <= 512 ? 1 : size <= 1024 ? 2 : 4; }
 
+// The matrix times the vectors is turned as they are, beside them, and made anew after so many steps.
+constexpr uint32_t fresh = 4;
+
 // Which of its two buffers the vectors are in.
 Value count_parity(Value count) { return convert(count, Type::u32) & 1; }
 
@@ -347,22 +350,28 @@ class Products {
     const Buffers mine = buffers_of(stage);
     start(stage, mine);
     const uint32_t turns = add(Turns(shape_, stage.type).build()), judge = add(Judge(shape_, stage).build());
-    const Product by_matrix = product(stage.type, stage.type, false, false),
+    const Product with_matrix = product(stage.type, stage.type, false, false),
                   with_itself = product(stage.type, Type::f32, true, false),
                   onward = product(stage.type, stage.type, false, true);
-    const auto first = static_cast<uint32_t>(made_.passes.size());
+    const auto passes = [&] { return static_cast<uint32_t>(made_.passes.size()); };
+    FactorStage steps{passes(), {}};
     for (uint32_t step = 0; step < stage.steps; ++step) {
-      const uint8_t v = mine.vectors[step % 2], next = mine.vectors[(step + 1) % 2];
-      multiply(by_matrix, {mine.matrix, v, mine.by_matrix}, mine.control, step);
-      multiply(with_itself, {v, v, r_}, mine.control, step);
-      multiply(with_itself, {v, mine.by_matrix, s_}, mine.control, step);
+      const uint32_t now = step % 2, then = 1 - now;
+      const uint8_t v = mine.vectors[now], by_matrix = mine.by_matrix[now];
+      const auto times = [&](const Product& by, std::vector<uint8_t> tensors) {
+        multiply(by, std::move(tensors), mine.control, step);
+      };
+      if (step % fresh == 0) times(with_matrix, {mine.matrix, v, by_matrix});
+      times(with_itself, {v, v, r_});
+      times(with_itself, {v, by_matrix, s_});
       pass(turns, shape_.size / rows_of_team(shape_.size),
            {s_, r_, mine.control, mine.turns, measures_, found.lengths}, step);
-      multiply(onward, {v, mine.turns, next, v}, mine.control, step);
+      times(onward, {v, mine.turns, mine.vectors[then], v});
+      if ((step + 1) % fresh != 0) times(onward, {by_matrix, mine.turns, mine.by_matrix[then], by_matrix});
       pass(judge, 1, {measures_, mine.control}, step);
+      steps.ends.push_back(passes() - steps.first);
     }
-    const uint32_t passes = static_cast<uint32_t>(made_.passes.size()) - first;
-    made_.stages.push_back({first, passes / stage.steps, stage.steps});
+    made_.stages.push_back(std::move(steps));
     stages_.push_back(stage), past_ = mine;
     controls_.push_back(mine.control);
   }
@@ -378,7 +387,7 @@ class Products {
 
  private:
   struct Buffers {
-    uint8_t vectors[2], by_matrix, turns, control, matrix;
+    uint8_t vectors[2], by_matrix[2], turns, control, matrix;  // two: before and after a step
   };
   // A product of two matrices, whose sums may be split.
   struct Product {
@@ -404,7 +413,7 @@ class Products {
   Buffers buffers_of(const Stage& stage) {
     Buffers mine{};
     for (uint8_t& each : mine.vectors) each = numbers(stage.type, square_);
-    mine.by_matrix = numbers(stage.type, square_);
+    for (uint8_t& each : mine.by_matrix) each = numbers(stage.type, square_);
     mine.turns = numbers(stage.type, square_);
     mine.control = numbers(Type::f32, uint64_t{stage.latest() + 1} * Control::words);
     mine.matrix = stage.type == Type::f16 ? numbers(stage.type, square_) : given_.matrix;
