@@ -171,7 +171,7 @@ class Turns : Writer {
     s_ = read("s"), r_ = read("r"), control_ = read("control");
     turns_ = written("turns", type), measures_ = written("measures"), lengths_ = written("lengths");
     step_ = k_.scalar("step", Type::u32);
-    values_ = k_.shared(Type::f32, shape.size);
+    values_ = k_.shared(Type::f32, shape.size), squares_ = k_.shared(Type::f32, shape.size);
     const uint32_t teams = shape.size / rows_of_team(shape.size);
     which_ = team_ / teams;
     first_ = convert(team_ % teams, Type::u32) * rows_of_team(shape.size);
@@ -181,7 +181,11 @@ class Turns : Writer {
     const auto known = [&](uint32_t what) { return control_[control_at(step_, what)].get(); };
     k_.if_(known(Control::outcome) == Outcome::none, [&] {
       alpha_ = known(Control::alpha), limit_ = known(Control::limit);
-      k_.each(word(shape_.size), [&](Value j) { values_[j] = s_[at(j, j)].get() / r_[at(j, j)].get(); });
+      k_.each(word(shape_.size), [&](Value j) {
+        const Value square = r_[at(j, j)];
+        squares_[j] = square;
+        values_[j] = s_[at(j, j)].get() / square;
+      });
       for (uint32_t i = 0; i < rows_of_team(shape_.size); ++i) row(first_ + i);
     });
     return k_.finish();
@@ -189,14 +193,19 @@ class Turns : Writer {
 
  private:
   void row(Value row) {
-    const Value mine = values_[row], zero = number(0);
+    const Value mine = values_[row], own = squares_[row], zero = number(0);
     const std::vector<Reduction> ops{Reduction::add, Reduction::add, Reduction::add, Reduction::max};
     const std::vector<Value> found = k_.reduce(word(shape_.size), ops, [&](Value j) -> std::vector<Value> {
       const Value beside = row != j, r = r_[at(row, j)], other = values_[j];
       const Value left = select(beside, fma(r * -0.5, mine + other, s_[at(row, j)].get()), zero);
-      const Value turn = select(abs(left) > limit_ * too_small, angle(left, other - mine, j < row), zero);
-      const Value apart = select(beside, r, r - 1);
-      turns_[at(row, j)] = convert(fma(alpha_, turn, apart * -0.5), type_);
+      // Vectors that have become too long are turned less, and shortened with care: a step of Newton and
+      // Schulz would overshoot.
+      const Value longest = max(own, squares_[j].get()),
+                  excess = min(number(0.4) / max(longest - 1, number(0.4)), number(1));
+      const Value angle = this->angle(left, other - mine, j < row) * (excess * excess);
+      const Value turn = select(abs(left) > limit_ * too_small, angle, zero);
+      const Value apart = select(beside, r, r - 1), care = 1 / max(longest - 0.4, number(1));
+      turns_[at(row, j)] = convert(fma(alpha_, turn, apart * care * -0.5), type_);
       return {turn * turn, apart * apart, left * left, abs(left)};
     });
     k_.once([&] {
@@ -216,7 +225,7 @@ class Turns : Writer {
   }
 
   Type type_;
-  Array s_, r_, control_, turns_, measures_, lengths_, values_;
+  Array s_, r_, control_, turns_, measures_, lengths_, values_, squares_;
   Value step_, first_, alpha_, limit_;
 };
 
@@ -259,13 +268,18 @@ class Judge : Writer {
       const Value turns = sqrt_device(all[0]), row = sqrt_device(all[1]), apart = sqrt_device(all[2]),
                   left = sqrt_device(all[3]), most = all[4];
       const Value is_sane = left < 1e30 && apart < 1e3;
-      const Value is_near = most <= now(Control::limit) * enough;
+      // Steps that find less than they should end the stage.
+      const Value counts = now(Control::count) >= (stage_.is_last ? 2 : 6),
+                  better = left < now(Control::best) * 0.93;
+      const Value bad = select(counts && !better, now(Control::bad) + 1, number(0));
+      // Many small numbers are more than a few that are not much larger; rounding leaves about n times the
+      // limit, and more where some eigenvalues are much larger than the others.
+      const Value is_small =
+          most <= now(Control::limit) * enough && left <= now(Control::limit) * (2.5 * shape_.n);
+      const Value is_near = is_small || (bad >= 2 && row < 0.05);
       put_alpha(turns, apart, sqrt_device(all[5]), stage_.is_last ? is_near : is_near != is_near);
       next(Control::count, now(Control::count) + 1);
       next(Control::limit, now(Control::limit));
-      // Steps that find less than they should end the stage.
-      const Value counts = now(Control::count) >= 6, better = left < now(Control::best) * 0.93;
-      const Value bad = select(counts && !better, now(Control::bad) + 1, number(0));
       next(Control::bad, bad);
       next(Control::best, select(counts && better, left, now(Control::best)));
       const Value is_found =
@@ -517,7 +531,7 @@ bool has_halves(const Limits& limits) {
 // The eigenvalues lie in shared memory.
 bool has_products(const FactorPlan& plan, uint32_t size, const Limits& limits) {
   return plan.type == Type::f32 && !plan.complex && size % 8 == 0 &&
-         uint64_t{size} * 4 + 4096 <= limits.shared_bytes && plan.batch * size < uint64_t{1} << 31;
+         uint64_t{size} * 8 + 4096 <= limits.shared_bytes && plan.batch * size < uint64_t{1} << 31;
 }
 
 Found add(Factor& made, uint8_t own, const FactorPlan& plan, uint32_t size, const Given& given,
@@ -527,7 +541,7 @@ Found add(Factor& made, uint8_t own, const FactorPlan& plan, uint32_t size, cons
   // Of random matrices: 25 of 128 columns, 32 of 256, 36 of 512, then 7 to 10 with 32 bits.
   const auto likely = static_cast<uint32_t>(12 + 3 * std::bit_width(size - 1));
   if (has_halves(limits)) products.run({.type = Type::f16, .is_last = false, .steps = likely});
-  products.run({.type = Type::f32, .steps = has_halves(limits) ? 16 : likely + 8});
+  products.run({.type = Type::f32, .steps = has_halves(limits) ? 20 : likely + 12});
   products.end();
   return products.found;
 }
