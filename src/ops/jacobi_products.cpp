@@ -31,7 +31,7 @@ struct Outcome {
 constexpr uint32_t measures = 4;
 
 constexpr double steepest = 0.8;  // the norm that alpha w may have, by an estimate that is up to 1.4 too low
-constexpr double half_unit = 2e-3;  // by the root of n: what rounding to 16 bits leaves in s
+constexpr double half_unit = 1e-3;  // by the root of n: what rounding to 16 bits leaves in s
 constexpr double too_small = 1.5;   // times the limit: not turned
 constexpr double smooth = 4;        // times the limit: angles of less are taken with caution
 constexpr float enough = 16;        // times the limit is left in the end
@@ -129,7 +129,7 @@ class Start : Writer {
         count_parity(past[control_at(word(before.latest()), Control::count)]) == 0, [&] { copy(even); },
         [&] { copy(odd); });
     const Value outcome = past[control_at(word(before.latest()), Control::outcome)];
-    begin(control, limits[which_], 0.2, 3,
+    begin(control, limits[which_], 0.4, 2,
           select(outcome == Outcome::failed, outcome, number(Outcome::none)));
     return k_.finish();
   }
