@@ -40,8 +40,8 @@ struct Meeting {
 };
 Meeting meeting(kernel::Value round, kernel::Value pair, uint32_t players);
 
-// Words of the state that all passes share, as FactorRepeat and FactorStage have them but for the phase. Nothing
-// is turned any more in phase done.
+// Words of the state that all passes share, as FactorRepeat and FactorStage have them but for the phase.
+// Nothing is turned any more in phase done.
 struct State {
   static constexpr uint32_t worst = 0, extra = 1, phase = 2, times = 3, steps = 4, words = 6;
 };

@@ -6,8 +6,7 @@
 // / 2). The last part keeps them orthonormal: it is a step of Newton and Schulz, and takes away what alpha w
 // alone leaves, a square of it. Where vectors are not orthonormal yet, s is no measure of what is left to
 // turn: r times the mean of the two eigenvalues is taken off (as Ogita and Aishima do in refining). Near the
-// end this doubles the digits each time; before, each step takes about as much as a sweep of rotations does
-// in its half.
+// end this doubles the digits each time; before, two or three steps do what a sweep of rotations does.
 //
 // alpha keeps alpha w below a norm of about 1. That norm is not known, but how it was in the step before: r
 // then is 1 + (alpha w)^T (alpha w), and the sums of squares of r - 1 and of w tell it.

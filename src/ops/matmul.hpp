@@ -79,8 +79,8 @@ struct MatmulHooks {
       place;
   uint32_t run = 0;
 
-  // Whether anything is done at all, in a matrix of the batch; declared after all other parameters, also where
-  // k is split.
+  // Whether anything is done at all, in a matrix of the batch; declared after all other parameters, also
+  // where k is split.
   std::function<void(kernel::Builder&)> declare_condition;
   std::function<kernel::Value(kernel::Builder&, kernel::Value batch)> condition;
 };
