@@ -47,7 +47,10 @@ class Panel {
     for (uint32_t e = 0; e < s_.each; ++e) load(e);
     const Variable parity = k_.variable(Type::i32, 1);
     for (uint32_t c = 0; c < loop_columns_; ++c) column(c, parity);
-    for (uint32_t e = 0; e < s_.each; ++e) k_.if_(position_[e].get() < n_, [&] { store(e); });
+    for (uint32_t e = 0; e < s_.each; ++e) {
+      k_.if_(position_[e].get() < n_, [&] { store(e); });
+      if (in_pairs()) store_pair(e);
+    }
     k_.if_(lane_ == 0, [&] {
       const Value before = select(start_ == 0, parity.get().like(1), sign_[matrix_].get());
       sign_[matrix_] = before * parity.get();
@@ -89,15 +92,59 @@ class Panel {
     const Value row = s_.alone ? safe : select(start_ == 0, safe, list_[at_row(safe)].get());
     row_.push_back(row);
     position_.push_back(k_.variable(select(spot < n_, spot, word(nowhere))));
-    for (uint32_t c = 0; c < s_.columns; c += count_)
-      for (const Number& x : load_some(from_, row, start_ + c)) {
-        numbers_.push_back(k_.variable(x.re));
-        if (complex_) numbers_.push_back(k_.variable(x.im));
-      }
+    std::vector<Number> all;
+    if (in_pairs()) {
+      all = load_pair(row);
+    } else {
+      for (uint32_t c = 0; c < s_.columns; c += count_)
+        for (const Number& x : load_some(from_, row, start_ + c)) all.push_back(x);
+    }
+    for (const Number& x : all) {
+      numbers_.push_back(k_.variable(x.re));
+      if (complex_) numbers_.push_back(k_.variable(x.im));
+    }
   }
+
+  // Rows of two vectors: two lanes take a vector each of one's row and then of the other's, so that an access
+  // meets half as many rows. Loads and stores are a third of a tall panel's time.
+  bool in_pairs() const { return by_vectors_ && !s_.alone && !complex_ && s_.columns == 2 * count_; }
+  Value is_odd() { return (inside_ & 1) == 1; }
+  Value of_other(Value x) { return k_.subgroup_shuffle_xor(x, word(1)); }
+  std::vector<Number> load_pair(Value row) {
+    const Value other = of_other(row), own_half = start_ + (inside_ & 1) * count_;
+    const std::vector<Number> of_even = load_some(from_, select(is_odd(), other, row), own_half),
+                              of_odd = load_some(from_, select(is_odd(), row, other), own_half);
+    std::vector<Number> left, right;
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Value got = of_other(select(is_odd(), of_even[i].re, of_odd[i].re));
+      left.push_back(same(select(is_odd(), got, of_even[i].re)));
+      right.push_back(same(select(is_odd(), of_odd[i].re, got)));
+    }
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+  }
+  void store_pair(uint32_t e) {
+    const Value place = position_[e].get(), other_place = of_other(place);
+    const Value row = row_[e], other = of_other(row), own_half = start_ + (inside_ & 1) * count_;
+    std::vector<Number> of_even, of_odd;
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Value left = number(e, i).re, right = number(e, count_ + i).re;
+      const Value got = of_other(select(is_odd(), left, right));
+      of_even.push_back(same(select(is_odd(), got, left)));
+      of_odd.push_back(same(select(is_odd(), right, got)));
+    }
+    const auto put = [&](Value at_place, Value at, const std::vector<Number>& numbers) {
+      k_.if_(at_place < n_ && own_half < n_,
+             [&] { vectors_.store(to_, rows_.at(at, own_half) / count_, numbers); });
+    };
+    put(select(is_odd(), other_place, place), select(is_odd(), other, row), of_even);
+    put(select(is_odd(), place, other_place), select(is_odd(), row, other), of_odd);
+  }
+  static Number same(Value x) { return {x, x}; }
 
   void store(uint32_t e) {
     if (!s_.alone) next_list_[at_row(position_[e].get())] = row_[e];
+    if (in_pairs()) return;
     const Value row = s_.alone ? position_[e].get() : row_[e];
     for (uint32_t c = 0; c < s_.columns; c += count_) {
       std::vector<Number> some;
@@ -127,9 +174,16 @@ class Panel {
     Value key, position;
   };
   Best best_of_subgroup(Best mine) {
-    const Value key = k_.subgroup_reduce(Reduction::max, mine.key);
-    const Value position = select(mine.key == key, mine.position, word(nowhere));
-    return {key, k_.subgroup_reduce(Reduction::min, position)};
+    const Value key = k_.subgroup_reduce(Reduction::max, mine.key), is_best = mine.key == key;
+    const auto first = [&] {
+      return k_.subgroup_reduce(Reduction::min, select(is_best, mine.position, word(nowhere)));
+    };
+    if (s_.subgroup > 32) return {key, first()};
+    // Seldom are two equal, and then one lane knows it all.
+    const Value votes = k_.subgroup_ballot(is_best);
+    const Variable position = k_.variable(k_.subgroup_shuffle(mine.position, trailing_zeros(votes)));
+    k_.if_((votes & (votes - 1)) != 0, [&] { position = first(); });
+    return {key, position.get()};
   }
 
   void column(uint32_t c, const Variable& parity) {
