@@ -174,16 +174,9 @@ class Panel {
     Value key, position;
   };
   Best best_of_subgroup(Best mine) {
-    const Value key = k_.subgroup_reduce(Reduction::max, mine.key), is_best = mine.key == key;
-    const auto first = [&] {
-      return k_.subgroup_reduce(Reduction::min, select(is_best, mine.position, word(nowhere)));
-    };
-    if (s_.subgroup > 32) return {key, first()};
-    // Seldom are two equal, and then one lane knows it all.
-    const Value votes = k_.subgroup_ballot(is_best);
-    const Variable position = k_.variable(k_.subgroup_shuffle(mine.position, trailing_zeros(votes)));
-    k_.if_((votes & (votes - 1)) != 0, [&] { position = first(); });
-    return {key, position.get()};
+    const Value key = k_.subgroup_reduce(Reduction::max, mine.key);
+    const Value position = select(mine.key == key, mine.position, word(nowhere));
+    return {key, k_.subgroup_reduce(Reduction::min, position)};
   }
 
   void column(uint32_t c, const Variable& parity) {
@@ -255,8 +248,9 @@ class Panel {
       position_[e] = select(before == position, diagonal, select(before == diagonal, position, before));
     }
     const auto quotient = [&](Number x) { return quotient_of(x, pivot, complex_); };
-    if (complex_ || s_.each == 1) return subtract(quotient);
-    // Rows are many: times the inverse, as LAPACK, unless that overflows.
+    if (complex_ || s_.each <= 2) return subtract(quotient);
+    // Rows are many: times the inverse, as LAPACK, unless that overflows. For few, the longer program costs
+    // more.
     const Value size = abs(pivot.re), far = size.like(type_ == Type::f32 ? 0x1p120 : 0x1p1000);
     const Value inverse = 1 / pivot.re;
     k_.if_(

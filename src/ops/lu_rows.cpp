@@ -108,9 +108,10 @@ UpdatePlan update_plan(const FactorPlan& plan) {
   return update;
 }
 
-// Columns of a wide panel: all of a matrix that is not large.
+// Columns of a wide panel: all of a matrix that is not large. 4096 took 11.4 ms with 256 on an H200, 11.5
+// with 128.
 uint32_t wide_panel(const FactorPlan& plan, const Limits& limits) {
-  const uint32_t columns = is_software(limits) ? 32 : 128, large = is_software(limits) ? 48 : 1025;
+  const uint32_t columns = is_software(limits) ? 32 : 256, large = is_software(limits) ? 48 : 1025;
   return plan.n >= large && Updates::has(update_plan(plan), limits) ? columns : plan.n;
 }
 
