@@ -138,11 +138,15 @@ class RowWriter {
     bool has_pairs = false;
     const auto look = [&](const Node& node, Reading) {
       widest = std::max(widest, size_of(node.type));
-      narrowest = std::min(narrowest, size_of(node.type));
       has_pairs = has_pairs || is_complex(node.type);
     };
-    for_each_read(group_, shop_.partition, look);
+    const auto touch = [&](const Node& node) { narrowest = std::min(narrowest, size_of(node.type)); };
+    for_each_read(group_, shop_.partition, [&](const Node& node, Reading reading) {
+      look(node, reading);
+      touch(node);
+    });
     for_each_inside(group_, shop_.partition, look);
+    for (const Node* root : plan_.whole_roots) touch(*root);
     const int width = widest == 8 ? 2 : 4;
     if (has_pairs) return 1;
     if (plan_.length % width == 0) return width;
