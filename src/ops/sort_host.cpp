@@ -20,7 +20,7 @@ namespace {
 
 // Rows below go by comparison, which has no tables to clear; those above by all threads together. Digits are
 // wider where a row is long enough for their tables. Measured once, on two x86-64 cores (bench/RESULTS.md).
-constexpr uint64_t short_row = 96, long_row = 1 << 15, row_of_wide_digits = 3000;
+constexpr uint64_t ranked_row = 96, short_row = 96, long_row = 1 << 15, row_of_wide_digits = 3000;
 constexpr int narrow_digits = 8, wide_digits = 11;
 constexpr uint64_t most_counted = uint64_t{1} << 32;
 constexpr uint64_t block = 512;  // elements that are looked at together
@@ -112,14 +112,31 @@ template <class K>
   seen.first = to[0], seen.last = to[count - 1];
 }
 
+// Where each key of a short row goes: by how many are less, or equal and before it. All pairs are compared,
+// but many at once, and without a branch.
+template <class K>
+[[gnu::always_inline]] inline void put_ranks(const K* keys, uint64_t count, K* ranks) {
+  for (uint64_t i = 0; i < count; ++i) ranks[i] = 0;
+  for (uint64_t j = 0; j < count; ++j) {
+    const K key = keys[j];
+    for (uint64_t i = 0; i < j; ++i) ranks[i] = K(ranks[i] + K(key < keys[i]));
+    for (uint64_t i = j + 1; i < count; ++i) ranks[i] = K(ranks[i] + K(key <= keys[i]));
+  }
+}
+
 template <class K>
 struct Loops {
+  void (*put_ranks)(const K*, uint64_t, K*);
   void (*look)(const K*, uint64_t, uint64_t, const Keys&, K*, Seen<K>&);
   void (*put_bits)(const K*, uint64_t, uint64_t, const Keys&, K*);
 };
 
 #define ADIT_LOOPS(NAME, TARGET)                                                                          \
   struct NAME {                                                                                           \
+    template <class K>                                                                                    \
+    TARGET static void put_ranks(const K* keys, uint64_t count, K* ranks) {                               \
+      sorting_on_host::put_ranks(keys, count, ranks);                                                     \
+    }                                                                                                     \
     template <class K>                                                                                    \
     TARGET static void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,          \
                             Seen<K>& seen) {                                                              \
@@ -139,9 +156,9 @@ ADIT_LOOPS(Avx2, [[gnu::target("avx2")]])
 template <class K>
 Loops<K> loops_of_this_cpu() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return {Avx2::look<K>, Avx2::put_bits<K>};
+  if (__builtin_cpu_supports("avx2")) return {Avx2::put_ranks<K>, Avx2::look<K>, Avx2::put_bits<K>};
 #endif
-  return {Plain::look<K>, Plain::put_bits<K>};
+  return {Plain::put_ranks<K>, Plain::look<K>, Plain::put_bits<K>};
 }
 
 template <class K, class I>
@@ -317,17 +334,19 @@ class Rows {
 
   Seen<K> look(uint64_t first, K* keys, uint64_t parts) const {
     const uint64_t n = plan_.length, inner = plan_.inner;
+    if (parts == 1) {
+      Seen<K> seen;
+      loops_.look(x_ + first, inner, n, keys_, keys, seen);
+      return seen;
+    }
     std::vector<Seen<K>> list(parts);
     const auto one = [&](uint64_t part) {
       const uint64_t begin = n * part / parts, end = n * (part + 1) / parts;
       loops_.look(x_ + first + begin * inner, inner, end - begin, keys_, keys + begin, list[part]);
     };
-    if (parts == 1)
-      one(0);
-    else
-      parallel(static_cast<unsigned>(parts), parts, 1, [&](uint64_t begin, uint64_t end) {
-        for (uint64_t part = begin; part < end; ++part) one(part);
-      });
+    parallel(static_cast<unsigned>(parts), parts, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t part = begin; part < end; ++part) one(part);
+    });
     Seen<K> all = list[0];
     for (uint64_t part = 1; part < parts; ++part) {
       const Seen<K>& next = list[part];
@@ -373,6 +392,12 @@ class Rows {
     if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
       return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts);
     if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts);
+    if (n <= ranked_row) {
+      K ranks[ranked_row];
+      loops_.put_ranks(keys, n, ranks);
+      for (uint64_t i = 0; i < n; ++i) row[ranks[i]] = entry_of<K, E>(keys[i], i);
+      return row;
+    }
     for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
     std::sort(row, row + n);
     return row;
