@@ -68,6 +68,9 @@ Line parsed(const std::string& text) {
   words >> line.kind;
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
+    if (equals == std::string::npos ||
+        word.find_first_not_of("-0123456789,", equals + 1) != std::string::npos)
+      throw std::invalid_argument(text + ": expected words such as x=8,16, got " + word);
     std::istringstream rest(word.substr(equals + 1));
     for (std::string number; std::getline(rest, number, ',');)
       line.numbers[word.substr(0, equals)].push_back(std::stoll(number));
@@ -212,7 +215,7 @@ void run(const Line& line) {
 }  // namespace
 }  // namespace adit::bench
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   if (argc < 3) {
     fmt::print(stderr, "usage: shapes_bench DEVICE LIST\n");
     return 2;
@@ -221,4 +224,7 @@ int main(int argc, char** argv) {
   std::ifstream list(argv[2]);
   for (std::string text; std::getline(list, text);)
     if (!text.empty() && text[0] != '#') adit::bench::run(adit::bench::parsed(text));
+} catch (const std::exception& error) {
+  fmt::print(stderr, "shapes_bench: {}\n", error.what());
+  return 2;
 }

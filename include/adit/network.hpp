@@ -22,8 +22,8 @@ struct AttentionOptions {
   Tensor mask{};
   bool causal = false;            // query i sees the keys 0 to i
   std::optional<double> scale{};  // of the scores; none: 1 / sqrt(depth)
-  // By one kernel that keeps no scores in memory, where a GPU has it; only without a mask. None: where the
-  // scores are many.
+  // By one kernel that keeps no scores in memory, where a GPU has it; only without a mask. None: in f32, and
+  // in halves where the scores are many.
   std::optional<bool> fused{};
 };
 // softmax(scale * queries keys^T + mask) values, of queries [..., heads, n, depth], keys [..., heads, m,
