@@ -54,7 +54,7 @@ adit_library(graph LINK adit_kernel)
 adit_library(ops TOGETHER 12 LEVEL 1 LINK adit_device)
 # Most of ops writes kernels; these compute on the host.
 set(host_sources "")
-foreach(source conv_bands conv_dots conv_host conv_library conv_sums conv_tile lapack sort_host)
+foreach(source conv_bands conv_dots conv_host conv_library conv_sums conv_tile lapack sort_columns sort_host)
   list(APPEND host_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp)
 endforeach()
 set_source_files_properties(${host_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON

@@ -2,8 +2,8 @@
 #include "ops/attention.hpp"
 
 #include "compile/kernels.hpp"
+#include "graph/attention.hpp"
 #include "graph/op.hpp"
-#include "graph/rows/attention.hpp"
 
 namespace adit::compile {
 

@@ -52,7 +52,8 @@ class Dependence {
       case Op::stop_gradient: return Bearing::linear;
       case Op::as_type:
         return graph::node_of(node.operands[0]).type == node.type ? Bearing::linear : Bearing::other;
-      case Op::multiply: return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
+      case Op::multiply:
+        return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
       case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
       case Op::select: return of[0] == Bearing::linear ? Bearing::other : Bearing::linear;
       default: return Bearing::other;
@@ -155,7 +156,9 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
         if (depends(x) == Bearing::apart)
           return {std::vector<Number>(carries), read(x, place(x.shape, chain_.index(0))).re};
         const auto of = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
-        const auto is_apart = [&](size_t i) { return depends(graph::node_of(x.operands[i])) == Bearing::apart; };
+        const auto is_apart = [&](size_t i) {
+          return depends(graph::node_of(x.operands[i])) == Bearing::apart;
+        };
         const auto scaled = [&](size_t linear, size_t by) {
           const Number factor = of(by).offset;
           return each_part(of(linear), [&](const Number& n) { return multiplied(n, factor); });

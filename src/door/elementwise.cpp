@@ -4,7 +4,7 @@
 #include <adit/ops.hpp>
 
 #include "door/call.hpp"
-#include "graph/build/special.hpp"
+#include "graph/special.hpp"
 
 namespace adit::door {
 

@@ -7,9 +7,9 @@
 
 #include <adit/network.hpp>
 
+#include "graph/attention.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
-#include "graph/rows/attention.hpp"
 #include "graph/windows.hpp"
 #include "lower/product_form.hpp"
 

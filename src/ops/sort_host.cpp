@@ -11,6 +11,8 @@
 
 #include <adit/error.hpp>
 
+#include "ops/sort_columns.hpp"
+#include "ops/sort_host_keys.hpp"
 #include "support/threads.hpp"
 
 namespace adit::ops {
@@ -20,146 +22,10 @@ namespace {
 
 // Rows below go by comparison, which has no tables to clear; those above by all threads together. Digits are
 // wider where a row is long enough for their tables. Measured once, on two x86-64 cores (bench/RESULTS.md).
-constexpr uint64_t ranked_row = 96, short_row = 96, long_row = 1 << 15, row_of_wide_digits = 3000;
+constexpr uint64_t longest_column = 1024, ranked_row = 96, short_row = 96, long_row = 1 << 15,
+                   row_of_wide_digits = 3000;
 constexpr int narrow_digits = 8, wide_digits = 11;
 constexpr uint64_t most_counted = uint64_t{1} << 32;
-constexpr uint64_t block = 512;  // elements that are looked at together
-
-template <size_t bytes>
-using Word = std::conditional_t<
-    bytes == 1, uint8_t,
-    std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
-
-// How an element of a type becomes a key whose order as a whole number is the element's, and back.
-struct Keys {
-  bool is_float = false, is_signed = false, descending = false, same_zeros = false;
-  uint64_t infinity = 0;  // the bits of the type's, of a float
-};
-
-// Without branches, so that it is done to vectors.
-template <class K>
-[[gnu::always_inline]] inline void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
-                                            K* to) {
-  using Signed = std::make_signed_t<K>;
-  constexpr K top = K(K(1) << (8 * sizeof(K) - 1)), all = K(~K(0));
-  const K flip = keys.descending ? all : K(0);
-  if (keys.is_float) {
-    const auto infinity = static_cast<Signed>(keys.infinity);
-    const K zero = keys.same_zeros ? K(top ^ flip) : K(0),
-            negative_zero = keys.same_zeros ? zero : K(all ^ top ^ flip);
-    const auto one = [=](K bits) {
-      const auto size = static_cast<Signed>(bits & K(~top));
-      const K sign = K(static_cast<Signed>(bits) >> (8 * sizeof(K) - 1));
-      K key = K(K(bits ^ K(sign | top)) ^ flip);
-      key = bits == top ? negative_zero : key;
-      return size > infinity ? K(all ^ flip) : key;
-    };
-    if (apart == 1)
-      for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i]);
-    else
-      for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i * apart]);
-    return;
-  }
-  const K turn = K((keys.is_signed ? top : K(0)) ^ flip);
-  for (uint64_t i = 0; i < count; ++i) to[i] = K(x[i * apart] ^ turn);
-}
-
-template <class K>
-[[gnu::always_inline]] inline void put_bits(const K* from, uint64_t apart, uint64_t count, const Keys& keys,
-                                            K* to) {
-  using Signed = std::make_signed_t<K>;
-  constexpr K top = K(K(1) << (8 * sizeof(K) - 1));
-  const K flip = keys.descending ? K(~K(0)) : K(0), signs = keys.is_float ? K(~K(0)) : K(0);
-  const K turn = keys.is_float || keys.is_signed ? top : K(0);
-  const auto one = [=](K key) {
-    key = K(key ^ flip);
-    const K negative = K(K(~static_cast<Signed>(static_cast<Signed>(key) >> (8 * sizeof(K) - 1))) & signs);
-    return K(key ^ K(negative | turn));
-  };
-  if (apart == 1)
-    for (uint64_t i = 0; i < count; ++i) to[i] = one(from[i]);
-  else
-    for (uint64_t i = 0; i < count; ++i) to[i * apart] = one(from[i]);
-}
-
-// What is known of keys that follow each other.
-template <class K>
-struct Seen {
-  K least = K(~K(0)), most = 0, first = 0, last = 0;
-  bool rises = true, falls = true;  // equal ones may do either
-};
-
-// Writes keys and looks at them while they are near.
-template <class K>
-[[gnu::always_inline]] inline void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,
-                                        Seen<K>& seen) {
-  for (uint64_t begin = 0; begin < count; begin += block) {
-    const uint64_t some = std::min(block, count - begin);
-    put_keys(x + begin * apart, apart, some, keys, to + begin);
-    const K* now = to + begin;
-    K least = seen.least, most = seen.most;
-    for (uint64_t i = 0; i < some; ++i) least = std::min(least, now[i]), most = std::max(most, now[i]);
-    seen.least = least, seen.most = most;
-    if (!seen.rises && !seen.falls) continue;
-    unsigned up = 0, down = 0;
-    for (uint64_t i = begin == 0 ? 1 : 0; i < some; ++i) {
-      up |= static_cast<unsigned>(now[i] > now[static_cast<int64_t>(i) - 1]);
-      down |= static_cast<unsigned>(now[i] < now[static_cast<int64_t>(i) - 1]);
-    }
-    seen.rises = seen.rises && !down;
-    seen.falls = seen.falls && !up;
-  }
-  seen.first = to[0], seen.last = to[count - 1];
-}
-
-// Where each key of a short row goes: by how many are less, or equal and before it. All pairs are compared,
-// but many at once, and without a branch.
-template <class K>
-[[gnu::always_inline]] inline void put_ranks(const K* keys, uint64_t count, K* ranks) {
-  for (uint64_t i = 0; i < count; ++i) ranks[i] = 0;
-  for (uint64_t j = 0; j < count; ++j) {
-    const K key = keys[j];
-    for (uint64_t i = 0; i < j; ++i) ranks[i] = K(ranks[i] + K(key < keys[i]));
-    for (uint64_t i = j + 1; i < count; ++i) ranks[i] = K(ranks[i] + K(key <= keys[i]));
-  }
-}
-
-template <class K>
-struct Loops {
-  void (*put_ranks)(const K*, uint64_t, K*);
-  void (*look)(const K*, uint64_t, uint64_t, const Keys&, K*, Seen<K>&);
-  void (*put_bits)(const K*, uint64_t, uint64_t, const Keys&, K*);
-};
-
-#define ADIT_LOOPS(NAME, TARGET)                                                                          \
-  struct NAME {                                                                                           \
-    template <class K>                                                                                    \
-    TARGET static void put_ranks(const K* keys, uint64_t count, K* ranks) {                               \
-      sorting_on_host::put_ranks(keys, count, ranks);                                                     \
-    }                                                                                                     \
-    template <class K>                                                                                    \
-    TARGET static void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,          \
-                            Seen<K>& seen) {                                                              \
-      sorting_on_host::look(x, apart, count, keys, to, seen);                                             \
-    }                                                                                                     \
-    template <class K>                                                                                    \
-    TARGET static void put_bits(const K* from, uint64_t apart, uint64_t count, const Keys& keys, K* to) { \
-      sorting_on_host::put_bits(from, apart, count, keys, to);                                            \
-    }                                                                                                     \
-  };
-ADIT_LOOPS(Plain, )
-#if defined(__x86_64__)
-ADIT_LOOPS(Avx2, [[gnu::target("avx2")]])
-#endif
-#undef ADIT_LOOPS
-
-template <class K>
-Loops<K> loops_of_this_cpu() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return {Avx2::put_ranks<K>, Avx2::look<K>, Avx2::put_bits<K>};
-#endif
-  return {Plain::put_ranks<K>, Plain::look<K>, Plain::put_bits<K>};
-}
 
 template <class K, class I>
 struct Entry {
@@ -426,10 +292,106 @@ class Rows {
   Loops<K> loops_ = loops_of_this_cpu<K>();
 };
 
+// Short rows side by side. A column holds keys alone, or keys of up to 32 bits with their places.
+template <class K, class C>
+class Columns {
+ public:
+  Columns(const HostSort& plan, const Keys& keys, const K* x, K* values, int64_t* places)
+      : plan_(plan), keys_(keys), x_(x), values_(values), places_(places) {}
+
+  static bool serve(const HostSort& plan) {
+    return plan.length <= longest_column && plan.outer * plan.inner >= width / 2;
+  }
+
+  void run() const {
+    const uint64_t a_row = (plan_.inner + width - 1) / width;  // groups of columns that lie side by side
+    const uint64_t groups = plan_.inner == 1 ? (plan_.outer + width - 1) / width : plan_.outer * a_row;
+    const uint64_t threads = thread_count(), some = 65536 / (plan_.length * width) + 1;
+    const uint64_t chunk = std::max<uint64_t>(1, std::min(groups / (4 * threads), some));
+    parallel(static_cast<unsigned>(threads), groups, chunk, [&](uint64_t begin, uint64_t end) {
+      const std::unique_ptr<Line[]> lines(new Line[plan_.length]);
+      const std::unique_ptr<K[]> row(new K[std::max(plan_.length, width)]);
+      for (uint64_t g = begin; g < end; ++g) {
+        const uint64_t n = plan_.length, inner = plan_.inner, first = g % a_row * width;
+        const Group group =
+            inner == 1 ? Group{g * width * n, n, 1, std::min(width, plan_.outer - g * width)}
+                       : Group{g / a_row * n * inner + first, 1, inner, std::min(width, inner - first)};
+        load(group, lines.get(), row.get());
+        sort_columns(lines[0].keys, n);
+        store(group, lines.get(), row.get());
+      }
+    });
+  }
+
+ private:
+  static constexpr uint64_t width = columns_together<C>;
+  static constexpr bool has_places = !std::is_same_v<K, C>;
+  struct alignas(64) Line {
+    C keys[width];
+  };
+  struct Group {
+    uint64_t first, column, step, columns;  // how far apart columns are, and their elements
+  };
+
+  static C joined(K key, uint64_t place) {
+    if constexpr (has_places)
+      return C{key} << 32 | place;
+    else
+      return key;
+  }
+
+  void load(const Group& group, Line* lines, K* row) const {
+    const uint64_t n = plan_.length;
+    if (group.column == 1)
+      for (uint64_t i = 0; i < n; ++i) {
+        loops_.put_keys(x_ + group.first + i * group.step, 1, group.columns, keys_, row);
+        for (uint64_t c = 0; c < group.columns; ++c) lines[i].keys[c] = joined(row[c], i);
+      }
+    else
+      for (uint64_t c = 0; c < group.columns; ++c) {
+        loops_.put_keys(x_ + group.first + c * group.column, 1, n, keys_, row);
+        for (uint64_t i = 0; i < n; ++i) lines[i].keys[c] = joined(row[i], i);
+      }
+  }
+
+  void store(const Group& group, const Line* lines, K* row) const {
+    const uint64_t n = plan_.length;
+    if constexpr (has_places) {
+      for (uint64_t c = 0; c < group.columns; ++c) {
+        const uint64_t first = group.first + c * group.column;
+        for (uint64_t i = 0; i < n; ++i) {
+          const uint64_t place = lines[i].keys[c] & 0xffffffff;
+          places_[first + i * group.step] = static_cast<int64_t>(place);
+          if (values_) values_[first + i * group.step] = x_[first + place * group.step];
+        }
+      }
+    } else if (group.column == 1) {
+      for (uint64_t i = 0; i < n; ++i)
+        loops_.put_bits(lines[i].keys, 1, group.columns, keys_, values_ + group.first + i * group.step);
+    } else {
+      for (uint64_t c = 0; c < group.columns; ++c) {
+        for (uint64_t i = 0; i < n; ++i) row[i] = lines[i].keys[c];
+        loops_.put_bits(row, 1, n, keys_, values_ + group.first + c * group.column);
+      }
+    }
+  }
+
+  const HostSort& plan_;
+  const Keys& keys_;
+  const K* x_;
+  K* values_;
+  int64_t* places_;
+  Loops<K> loops_ = loops_of_this_cpu<K>();
+};
+
 template <class K>
 void sort_words(const HostSort& plan, const Keys& keys, const void* x, void* values, int64_t* places) {
   const auto* from = static_cast<const K*>(x);
   auto* to = static_cast<K*>(values);
+  using Both = uint64_t;
+  if (!places && Columns<K, K>::serve(plan)) return Columns<K, K>(plan, keys, from, to, places).run();
+  if constexpr (sizeof(K) < sizeof(Both))
+    if (places && Columns<K, Both>::serve(plan)) return Columns<K, Both>(plan, keys, from, to, places).run();
   if (!places)
     Rows<K, K>(plan, keys, from, to, places).run();
   else if (plan.length <= uint64_t{1} << 32)

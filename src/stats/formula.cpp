@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "graph/build/special.hpp"
 #include "graph/op.hpp"
+#include "graph/special.hpp"
 
 namespace adit::stats {
 

@@ -4,9 +4,9 @@
 
 #include <adit/fft.hpp>
 
-#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "graph/special.hpp"
 #include "ops/call_linear.hpp"
 
 namespace adit::ops {

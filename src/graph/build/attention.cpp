@@ -1,5 +1,5 @@
 // Scaled dot-product attention.
-#include "graph/rows/attention.hpp"
+#include "graph/attention.hpp"
 
 #include <cmath>
 #include <limits>

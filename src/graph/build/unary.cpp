@@ -1,8 +1,8 @@
 // The operations of one operand.
 #include "graph/build/arguments.hpp"
-#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/operands.hpp"
+#include "graph/special.hpp"
 
 namespace adit {
 

@@ -1,7 +1,7 @@
 // Attention as one operation: softmax(queries keys^T) values, of queries [n, groups, q, depth], whose scale
 // is in them already, keys [n, k, depth] and values [n, k, width]. All groups see the same keys. Devices that
 // have no kernel for it take products (src/lower/simplify.cpp).
-#include "graph/rows/attention.hpp"
+#include "graph/attention.hpp"
 
 #include <fmt/format.h>
 

@@ -3,11 +3,11 @@
 
 #include <adit/kernel/math.hpp>
 
-#include "graph/build/special.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/complex.hpp"
 #include "graph/rows/elementwise.hpp"
-#include "kernel/math/error_function.hpp"
+#include "graph/special.hpp"
+#include "kernel/error_function.hpp"
 
 namespace adit::graph {
 

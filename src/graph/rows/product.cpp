@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "graph/attention.hpp"
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
-#include "graph/rows/attention.hpp"
 #include "graph/rows/matrices.hpp"
 #include "graph/rows/view.hpp"
 

@@ -5,7 +5,7 @@
 #include <adit/error.hpp>
 #include <adit/kernel/math.hpp>
 
-#include "kernel/math/error_function.hpp"
+#include "kernel/error_function.hpp"
 #include "kernel/math/f32.hpp"
 #include "kernel/math/f64.hpp"
 #include "kernel/math/twofold.hpp"

@@ -1,4 +1,4 @@
-#include "kernel/math/error_function.hpp"
+#include "kernel/error_function.hpp"
 
 #include "kernel/math/f64.hpp"
 #include "kernel/math/twofold.hpp"

@@ -5,8 +5,8 @@
 
 namespace adit::graph {
 
-// What the `Which` of an attention tells, bit by bit: query i sees the keys 0 to i; by one kernel, however few
-// the scores are.
+// What the `Which` of an attention tells, bit by bit: query i sees the keys 0 to i; by one kernel, however
+// few the scores are.
 constexpr int attention_is_causal = 1, attention_is_asked_for = 2;
 
 Row attention_row();
