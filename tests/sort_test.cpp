@@ -168,5 +168,39 @@ TEST_P(Sorts, LongRowsOfAnyType) {
   sort_long_rows<uint8_t>(on, plan);
 }
 
+// On the host short rows go side by side: any number of them, of any length around where that begins and
+// ends.
+template <class T>
+void sort_side_by_side(DType type) {
+  std::mt19937_64 random(7);
+  for (const uint64_t length : {1, 2, 3, 5, 31, 100, 513, 1024, 1025})
+    for (const uint64_t rows : {1, 7, 8, 17, 33, 65})
+      for (const bool is_apart : {false, true}) {
+        SortPlan plan;
+        (is_apart ? plan.inner : plan.outer) = rows;
+        plan.length = length;
+        plan.descending = random() % 2;
+        const auto pattern = static_cast<Pattern>(random() % static_cast<int>(Pattern::count));
+        std::vector<T> x(rows * length);
+        for (size_t i = 0; i < x.size(); ++i) x[i] = number_of<T>(pattern, i, x.size(), random);
+        const Results<T> want = expected(plan, x);
+        const HostSort host{type, plan.outer, plan.length, plan.inner, plan.descending};
+        Results<T> got{x, std::vector<int64_t>(x.size())};
+        sort_on_host(host, x.data(), got.values.data(), got.places.data());
+        EXPECT_TRUE(same(got.values, want.values) && got.places == want.places) << rows << " of " << length;
+        sort_on_host(host, x.data(), got.values.data(), nullptr);
+        EXPECT_TRUE(same(got.values, want.values)) << rows << " of " << length << " without places";
+      }
+}
+
+TEST(SortsOnTheHost, ShortRowsSideBySide) {
+  sort_side_by_side<float>(DType::f32);
+  sort_side_by_side<double>(DType::f64);
+  sort_side_by_side<int8_t>(DType::i8);
+  sort_side_by_side<uint16_t>(DType::u16);
+  sort_side_by_side<int32_t>(DType::i32);
+  sort_side_by_side<uint64_t>(DType::u64);
+}
+
 }  // namespace
 }  // namespace adit::ops
