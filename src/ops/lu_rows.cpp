@@ -118,10 +118,7 @@ uint32_t wide_panel(const FactorPlan& plan, const Limits& limits) {
 class Schedule {
  public:
   Schedule(const FactorPlan& plan, const Limits& limits)
-      : plan_(plan),
-        limits_(limits),
-        batch_(static_cast<uint32_t>(plan.batch)),
-        wide_(wide_panel(plan, limits)) {
+      : plan_(plan), limits_(limits), wide_(wide_panel(plan, limits)) {
     const uint64_t rows = plan.batch * plan.n;
     made_.scratch = {{rows * plan.n * bytes_of(plan)}, {4 * rows}, {4 * rows}};
     if (wide_ >= plan.n) return;
@@ -207,7 +204,7 @@ class Schedule {
   };
   const FactorPlan& plan_;
   const Limits& limits_;
-  uint32_t batch_, wide_, upper_ = 0;
+  uint32_t wide_, upper_ = 0;
   Factor made_;
   std::optional<Updates> updates_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> programs_;

@@ -37,9 +37,13 @@ template <class K>
 }
 
 #if defined(__x86_64__)
+#if defined(__clang__)  // it takes the longest vectors by itself
+#define ADIT_LONG_VECTORS "avx512f,avx512bw,avx512vl"
+#else
+#define ADIT_LONG_VECTORS "avx512f,avx512bw,avx512vl,prefer-vector-width=512"
+#endif
 template <class K>
-[[gnu::target("avx512f,avx512bw,avx512vl,prefer-vector-width=512")]] void by_long_vectors(K* keys,
-                                                                                          uint64_t count) {
+[[gnu::target(ADIT_LONG_VECTORS)]] void by_long_vectors(K* keys, uint64_t count) {
   merge_exchange(keys, count);
 }
 template <class K>

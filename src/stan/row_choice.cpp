@@ -12,7 +12,6 @@ namespace adit::stan {
 
 namespace {
 
-using graph::Kind;
 using graph::Node;
 using graph::Op;
 
@@ -50,7 +49,7 @@ class RowChoice {
       return part;
     }
     if (node.op == Op::constant || node.op == Op::number) return x;
-    if (graph::row_of(node.op).kind == Kind::elementwise) return elementwise(node);
+    if (graph::row_of(node.op).kind == graph::Kind::elementwise) return elementwise(node);
     if (node.op == Op::broadcast) return broadcast(node);
     if (node.op == Op::reshape && node.operands[0].rank() > 0 && node.operands[0].dim(0) == extent_)
       return reshape(of(node.operands[0]), shape_of(node.shape));
