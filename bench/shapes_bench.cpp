@@ -15,23 +15,10 @@
 
 #include <adit/adit.hpp>
 
+#include "random_tensors.hpp"
+
 namespace adit::bench {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::mt19937_64 generator(7);
-
-Tensor normal(const Shape& shape, DType type = DType::f32) {
-  std::normal_distribution<float> distribution;
-  std::vector<float> values(static_cast<size_t>(element_count(shape)));
-  const size_t block = std::min<size_t>(values.size(), 100003);
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = i < block ? distribution(generator) : values[i - block];
-  return as_type(tensor(values, shape), type).eval();
-}
 
 // A line of the list: a kind, then names and numbers.
 struct Line {

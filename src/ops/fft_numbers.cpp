@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "kernel/eighth_turn.hpp"
+
 namespace adit::ops {
 
 using namespace kernel;
@@ -111,15 +113,6 @@ Numbers transform(const Numbers& x) {
   return result;
 }
 
-// Coefficients of z^0, z^1, ... with z = x^2, smallest error over an eighth of a turn to both sides:
-// (sin x - x) / x^3 and (cos x - 1 + z / 2) / z^2.
-constexpr double sine_f32[] = {-0.166666548734784006, 0.0083321735431999934, -0.000195166558108692267};
-constexpr double cosine_f32[] = {0.0416666467478472842, -0.00138873614526453093, 0.000024437730296466862};
-constexpr double sine_f64[] = {-0.166666666666666317,  0.00833333333332231537,  -0.000198412698297253357,
-                               2.75573136620901267e-6, -2.50507532680089628e-8, 1.58965050737033462e-10};
-constexpr double cosine_f64[] = {0.0416666666666665987,   -0.00138888888888739909, 0.0000248015872893949739,
-                                 -2.75573143260349471e-7, 2.08757195583241402e-9,  -1.13594486229573631e-11};
-
 Value polynomial(Value z, std::span<const double> coefficients) {
   Value sum = z.like(coefficients.back());
   for (size_t i = coefficients.size() - 1; i-- > 0;) sum = sum * z + coefficients[i];
@@ -146,8 +139,10 @@ Value nearest_quarter(Value place, uint64_t turns, Type type) {
 Complex near_zero(Value x) {
   const bool is_short = x.type() == Type::f32;
   const Value z = x * x;
-  const Value odd = polynomial(z, is_short ? std::span<const double>(sine_f32) : sine_f64);
-  const Value even = polynomial(z, is_short ? std::span<const double>(cosine_f32) : cosine_f64);
+  const Value odd =
+      polynomial(z, is_short ? std::span<const double>(eighth_turn::sine_f32) : eighth_turn::sine_f64);
+  const Value even =
+      polynomial(z, is_short ? std::span<const double>(eighth_turn::cosine_f32) : eighth_turn::cosine_f64);
   return {z * z * even + (z * -0.5 + 1), x * z * odd + x};
 }
 

@@ -10,6 +10,7 @@
 #include "graph/fourier.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "kernel/eighth_turn.hpp"
 
 namespace adit {
 
@@ -50,15 +51,6 @@ Tensor along(const Tensor& x, int axis, int rank) {
   return reshape(x, shape);
 }
 
-// Coefficients of z^0, z^1, ... with z = x^2, smallest error over an eighth of a turn to both sides, as in
-// src/ops/fft_numbers.cpp: (sin x - x) / x^3 and (cos x - 1 + z / 2) / z^2.
-constexpr double sine_f32[] = {-0.166666548734784006, 0.0083321735431999934, -0.000195166558108692267};
-constexpr double cosine_f32[] = {0.0416666467478472842, -0.00138873614526453093, 0.000024437730296466862};
-constexpr double sine_f64[] = {-0.166666666666666317,  0.00833333333332231537,  -0.000198412698297253357,
-                               2.75573136620901267e-6, -2.50507532680089628e-8, 1.58965050737033462e-10};
-constexpr double cosine_f64[] = {0.0416666666666665987,   -0.00138888888888739909, 0.0000248015872893949739,
-                                 -2.75573143260349471e-7, 2.08757195583241402e-9,  -1.13594486229573631e-11};
-
 // (cos x, sin x) of an eighth of a turn to both sides: far less work than of any angle.
 std::pair<Tensor, Tensor> near_zero(const Tensor& x) {
   const DType type = x.dtype();
@@ -70,8 +62,10 @@ std::pair<Tensor, Tensor> near_zero(const Tensor& x) {
     return sum;
   };
   const bool is_short = type == DType::f32;
-  const Tensor odd = polynomial(is_short ? std::span<const double>(sine_f32) : sine_f64);
-  const Tensor even = polynomial(is_short ? std::span<const double>(cosine_f32) : cosine_f64);
+  const Tensor odd = polynomial(is_short ? std::span<const double>(kernel::eighth_turn::sine_f32)
+                                         : kernel::eighth_turn::sine_f64);
+  const Tensor even = polynomial(is_short ? std::span<const double>(kernel::eighth_turn::cosine_f32)
+                                          : kernel::eighth_turn::cosine_f64);
   return {z * z * even + (z * number(-0.5) + number(1)), x * z * odd + x};
 }
 
