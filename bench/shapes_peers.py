@@ -4,6 +4,7 @@
   shapes_peers.py table FILE...                ratio to the better peer, the worst first"""
 import json, random, sys, time
 
+OF_MATRICES = ["cholesky", "lu", "qr", "inverse", "determinant", "triangular", "solve", "least_squares"]
 
 def parsed(text):
     kind, *words = text.split()
@@ -12,8 +13,9 @@ def parsed(text):
 
 def emit(work, peer, call, wait):
     try:
-        for _ in range(2): call()
-        wait(); start = time.perf_counter(); call(); wait()
+        call(); wait(); start = time.perf_counter()
+        while time.perf_counter() - start < 0.3: call(); wait()  # until the card's clock is up
+        start = time.perf_counter(); call(); wait()
         repeats = max(3, min(100, int(0.03 / max(time.perf_counter() - start, 1e-6))))
         times = []
         for _ in range(repeats):
@@ -59,6 +61,7 @@ def torch_works(lines):
         real = torch.float64 if n.get("double", [0])[0] else torch.float32
         new = lambda shape, dtype=real: torch.randn(shape, device="cuda", dtype=dtype)
         axis = n.get("axis", [-1])[0]
+        matrices = lambda shape: torch.complex(new(shape), new(shape)) if n.get("complex", [0])[0] else new(shape)
         if kind == "conv":
             rank = len(n["x"]) - 2
             f = [F.conv1d, F.conv2d, F.conv3d][rank - 1]
@@ -100,10 +103,27 @@ def torch_works(lines):
             x = new(n["x"]); emit(text, "torch", lambda: torch.cumsum(x, axis), wait)
         elif kind == "sort":
             x = new(n["x"]); emit(text, "torch", lambda: torch.sort(x, axis)[0], wait)
-        elif kind == "fft":
-            x = torch.complex(new(n["x"]), new(n["x"])); emit(text, "torch", lambda: torch.fft.fft(x, dim=axis), wait)
+        elif "fft" in kind:
+            x = new(n["x"]) if kind == "rfft" else torch.complex(new(n["x"]), new(n["x"]))
+            f, along = getattr(torch.fft, kind), {} if kind == "fft2" else dict(dim=axis)
+            emit(text, "torch", lambda: f(x, **along), wait)
         elif kind == "matmul":
-            x, y = new(n["x"]), new(n["y"]); emit(text, "torch", lambda: torch.matmul(x, y), wait)
+            x, y = matrices(n["x"]), matrices(n["y"]); emit(text, "torch", lambda: torch.matmul(x, y), wait)
+        elif kind in OF_MATRICES:
+            x, b = matrices(n["x"]), matrices(n["x"][:-1] + n.get("r", [1]))
+            size = n["x"][-1]
+            if kind == "cholesky": x = x @ x.mH / size + torch.eye(size, device="cuda", dtype=x.dtype)
+            if kind == "triangular": x = x + size * torch.eye(size, device="cuda", dtype=x.dtype)
+            L = torch.linalg
+            f = {"cholesky": lambda: L.cholesky_ex(x)[0], "lu": lambda: L.lu_factor_ex(x)[:2], "qr": lambda: L.qr(x),
+                 "inverse": lambda: L.inv_ex(x)[0], "determinant": lambda: L.det(x),
+                 "triangular": lambda: L.solve_triangular(x, b, upper=False), "solve": lambda: L.solve_ex(x, b)[0],
+                 "least_squares": lambda: L.lstsq(x, b)[0]}[kind]
+            emit(text, "torch", f, wait)
+        elif kind == "eigh":
+            x = new(n["x"]); emit(text, "torch", lambda: torch.linalg.eigh(x), wait)
+        elif kind == "svd":
+            x = new(n["x"]); emit(text, "torch", lambda: torch.linalg.svd(x, full_matrices=False), wait)
 
 
 def jax_works(lines):
@@ -125,6 +145,7 @@ def jax_works(lines):
         axis = n.get("axis", [-1])[0]
         real = np.float64 if n.get("double", [0])[0] else np.float32
         new = lambda shape: jax.device_put(rng.standard_normal(shape).astype(real))
+        matrices = lambda shape: new(shape) + 1j * new(shape) if n.get("complex", [0])[0] else new(shape)
         if kind == "conv":
             rank = len(n["x"]) - 2
             f = lambda x, w: jax.lax.conv_general_dilated(
@@ -148,7 +169,23 @@ def jax_works(lines):
             one(text + " grad", lambda g, *p: jax.vjp(f, *p)[1](g), new(n["x"]), *given)
         elif kind == "cumsum": one(text, lambda x: jnp.cumsum(x, axis), new(n["x"]))
         elif kind == "sort": one(text, lambda x: jnp.sort(x, axis), new(n["x"]))
-        elif kind == "fft": one(text, lambda x: jnp.fft.fft(x, axis=axis), new(n["x"]) + 1j * new(n["x"]))
+        elif "fft" in kind:
+            f, along = getattr(jnp.fft, kind), {} if kind == "fft2" else dict(axis=axis)
+            one(text, lambda x: f(x, **along), new(n["x"]) if kind == "rfft" else new(n["x"]) + 1j * new(n["x"]))
+        elif kind == "matmul": one(text, jnp.matmul, matrices(n["x"]), matrices(n["y"]))
+        elif kind in OF_MATRICES:
+            x, b = matrices(n["x"]), matrices(n["x"][:-1] + n.get("r", [1]))
+            size = n["x"][-1]
+            if kind == "cholesky": x = x @ jnp.conj(jnp.swapaxes(x, -1, -2)) / size + jnp.eye(size, dtype=x.dtype)
+            if kind == "triangular": x = x + size * jnp.eye(size, dtype=x.dtype)
+            L, S = jnp.linalg, jax.scipy.linalg
+            f = {"cholesky": lambda x, b: L.cholesky(x), "lu": lambda x, b: jax.lax.linalg.lu(x)[::2],
+                 "qr": lambda x, b: L.qr(x), "inverse": lambda x, b: L.inv(x), "determinant": lambda x, b: L.det(x),
+                 "triangular": lambda x, b: S.solve_triangular(x, b, lower=True), "solve": lambda x, b: L.solve(x, b),
+                 "least_squares": lambda x, b: L.lstsq(x, b)[0]}[kind]
+            one(text, f, x, b)
+        elif kind == "eigh": one(text, jnp.linalg.eigh, new(n["x"]))
+        elif kind == "svd": one(text, lambda x: jnp.linalg.svd(x, full_matrices=False), new(n["x"]))
 
 
 def random_conv(r):

@@ -47,6 +47,26 @@ class CliResumeTest : public CliSampleTest {
   }
 };
 
+// Ten numbers: dense from 300 iterations of warm-up on, unless Stan's way or another is asked for.
+TEST_F(CliResumeTest, a_metric_that_nobody_asked_for) {
+  if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
+  const auto metric = [&](const std::string& words, const std::string& folder) {
+    const Outcome outcome =
+        adit("sample " + model + " --device cpu --chains 1 --draws 10 --format csv --no-report " + words +
+             " --output " + folder);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    const std::string text = content_of(root_ / folder / (model + "_1.csv"));
+    const size_t at = text.find("metric = ");
+    return at == std::string::npos ? "none" : text.substr(at + 9, text.find('\n', at) - at - 9);
+  };
+  EXPECT_EQ(metric("--warmup 300", "enough"), "dense_e");
+  EXPECT_EQ(metric("--warmup 299", "few"), "diag_e");
+  EXPECT_EQ(metric("--warmup 300 --metric diag", "asked"), "diag_e");
+  EXPECT_EQ(metric("--warmup 300 --stan-compat", "compat"), "diag_e");
+  EXPECT_EQ(metric("--warmup 0 --warm-start enough", "after"), "dense_e");
+  EXPECT_EQ(metric("--warmup 300 --warm-start few", "after_few"), "diag_e");
+}
+
 TEST_F(CliResumeTest, a_warm_start_takes_over_step_size_and_metric) {
   if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
   ASSERT_EQ(adit("sample " + model + small + "--output first --format csv --no-report").status, 0);

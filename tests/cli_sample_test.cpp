@@ -20,7 +20,7 @@ TEST_F(CliSampleTest, help_tells_every_option_with_its_default) {
         "--resume",      "--warm-start",  "--log-likelihood", "--predictive",  "--report",    "--no-report",
         "--stan-compat", "--fixed-param"})
     EXPECT_TRUE(contains(help, std::string("  ") + option + " ")) << option;
-  for (const char* words : {"default 4", "default 1000", "default 0.8", "default 10", "default diag",
+  for (const char* words : {"default 4", "default 1000", "default 0.8", "default 10", "default auto",
                             "default adit-<model>", "Example:\n  adit sample "})
     EXPECT_TRUE(contains(help, words)) << words;
   for (const std::string name : {"summary", "diagnose", "loo", "report"}) {

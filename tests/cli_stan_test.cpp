@@ -102,6 +102,12 @@ TEST_F(CliStanTest, NoDensityNamesTheStatementAndItsValues) {
       "    if (y[n] > mu) reject(\"too large: \", y[n], \" in row \", n);\n"
       "}\n");
   put("bound.stan", "parameters { real mu; }\ntransformed parameters { real<lower=0> v = -exp(mu); }\n");
+  put("steps.stan",
+      "functions { vector f(real t, vector y, real k) { return -k * y; } }\n"
+      "parameters { real mu; }\n"
+      "model {\n"
+      "  target += ode_rk45_tol(f, [1]', 0, {9.0}, 1e-8, 1e-8, 1, 1 + mu)[1, 1];\n"
+      "}\n");
   put("slope.stan", "parameters { real mu; }\nmodel { target += sqrt(mu - mu); }\n");
   const struct {
     const char* words;
@@ -113,6 +119,8 @@ TEST_F(CliStanTest, NoDensityNamesTheStatementAndItsValues) {
       {"reject.stan --data d.json",
        {"line 5 is -infinity, which rejects at n = ", ": too large: ", " in row "}},
       {"bound.stan", {"line 2 is -infinity in `real<lower=0> v`, where v = -"}},
+      {"steps.stan",
+       {"line 4 is -infinity, which rejects", "ode_rk45_tol: no solution, or more than 1 steps"}},
       {"slope.stan",
        {"the gradient is not finite, that of line 2 in `target += sqrt(mu - mu);`, where mu = "}},
   };

@@ -39,8 +39,9 @@ TEST(CmdStanWords, OtherCommandsAreLeftAlone) {
 }
 
 TEST(CmdStanWords, DefaultsAreCmdStans) {
-  EXPECT_EQ(translated("m.stan sample"), "sample m.stan --chains 1 --format csv");
-  EXPECT_EQ(translated("dir/m.stan method=sample"), "sample dir/m.stan --chains 1 --format csv");
+  EXPECT_EQ(translated("m.stan sample"), "sample m.stan --chains 1 --metric diag --format csv");
+  EXPECT_EQ(translated("dir/m.stan method=sample"),
+            "sample dir/m.stan --chains 1 --metric diag --format csv");
 }
 
 TEST(CmdStanWords, AWholeCall) {
@@ -50,14 +51,14 @@ TEST(CmdStanWords, AWholeCall) {
                  "algorithm=hmc engine=nuts max_depth=12 metric=dense_e stepsize=0.5 num_chains=4 id=1 "
                  "data file=x.json init=0.5 random seed=123 output file=out.csv refresh=100 sig_figs=8 "
                  "num_threads=4"),
-      "sample model.stan --chains 4 --warmup 300 --draws 250 --thin 2 --adapt-delta 0.9 --step-size 0.5 "
-      "--max-depth 12 --metric dense --save-warmup --data x.json --init 0.5 --seed 123 --output out "
+      "sample model.stan --chains 4 --metric dense --warmup 300 --draws 250 --thin 2 --adapt-delta 0.9 "
+      "--step-size 0.5 --max-depth 12 --save-warmup --data x.json --init 0.5 --seed 123 --output out "
       "--format csv");
 }
 
 TEST(CmdStanWords, Orders) {
   const std::string wanted =
-      "sample m.stan --chains 2 --draws 50 --adapt-delta 0.9 --max-depth 8 --metric diag "
+      "sample m.stan --chains 2 --metric diag --draws 50 --adapt-delta 0.9 --max-depth 8 "
       "--data d.json --seed 4 --format csv";
   for (const char* line :
        {"m.stan sample num_chains=2 num_samples=50 adapt delta=0.9 algorithm=hmc engine=nuts max_depth=8 "
@@ -75,7 +76,7 @@ TEST(CmdStanWords, Orders) {
 TEST(CmdStanWords, Draws) {
   const auto part = [](const std::string& words) {
     const std::string line = translated("m.stan sample " + words);
-    return line.substr(std::string("sample m.stan --chains 1 ").size());
+    return line.substr(std::string("sample m.stan --chains 1 --metric diag ").size());
   };
   EXPECT_EQ(part("num_samples=10"), "--draws 10 --format csv");
   EXPECT_EQ(part("thin=3"), "--draws 334 --thin 3 --format csv");
@@ -89,14 +90,14 @@ TEST(CmdStanWords, Draws) {
 }
 
 TEST(CmdStanWords, Adaptation) {
-  const std::string front = "sample m.stan --chains 1 ", back = " --format csv";
+  const std::string front = "sample m.stan --chains 1 --metric diag ", back = " --format csv";
   EXPECT_EQ(
       translated("m.stan sample adapt gamma=0.1 kappa=0.8 t0=20 init_buffer=10 term_buffer=20 window=30"),
       front + "--gamma 0.1 --kappa 0.8 --t0 20 --init-buffer 10 --term-buffer 20 --window 30" + back);
   EXPECT_EQ(translated("m.stan sample adapt gamma=5e-2 t0=10.0 engaged=true save_metric=1"),
             front + "--format csv");
   EXPECT_EQ(translated("m.stan sample algorithm=hmc stepsize=1.0 stepsize_jitter=0 metric=unit_e"),
-            front + "--metric unit" + back);
+            "sample m.stan --chains 1 --metric unit --format csv");
 }
 
 TEST(CmdStanWords, SeedsAndProcesses) {
@@ -136,13 +137,14 @@ TEST(CmdStanWords, Files) {
 TEST(CmdStanWords, WhatChangesNoNumberIsTaken) {
   EXPECT_EQ(translated("m.stan sample output diagnostic_file=d.csv refresh=7 sig_figs=18 profile_file=p.csv "
                        "save_cmdstan_config=1 num_threads=-1 opencl platform=0 device=1"),
-            "sample m.stan --chains 1 --format csv");
-  EXPECT_EQ(translated("m.stan sample output refresh=0"), "sample m.stan --chains 1 --format csv --quiet");
+            "sample m.stan --chains 1 --metric diag --format csv");
+  EXPECT_EQ(translated("m.stan sample output refresh=0"),
+            "sample m.stan --chains 1 --metric diag --format csv --quiet");
 }
 
 TEST(CmdStanWords, OwnOptionsArePassedOn) {
   EXPECT_EQ(translated("m.stan sample num_chains=3 --device cpu --stan-compat"),
-            "sample m.stan --chains 3 --format csv --device cpu --stan-compat");
+            "sample m.stan --chains 3 --metric diag --format csv --device cpu --stan-compat");
 }
 
 TEST(CmdStanWords, OtherMethods) {
@@ -179,7 +181,7 @@ TEST(CmdStanWords, Help) {
 
 TEST(CmdStanWords, FixedParam) {
   EXPECT_EQ(translated("m.stan sample algorithm=fixed_param num_samples=50"),
-            "sample m.stan --chains 1 --draws 50 --fixed-param --format csv");
+            "sample m.stan --chains 1 --metric diag --draws 50 --fixed-param --format csv");
 }
 
 TEST(CmdStanWords, RefusesWhatWouldChangeTheDraws) {

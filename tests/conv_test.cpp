@@ -1,5 +1,7 @@
 // Convolutions of random shapes and both of their gradients beside sums as they are written down, on whole
 // numbers, so that every order of adding gives the same. They are large enough to have kernels of their own.
+#include <cmath>
+#include <limits>
 #include <random>
 
 #include <adit/adit.hpp>
@@ -133,7 +135,7 @@ class ConvOn : public OnDevice {
 };
 INSTANTIATE_TEST_SUITE_P(Devices, ConvOn, testing::ValuesIn(device_ids()), test_name);
 
-Case random_case(std::mt19937_64& generator, double products) {
+Case random_case(std::mt19937_64& generator, double least, double most) {
   const auto draw = [&](std::initializer_list<int64_t> from) {
     return *(from.begin() + static_cast<int64_t>(generator() % from.size()));
   };
@@ -157,7 +159,7 @@ Case random_case(std::mt19937_64& generator, double products) {
     }
     const double count = static_cast<double>(c.batch * c.groups * c.channels * c.filters) *
                          static_cast<double>(count_of(c.window) * count_of(c.outputs()));
-    if (count > (1 << 18) && count < products) return c;
+    if (count > least && count < most) return c;
   }
 }
 
@@ -165,8 +167,8 @@ TEST_P(ConvOn, RandomShapesAndGradientsAreExact) {
   const bool is_cpu = GetParam() == "cpu";
   std::mt19937_64 generator(5);
   for (int i = 0; i < (is_cpu ? 120 : 12); ++i)
-    check(random_case(generator, is_cpu ? 1e7 : 1e6), is_cpu && i % 3 == 2 ? DType::f64 : DType::f32,
-          generator);
+    check(random_case(generator, is_cpu ? 1 << 12 : 1 << 18, is_cpu ? 1e7 : 1e6),
+          is_cpu && i % 3 == 2 ? DType::f64 : DType::f32, generator);
 }
 
 // Lines beyond what a band or a part holds, windows as large as x, many channels, one column.
@@ -190,6 +192,74 @@ TEST_P(ConvOn, LongFlatAndTallShapesAreExact) {
   run(1, 1, 64, 64, {17, 19}, {1, 1});
   run(1, 64, 1, 2, {30, 30}, {5, 5}, 2, 2);
   run(1, 1, 1, 1, {600, 600}, {3, 3}, 1, 1);
+}
+
+// Lines of a little less and more than vectors and tiles have, strides up to and beyond those that have
+// phases, with dilation too, images and channels about what fills a tile.
+TEST_P(ConvOn, SizesAboutVectorsTilesAndPhasesAreExact) {
+  const bool is_cpu = GetParam() == "cpu";
+  std::mt19937_64 generator(7);
+  const auto run = [&](int64_t batch, int64_t groups, int64_t channels, int64_t filters, int64_t length,
+                       int64_t window, int64_t stride, int64_t dilation, int64_t padding, DType type) {
+    check({batch,
+           groups,
+           channels,
+           filters,
+           {9, length},
+           {2, window},
+           {1, stride},
+           {1, dilation},
+           {0, padding},
+           {1, padding}},
+          type, generator);
+  };
+  run(3, 1, 40, 33, 17, 3, 1, 1, 1, DType::f32);
+  run(33, 1, 31, 9, 13, 3, 1, 1, 1, DType::f32);
+  if (!is_cpu) return;
+  for (const int64_t length : {15, 16, 33}) run(3, 1, 40, 33, length, 3, 1, 1, 1, DType::f32);
+  for (const int64_t channels : {13, 32, 33}) run(33, 1, channels, 9, 13, 3, 1, 1, 1, DType::f32);
+  run(31, 1, 16, 32, 17, 3, 2, 1, 1, DType::f32);
+  for (const int64_t stride : {2, 3, 8, 9})
+    for (const int64_t dilation : {1, 2, 3})
+      for (const DType type : {DType::f32, DType::f64}) {
+        run(2, 1, 5, 19, 67, 5, stride, dilation, 2, type);
+        run(1, 7, 1, 1, 70, 4, stride, dilation, 0, type);
+      }
+  for (const int64_t length : {7, 8, 9, 31, 32, 65, 300})
+    for (const int64_t stride : {1, 2, 3}) run(2, 11, 1, 2, length, 3, stride, 1, 1, DType::f32);
+  run(2, 1, 129, 3, 40, 3, 1, 1, 1, DType::f32);
+  run(2, 1, 3, 131, 40, 3, 2, 1, 1, DType::f64);
+}
+
+// Neighbours along the first of three axes share the planes that they read.
+TEST_P(ConvOn, DeepShapesAreExact) {
+  std::mt19937_64 generator(8);
+  for (const int64_t stride : {1, 2, 3})
+    for (const int64_t dilation : {1, 2})
+      check({2, 1, 3, 5, {9, 6, 7}, {3, 2, 3}, {stride, 1, stride}, {dilation, 1, 1}, {1, 0, 1}, {2, 1, 0}},
+            DType::f32, generator);
+}
+
+// What lies beside a window, infinite or left over in memory, is none of its results': long windows go by
+// runs over whole lines, with zeros between.
+TEST_P(ConvOn, WhatLiesBesideAWindowDoesNotMatter) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto not_finite = [](const Tensor& t) {
+    int64_t count = 0;
+    for (const float each : t.to_vector<float>()) count += !std::isfinite(each);
+    return count;
+  };
+  const auto last_is = [&](const Shape& shape, float last) {
+    std::vector<float> values(static_cast<size_t>(full(shape, 1.0f).size()), 1);
+    values.back() = last;
+    return tensor(values, shape);
+  };
+  // The last element is of the last place alone: of each filter's last result.
+  EXPECT_EQ(not_finite(conv(last_is({1, 1, 1025}, infinity), full({4, 1, 1014}, 1.0f))), 4);
+  EXPECT_EQ(not_finite(conv(last_is({1, 1, 34, 34}, infinity), full({4, 1, 32, 32}, 1.0f))), 4);
+  conv(full({1, 1, 1025}, infinity), full({4, 1, 1014}, 0.0f))
+      .to_vector<float>();  // NaN in memory that is left
+  EXPECT_EQ(not_finite(conv(full({1, 1, 1025}, 1.0f), full({4, 1, 1014}, 1.0f))), 0);
 }
 
 }  // namespace

@@ -133,6 +133,60 @@ TEST_P(FftTest, ColumnsAreWhatTheyAreAlone) {
   }
 }
 
+// Rows of real numbers there and back, against the sums; the last axis, and one with neighbours.
+template <class T>
+void check_real(int64_t n, int64_t inner, double bound, const std::shared_ptr<Device>& on) {
+  const int64_t rows = 3;
+  std::vector<T> x;
+  for (const auto& z : random_numbers<T>(static_cast<size_t>(rows * n * inner))) x.push_back(z.real());
+  const Tensor given = tensor(x, {rows, n, inner}, on);
+  const auto at = [&](int64_t length, int64_t row, int64_t place, int64_t i) {
+    return static_cast<size_t>((row * length + place) * inner + i);
+  };
+  const Tensor there = rfft(given, 1);
+  const int64_t half = n / 2 + 1;
+  const auto results = there.template to_vector<std::complex<T>>();
+  // Of long ones the last column has to do, as sums take the square of a prime.
+  for (int64_t row = n > 300 ? rows - 1 : 0; row < rows; ++row)
+    for (const int64_t i : {n > 300 ? inner - 1 : int64_t{0}, inner - 1}) {
+      Numbers own;
+      std::vector<std::complex<T>> got;
+      for (int64_t j = 0; j < n; ++j) own.emplace_back(x[at(n, row, j, i)]);
+      for (int64_t k = 0; k < half; ++k) got.push_back(results[at(half, row, k, i)]);
+      Numbers wanted = transform(own);
+      wanted.resize(static_cast<size_t>(half));
+      EXPECT_LT(error_of(got, wanted), bound) << n << " " << inner << " " << row;
+      if (n % 2 == 0) {
+        EXPECT_EQ(got[0].imag(), 0) << n;
+      }
+    }
+  const auto back = irfft(there, 1, n).template to_vector<T>();
+  double wrong = 0, right = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    wrong += static_cast<double>((back[i] - x[i]) * (back[i] - x[i]));
+    right += static_cast<double>(x[i] * x[i]);
+  }
+  EXPECT_LT(std::sqrt(wrong / right), bound) << n << " " << inner;
+}
+
+TEST_P(FftTest, RealNumbersThereAndBack) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  // Around powers of two, with primes that kernels know and with others, and in several passes.
+  std::vector<int64_t> lengths{2, 3, 4, 6, 8, 14, 31, 34, 64, 74, 127, 254, 1000, 4106, 8194};
+  if (!is_slow)
+    for (const int64_t n : {5,   7,   9,   15,  16,   17,   33,   63,   65,   97,   122,  128,  134,   211,
+                            255, 257, 486, 999, 1021, 1024, 2042, 2053, 2562, 4095, 4097, 8192, 10006, 16386})
+      lengths.push_back(n);
+  for (const int64_t n : lengths)
+    for (const int64_t inner : {1, 3, 20}) {
+      if (n * inner > (is_slow ? 9000 : 200000)) continue;
+      check_real<float>(n, inner, 5e-7, on);
+      if (!is_slow || n < 100) check_real<double>(n, inner, 2e-15, on);
+    }
+}
+
 // What one number that is not finite does to a row stays in that row.
 TEST_P(FftTest, NotANumberStaysInItsRow) {
   const std::shared_ptr<Device> on = Device::open(GetParam());
@@ -145,7 +199,6 @@ TEST_P(FftTest, NotANumberStaysInItsRow) {
 
 TEST(FftPlan, PassesAreFew) {
   ops::FftPlan plan;
-  plan.by_teams = true;
   plan.lanes = 1024;
   plan.shared_bytes = 48 << 10;
   const auto passes = [&](uint64_t length) {
@@ -157,13 +210,11 @@ TEST(FftPlan, PassesAreFew) {
   EXPECT_EQ(passes(1 << 20), 2u);
   EXPECT_EQ(passes(1 << 22), 2u);
   EXPECT_EQ(passes(1 << 24), 3u);
-  EXPECT_EQ(passes(17), 2u);  // of the chirp, and of the numbers
+  EXPECT_EQ(passes(31), 1u);
+  EXPECT_EQ(passes(37), 2u);  // of the chirp, and of the numbers
   EXPECT_EQ(passes(2039), 2u);
-  EXPECT_THROW(passes(4099), Error);
-  plan.by_teams = false;
-  EXPECT_EQ(passes(17), 1u);
-  EXPECT_THROW(passes(37), Error);
-  plan.by_teams = true;
+  EXPECT_EQ(passes(4093), 2u);
+  EXPECT_EQ(passes(4099), 7u);  // the chirp, its transform, that of the numbers, and back
   plan.outer = 0;
   EXPECT_EQ(passes(1 << 10), 0u);
 }
@@ -178,10 +229,8 @@ TEST(FftPlan, TeamsFitTheirDevice) {
             ops::FftPlan plan;
             plan.type = type;
             plan.outer = 3, plan.length = length, plan.inner = inner;
-            plan.by_teams = true;
             plan.lanes = lanes;
             plan.shared_bytes = shared;
-            if (!ops::has_fft(plan)) continue;
             for (const ops::FftLaunch& launch : ops::fft(plan).launches) {
               EXPECT_LE(launch.program.shared_bytes(), shared) << length << " " << inner;
               EXPECT_LE(launch.program.team.lanes, lanes) << length << " " << inner;
@@ -191,17 +240,15 @@ TEST(FftPlan, TeamsFitTheirDevice) {
 
 // More numbers than 32 bits count: kernels are written with other types, which the builder checks.
 TEST(FftPlan, MoreNumbersThanAWordCounts) {
-  for (const bool by_teams : {false, true})
-    for (const uint64_t length : {1000ull, 1ull << 20, 1ull << 31})
-      for (const uint64_t inner : {1ull, 32ull}) {
-        ops::FftPlan plan;
-        plan.outer = length > 1 << 20 ? 1 : (uint64_t{1} << 32) / length;
-        plan.length = length, plan.inner = inner;
-        plan.by_teams = by_teams;
-        plan.lanes = by_teams ? 256 : 16;
-        plan.shared_bytes = 48 << 10;
-        for (const ops::FftLaunch& launch : ops::fft(plan).launches) EXPECT_GT(launch.teams, 0u);
-      }
+  for (const uint64_t length : {1000ull, 1ull << 20, 1ull << 31})
+    for (const uint64_t inner : {1ull, 32ull}) {
+      ops::FftPlan plan;
+      plan.outer = length > 1 << 20 ? 1 : (uint64_t{1} << 32) / length;
+      plan.length = length, plan.inner = inner;
+      plan.lanes = 256;
+      plan.shared_bytes = 48 << 10;
+      for (const ops::FftLaunch& launch : ops::fft(plan).launches) EXPECT_GT(launch.teams, 0u);
+    }
 }
 
 }  // namespace

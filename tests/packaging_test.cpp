@@ -132,7 +132,7 @@ TEST_F(PackagingTest, help_is_understood) {
   const auto all = all_help();
   EXPECT_GE(all.size(), 15u);
   EXPECT_GE(all.at("sample").options.size(), 25u);
-  EXPECT_EQ(all.at("sample").values.at("--metric"), (Words{"diag", "dense", "unit"}));
+  EXPECT_EQ(all.at("sample").values.at("--metric"), (Words{"auto", "diag", "dense", "unit"}));
   EXPECT_EQ(all.at("doctor").options, (Words{"--help", "--json", "--device", "--save", "--no-save"}));
   EXPECT_EQ(all.at("cache").commands, (Words{"show", "clear"}));
 }
@@ -223,7 +223,7 @@ TEST_F(PackagingTest, bash_completes) {
   EXPECT_EQ(bash({"adit", "sample", "eight_schools_n"}), Words{"eight_schools_noncentered"});
   EXPECT_EQ(bash({"adit", "sample", "--device", "c"}), Words{"cpu"});
   EXPECT_EQ(bash({"adit", "sample", "--metric", "=", "de"}), Words{"dense"});
-  EXPECT_EQ(bash({"adit", "sample", "--metric", "="}), (Words{"diag", "dense", "unit"}));
+  EXPECT_EQ(bash({"adit", "sample", "--metric", "="}), (Words{"auto", "diag", "dense", "unit"}));
   EXPECT_EQ(bash({"adit", "sample", "--chains", ""}), Words{}) << "a number";
   EXPECT_EQ(bash({"adit", "summary", "scr"}), Words{"script"}) << "a file";
   if (contains(adit("devices").output, " vulkan:0 ")) {

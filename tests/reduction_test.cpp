@@ -315,5 +315,49 @@ TEST_P(Reductions, RowsOfAnyLengthAreHeld) {
   }
 }
 
+// What is gone through twice along the middle one of three axes: softmax, and a row's largest beside its
+// spread.
+void expect_middle_axis(int64_t outer, int64_t length, int64_t inner) {
+  const std::vector<float> x = numbers(outer * length * inner);
+  std::vector<double> want(x.size()), spread;
+  std::vector<int32_t> places;
+  for (int64_t row = 0; row < outer * inner; ++row) {
+    const auto place = [&](int64_t i) {
+      return static_cast<size_t>((row / inner * length + i) * inner + row % inner);
+    };
+    double total = 0, all = 0, squares = 0;
+    int64_t largest = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      total += std::exp(double{x[place(i)]}), all += x[place(i)];
+      if (x[place(i)] > x[place(largest)]) largest = i;
+    }
+    for (int64_t i = 0; i < length; ++i) {
+      want[place(i)] = std::exp(double{x[place(i)]}) / total;
+      const double off = x[place(i)] - all / static_cast<double>(length);
+      squares += off * off;
+    }
+    spread.push_back(squares / static_cast<double>(length));
+    places.push_back(static_cast<int32_t>(largest));
+  }
+  const Tensor t = tensor(x, {outer, length, inner});
+  SCOPED_TRACE(testing::Message() << outer << " x " << length << " x " << inner);
+  expect_near(softmax(t, {1}), want, 1e-6);
+  expect_near(variance(t, {1}), spread, 1e-5);
+  EXPECT_EQ(argmax(t, 1).to_vector<int32_t>(), places);
+}
+
+// Few columns: a GPU's team shares some of them between its lanes, of which the last have no column or one
+// step less.
+TEST_P(Reductions, FewColumnsAreCutIntoSlices) {
+  for (const int64_t length : {63, 64, 129, 1031})
+    for (const int64_t inner : {3, 17}) expect_middle_axis(2, length, inner);
+  expect_middle_axis(1, 70, 600);
+}
+
+// Thousands of rows: where a subgroup holds one, a team has several, the last team fewer.
+TEST_P(Reductions, ManyRowsThatSubgroupsHold) {
+  for (const int64_t length : {32, 101, 256}) expect_middle_axis(1030, length, 1);
+}
+
 }  // namespace
 }  // namespace adit::test

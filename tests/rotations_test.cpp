@@ -1,13 +1,15 @@
-// eigh and svd by rotations of blocks, as passes of kernels on every GPU: for sizes around the ends of blocks
-// and matrices that are hard, values as LAPACK finds them in f64, vectors that are orthonormal, and a product
-// that is the matrix.
+// eigh and svd by rotations of blocks and by reflections, as passes of kernels on every GPU: for sizes around
+// the ends of blocks and matrices that are hard, values as LAPACK finds them in f64, vectors that are
+// orthonormal, and a product that is the matrix.
 #include <cmath>
 #include <functional>
 #include <string>
 
 #include "devices.hpp"
+#include "ops/eigh_tridiagonal.hpp"
 #include "ops/jacobi_by_blocks.hpp"
 #include "ops/lapack.hpp"
+#include "ops/svd_gram.hpp"
 
 namespace adit::test {
 namespace {
@@ -38,6 +40,10 @@ class Runner {
 
   // How often passes were repeated.
   uint32_t run() {
+    if (made_.repeat.count == 0) {
+      perform(0, static_cast<uint32_t>(made_.passes.size()));
+      return 0;
+    }
     const uint32_t first = made_.repeat.first, end = first + made_.repeat.count;
     const auto all = static_cast<uint32_t>(made_.passes.size()), extra = all - made_.extra.count;
     perform(0, first);
@@ -132,9 +138,10 @@ struct Errors {
 };
 
 template <class T>
-void expect_small(Errors found, const Shape& shape, uint32_t times, const std::string& what) {
-  const double unit = std::numeric_limits<T>::epsilon(),
-               most = 16 + 4 * std::sqrt(std::max(shape.m, shape.n));
+void expect_small(Errors found, const Shape& shape, uint32_t times, const std::string& what,
+                  double most = 0) {
+  const double unit = std::numeric_limits<T>::epsilon();
+  if (most == 0) most = 16 + 4 * std::sqrt(std::max(shape.m, shape.n));
   const std::string name = what + " " + std::to_string(shape.m) + " x " + std::to_string(shape.n);
   EXPECT_LE(found.product, most * unit) << name << ": " << found.product / unit;
   EXPECT_LE(found.left, most * unit) << name << ": " << found.left / unit;
@@ -168,12 +175,10 @@ void compare(Errors& errors, const Shape& shape, const T* x, const T* u, uint32_
 }
 
 template <class T>
-void check_eigh(Device& device, const Shape& shape, const Fill& fill, const std::string& what) {
+void check_eigh_by(Device& device, const Factor& made, const Shape& shape, const Fill& fill,
+                   const std::string& what, double most = 0) {
   const uint32_t n = shape.n;
-  const FactorPlan plan = plan_of<T>(shape);
-  if (!has_jacobi_by_blocks(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
   const std::vector<T> x = filled<T>(shape, fill, true);
-  const Factor made = eigh_by_blocks(plan, device.limits());
   Runner runner(device, made, {x.size() * sizeof(T), shape.batch * n * sizeof(T), x.size() * sizeof(T)});
   device.write(runner.tensors[0], x.data(), x.size() * sizeof(T));
   const uint32_t times = runner.run();
@@ -187,17 +192,34 @@ void check_eigh(Device& device, const Shape& shape, const Fill& fill, const std:
     compare(errors, shape, x.data() + b * n * n, q, n, s, q, 1, n, expected);
     errors.left = worse(errors.left, orthonormal_error(q, n, n, n, 1));
   }
-  expect_small<T>(errors, shape, times, "eigh of " + what);
+  expect_small<T>(errors, shape, times, "eigh of " + what, most);
+}
+
+// By rotations, and by reflections.
+template <class T>
+void check_eigh(Device& device, const Shape& shape, const Fill& fill, const std::string& what) {
+  FactorPlan plan = plan_of<T>(shape);
+  if (!has_jacobi_by_blocks(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
+  check_eigh_by<T>(device, eigh_by_blocks(plan, device.limits()), shape, fill, what);
+  plan.may_wait = device.info().kind == DeviceKind::discrete;
+  if (!has_eigh_tridiagonal(plan, device.limits())) return;
+  check_eigh_by<T>(device, eigh_tridiagonal(plan, device.limits()), shape, fill, what + " by reflections");
 }
 
 template <class T>
-void check_svd(Device& device, const Shape& shape, const Fill& fill, const std::string& what) {
+void check_chosen(Device& device, const Shape& shape, const Fill& fill, const std::string& what) {
+  FactorPlan plan = plan_of<T>(shape);
+  if (!has_jacobi_by_blocks(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
+  plan.may_wait = device.info().kind == DeviceKind::discrete;
+  check_eigh_by<T>(device, eigh_by_rotations(plan, device.limits()), shape, fill, what, 20);
+}
+
+template <class T>
+void check_svd_by(Device& device, const Factor& made, const Shape& shape, const Fill& fill,
+                  const std::string& what, double most = 0) {
   const uint32_t m = shape.m, n = shape.n, least = shape.least();
   const uint32_t u_columns = shape.full ? m : least, v_rows = shape.full ? n : least;
-  const FactorPlan plan = plan_of<T>(shape);
-  if (!has_jacobi_by_blocks(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
   const std::vector<T> x = filled<T>(shape, fill, false);
-  const Factor made = svd_by_blocks(plan, {true, shape.full}, device.limits());
   const uint64_t u_size = shape.batch * m * u_columns, v_size = shape.batch * v_rows * n;
   Runner runner(
       device, made,
@@ -217,7 +239,37 @@ void check_svd(Device& device, const Shape& shape, const Fill& fill, const std::
     errors.left = worse(errors.left, orthonormal_error(left, m, u_columns, u_columns, 1));
     errors.right = worse(errors.right, orthonormal_error(right, n, v_rows, 1, n));
   }
-  expect_small<T>(errors, shape, times, "svd of " + what);
+  expect_small<T>(errors, shape, times, "svd of " + what, most);
+}
+
+template <class T>
+void check_values_alone(Device& device, const Factor& made, const Shape& shape, const Fill& fill,
+                        const std::string& what) {
+  const uint32_t m = shape.m, n = shape.n, least = shape.least();
+  const std::vector<T> x = filled<T>(shape, fill, false);
+  Runner runner(device, made, {x.size() * sizeof(T), 4, shape.batch * least * sizeof(T), 4});
+  device.write(runner.tensors[0], x.data(), x.size() * sizeof(T));
+  runner.run();
+  const std::vector<T> values = runner.read<T>(2, least);
+  const std::vector<double> wide(x.begin(), x.begin() + m * n);
+  std::vector<double> expected(least);
+  lapack::svd(DType::f64, 1, m, n, false, wide.data(), nullptr, expected.data(), nullptr);
+  for (uint32_t i = 0; i < least; ++i)
+    EXPECT_NEAR(values[i], expected[i], 8 * std::numeric_limits<T>::epsilon() * expected[0])
+        << what << " " << i;
+}
+
+// By rotations, and by eigenvectors of the product with itself.
+template <class T>
+void check_svd(Device& device, const Shape& shape, const Fill& fill, const std::string& what) {
+  FactorPlan plan = plan_of<T>(shape);
+  const SvdWanted wanted{true, shape.full};
+  if (!has_jacobi_by_blocks(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
+  check_svd_by<T>(device, svd_by_blocks(plan, wanted, device.limits()), shape, fill, what);
+  plan.may_wait = device.info().kind == DeviceKind::discrete;
+  if (!has_svd_gram(plan, device.limits())) return;
+  check_svd_by<T>(device, svd_gram(plan, wanted, device.limits()), shape, fill, what + " by products", 20);
+  check_values_alone<T>(device, svd_gram(plan, {false, false}, device.limits()), shape, fill, what);
 }
 
 double noise(uint64_t a, uint64_t b, uint64_t c) {
@@ -289,19 +341,44 @@ TEST_P(Rotations, OfLargeMatrices) {
   }
 }
 
+// What eigh takes on this device: errors that do not grow with the spectrum. Sizes of one team and of many,
+// with and without numbers that fill up.
+TEST_P(Rotations, AsChosen) {
+  const auto near = [](uint64_t, uint32_t i, uint32_t j) {
+    return std::exp(-0.02 * std::fabs(static_cast<double>(i) - j));
+  };
+  const auto two = [](uint64_t, uint32_t i, uint32_t j) {
+    return (i == j ? 1.0 : 0.0) - 2.0 / 129 * ((i + j) % 2 ? -1 : 1);
+  };
+  const bool is_slow = on().info().kind == DeviceKind::software || on().info().kind == DeviceKind::cpu;
+  for (const uint32_t n :
+       is_slow ? std::vector<uint32_t>{40} : std::vector<uint32_t>{40, 65, 129, 256, 509}) {
+    check_chosen<float>(on(), {n, n}, near, "falling, as chosen");
+    check_chosen<float>(on(), {n, n}, two, "two values, as chosen");
+    if (is_slow) continue;
+    check_chosen<double>(on(), {n, n, 2}, near, "falling f64, as chosen");
+    check_chosen<double>(on(), {n, n}, low_rank, "rank 3 f64, as chosen");
+  }
+}
+
 // A number that is none makes all results of its matrix such, and of no other.
 TEST_P(Rotations, OfNan) {
-  const Shape shape{20, 20, 3};
-  const FactorPlan plan = plan_of<float>(shape);
+  const Shape shape{40, 40, 3};
+  FactorPlan plan = plan_of<float>(shape);
   if (!has_jacobi_by_blocks(plan, on().limits())) GTEST_SKIP() << "no kernels by hand here";
+  plan.may_wait = on().info().kind == DeviceKind::discrete;
   std::vector<float> x = filled<float>(shape, noise, true);
-  x[400 + 7 * 20 + 3] = NAN;
-  const Factor made = eigh_by_blocks(plan, on().limits());
-  Runner runner(on(), made, {4800, 240, 4800});
-  on().write(runner.tensors[0], x.data(), 4800);
-  runner.run();
-  const std::vector<float> values = runner.read<float>(1, 60);
-  for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(std::isnan(values[i]), i / 20 == 1) << i;
+  x[1600 + 7 * 40 + 3] = NAN;
+  std::vector<Factor> all{eigh_by_blocks(plan, on().limits())};
+  if (has_eigh_tridiagonal(plan, on().limits())) all.push_back(eigh_tridiagonal(plan, on().limits()));
+  for (const Factor& made : all) {
+    Runner runner(on(), made, {19200, 480, 19200});
+    on().write(runner.tensors[0], x.data(), 19200);
+    runner.run();
+    const std::vector<float> values = runner.read<float>(1, 120), vectors = runner.read<float>(2, 4800);
+    for (size_t i = 0; i < values.size(); ++i) EXPECT_EQ(std::isnan(values[i]), i / 40 == 1) << i;
+    for (size_t i = 0; i < vectors.size(); ++i) EXPECT_EQ(std::isnan(vectors[i]), i / 1600 == 1) << i;
+  }
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Model line(int64_t rows) {
   Model m("line");
   const Tensor b = m.sample("b", normal(0, 1.5), {7}), s = m.sample("s", exponential(2));
   const Tensor x = m.data("x", tensor(normals(rows * 7, 3), {rows, 7}));
-  m.observe("y", normal(dot(x, b), s), tensor(normals(rows, 4)));
+  m.observe("y", student_t(5, dot(x, b), s), tensor(normals(rows, 4)));
   return m;
 }
 
@@ -53,7 +53,7 @@ Model hyper(int64_t rows) {
   const Tensor mu = m.sample("mu", normal(0, 1), {5}), s = m.sample("s", half_normal(1));
   const Tensor b = m.parameter("b", constraint::real(), {6});
   const Tensor x = m.data("x", tensor(normals(rows * 6, 13), {rows, 6}));
-  m.observe("y", normal(dot(x, b), 1.5), tensor(normals(rows, 14)));
+  m.observe("y", student_t(5, dot(x, b), 1.5), tensor(normals(rows, 14)));
   m.observe("z", normal(mu, s), tensor(normals(5, 15)));
   return m;
 }

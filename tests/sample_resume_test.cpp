@@ -280,6 +280,38 @@ TEST_F(SampleProcessTest, a_killed_run_goes_on) {
   expect_error([&] { sample(small_model(), options_); }, "expected the rows that its states go on from");
 }
 
+// Every layout that a CPU has: killed, then stopped, and gone on with to the same bits.
+TEST_F(SampleProcessTest, a_killed_run_goes_on_in_every_layout) {
+  const std::vector<std::string> layouts = {"lane:3:array", "lane:4:buffer", "team:8:buffer", "team:8:shared",
+                                            "device"};
+  const std::string base = options_.checkpoint;
+  options_.draws = 60;
+  // All kills come first: the process that is killed goes through everything before its own.
+  for (const std::string& layout : layouts) {
+    const auto run = [&] {
+      options_.checkpoint = base + layout;
+      options_.layout = layout;
+      options_.on_progress = [](const Progress& now) {
+        if (now.iteration > 90) ::raise(SIGKILL);
+      };
+      sample(small_model(), options_, {.budget = 20, .checkpoint_seconds = 0});
+    };
+    EXPECT_EXIT(run(), testing::KilledBySignal(SIGKILL), "");
+  }
+  for (const std::string& layout : layouts) {
+    SCOPED_TRACE(layout);
+    options_.layout = layout;
+    const Draws expected = whole();
+    EXPECT_TRUE(expected.layout.starts_with(layout)) << expected.layout;
+    options_.checkpoint = base + layout;
+    options_.resume = true;
+    ASSERT_TRUE(read_checkpoint(options_.checkpoint).state);
+    EXPECT_FALSE(sample(small_model(), stopping(options_, 150), {.budget = 20}).finished);
+    options_.layout = "";  // what the checkpoint says
+    expect_same(expected, sample(small_model(), options_));
+  }
+}
+
 // A checkpoint is as long as its rows and two states, however often one was written.
 TEST_F(SampleTest, a_checkpoint_keeps_rows_once_and_two_states) {
   for (const bool warmup_rows : {false, true}) {

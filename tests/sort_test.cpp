@@ -2,6 +2,7 @@
 #include "ops/sort.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -200,6 +201,118 @@ TEST(SortsOnTheHost, ShortRowsSideBySide) {
   sort_side_by_side<uint16_t>(DType::u16);
   sort_side_by_side<int32_t>(DType::i32);
   sort_side_by_side<uint64_t>(DType::u64);
+}
+
+std::vector<VectorKind> kinds_of_vectors() {
+  std::vector<VectorKind> kinds = {VectorKind::none};
+  if (vectors_of_this_cpu() != VectorKind::none) kinds.push_back(VectorKind::avx2);
+  if (vectors_of_this_cpu() == VectorKind::avx512) kinds.push_back(VectorKind::avx512);
+  return kinds;
+}
+
+enum class Keys : uint8_t { of_pattern, near_one_another, few_near_one_another, saw, count };
+
+// Near one another: all but one differ in their lowest bits alone.
+template <class T>
+std::vector<T> row_of(Keys keys, uint64_t length, std::mt19937_64& random) {
+  std::vector<T> x(length);
+  const auto pattern = static_cast<Pattern>(random() % static_cast<int>(Pattern::count));
+  for (uint64_t i = 0; i < length; ++i) {
+    x[i] = number_of<T>(pattern, i, length, random);
+    if (keys == Keys::saw) x[i] = static_cast<T>(i % 37);
+    if (keys != Keys::near_one_another && keys != Keys::few_near_one_another) continue;
+    const uint64_t low = keys == Keys::near_one_another ? random() % 50000 : random() % 3;
+    if constexpr (std::is_floating_point_v<T>)
+      x[i] = 1 + static_cast<T>(low) * std::numeric_limits<T>::epsilon();
+    else
+      x[i] = static_cast<T>(low);
+  }
+  if (keys != Keys::of_pattern) x[length / 2] = std::numeric_limits<T>::max();
+  return x;
+}
+
+// Without places -0 stands before 0.
+template <class T>
+bool zeros_are_in_order(const std::vector<T>& values, bool descending) {
+  if constexpr (std::is_floating_point_v<T>)
+    for (size_t i = 1; i < values.size(); ++i)
+      if (values[i - 1] == 0 && values[i] == 0 && std::signbit(values[descending ? i - 1 : i]) &&
+          !std::signbit(values[descending ? i : i - 1]))
+        return false;
+  return true;
+}
+
+template <class T>
+void sort_a_row(DType type, uint64_t length, std::mt19937_64& random) {
+  SortPlan plan;
+  plan.length = length;
+  plan.descending = random() % 2;
+  if (random() % 4 == 0) plan.inner = 2;
+  std::vector<T> x;
+  const auto keys = static_cast<Keys>(random() % static_cast<int>(Keys::count));
+  for (uint64_t row = 0; row < plan.inner; ++row)
+    for (const T value : row_of<T>(keys, length, random)) x.push_back(value);
+  const Results<T> want = expected(plan, x);
+  for (const VectorKind kind : kinds_of_vectors()) {
+    const HostSort host{type, 1, length, plan.inner, plan.descending, kind};
+    Results<T> got{std::vector<T>(x.size()), std::vector<int64_t>(x.size())};
+    sort_on_host(host, x.data(), got.values.data(), got.places.data());
+    EXPECT_TRUE(same(got.values, want.values) && got.places == want.places)
+        << name_of(type) << ", a row of " << length << ", vectors " << static_cast<int>(kind);
+    std::vector<T> values(x.size());
+    sort_on_host(host, x.data(), values.data(), nullptr);
+    EXPECT_TRUE(same(values, want.values) && (plan.inner > 1 || zeros_are_in_order(values, plan.descending)))
+        << name_of(type) << ", a row of " << length << ", vectors " << static_cast<int>(kind)
+        << ", without places";
+  }
+}
+
+// Lengths around those of networks, blocks of registers and pieces of threads.
+template <class T>
+void sort_single_rows(DType type) {
+  std::mt19937_64 random(11);
+  for (uint64_t length = 1; length < 600; length += length < 280 ? 1 : 7) sort_a_row<T>(type, length, random);
+  for (const uint64_t length :
+       {1023, 1025, 2047, 2048, 2999, 3001, 8191, 32767, 32768, 32769, 65536, 65537, 70001, 200003})
+    sort_a_row<T>(type, length, random);
+  for (int round = 0; round < 60; ++round) sort_a_row<T>(type, 1 + random() % 6000, random);
+}
+
+TEST(SortsOnTheHost, RowsByEveryKindOfVectors) {
+  sort_single_rows<float>(DType::f32);
+  sort_single_rows<double>(DType::f64);
+  sort_single_rows<int64_t>(DType::i64);
+  sort_single_rows<uint32_t>(DType::u32);
+  sort_single_rows<int16_t>(DType::i16);
+  sort_single_rows<uint8_t>(DType::u8);
+}
+
+// Guards on both sides stay what they are.
+template <class K>
+void split_and_sort(VectorKind kind) {
+  const VectorSort<K> by = vector_sort<K>(kind);
+  if (!by.sort) return;
+  std::mt19937_64 random(5);
+  constexpr K guard = 77;
+  for (uint64_t count = 256; count < 1300; ++count) {
+    std::vector<K> keys(count + 64, guard);
+    for (uint64_t i = 0; i < count; ++i) keys[i + 32] = static_cast<K>(random() % (count % 3 ? 1000 : 3));
+    const K pivot = keys[32 + random() % count];
+    std::vector<K> want = keys;
+    const uint64_t below = by.split(keys.data() + 32, count, pivot);
+    for (uint64_t i = 0; i < count; ++i)
+      ASSERT_EQ(keys[i + 32] < pivot, i < below) << count << ", vectors " << static_cast<int>(kind);
+    std::sort(want.begin() + 32, want.end() - 32);
+    by.sort(keys.data() + 32, count);
+    ASSERT_EQ(keys, want) << count << ", vectors " << static_cast<int>(kind);
+  }
+}
+
+TEST(SortsOnTheHost, NothingBesideARowIsWritten) {
+  for (const VectorKind kind : kinds_of_vectors()) {
+    split_and_sort<uint32_t>(kind);
+    split_and_sort<uint64_t>(kind);
+  }
 }
 
 }  // namespace

@@ -39,6 +39,45 @@ TEST(StanCheckMessage, Declarations) {
   expect_error("transformed data { vector[poisson_rng(3)] x; }", "may not give the size", "poisson_rng");
 }
 
+TEST(StanCheckMessage, Values) {
+  expect_error("model { tuple(real, real) t = (1, 2); t.3 = 1; }", "has no member 3", "t.3");
+  expect_error("model { tuple(real, real) t = (1, 2); real y = t.3; }", "A tuple of 2 has no member 3",
+               "t.3");
+  expect_error("model { real x = 1; real y = x.1; }", "Only tuples have members; found real", "x.1");
+  expect_error("model { real y = 1.5 ? 1 : 2; }", "condition of ?: must be of type int; found real", "1.5");
+  expect_error("model { real y = 1 ? [1, 2] : 2; }", "must have one type; found row_vector and int", "1 ?");
+  expect_error("model { array[2] real y = {1, [1, 2]}; }", "must have one type; expected int", "[1, 2]");
+  expect_error("model { row_vector[2] y = [1, {2}]; }", "row vector must all be int or real", "{2}");
+  expect_error("model { real x = 1; real y = x[1]; }", "real has no elements to index", "x[1]");
+  expect_error("model { real x = 1'; }", "a vector, row_vector or matrix was expected; found int", "1'");
+  expect_error("model { int x = !1.5; }", "Ill-typed operand of !: int was expected; found real", "!1.5");
+  expect_error("model { real x = 3i; }", "Complex numbers are not supported", "3i");
+  expect_error("model { tuple(real, real) t = (1, 2); target += t; }", "target += takes numbers", "t; }");
+  expect_error("model { for (i in 1.5:3) { } }", "lower bound of a loop must be of type int", "1.5");
+  expect_error("model { vector[3] x = [1, 2, 3]'; real y = x[1.5]; }", "array[] int or a range; found real",
+               "1.5");
+}
+
+TEST(StanCheckMessage, FunctionsWithEndings) {
+  expect_error("functions { real f_lpdf() { return 1; } }", "needs a first argument of type real", "f_lpdf");
+  expect_error(
+      "functions { void f_jacobian(real x) { jacobian += x; } } parameters { real x; } model { "
+      "f_jacobian(x); }",
+      "functions with the suffix _jacobian", "f_jacobian(x)");
+  expect_error(
+      "functions { vector f_rng(real t, vector y) { return y; } } "
+      "model { array[1] vector[1] z = ode_rk45(f_rng, [1]', 0, {1}); }",
+      "A function with the suffix _rng may not be passed", "f_rng, ");
+  expect_error(
+      "functions { vector f(real t, vector y) { return y; } } model { array[1] vector[1] z = ode_rk45(f, "
+      "[1]'); }",
+      "takes at least 3 arguments behind the function's name; found 1", "ode_rk45");
+  expect_error(
+      "functions { vector f(real t, vector y) { return y; } } parameters { real a; } "
+      "model { array[1] vector[1] z = ode_rk45_tol(f, [1]', 0, {1}, a, 1e-6, 10); }",
+      "Argument 5 of 'ode_rk45_tol' must be data", "a, 1e-6");
+}
+
 TEST(StanCheckMessage, Assignments) {
   expect_error("data { real x; } model { x = 1; }", "'x', which belongs to the data block", "x = 1");
   expect_error("parameters { real x; } model { x = 1; }", "which belongs to the parameters block", "x = 1");

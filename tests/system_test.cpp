@@ -181,7 +181,7 @@ void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n) 
 }
 
 TEST_P(Systems, FactorsOfEverySize) {
-  for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 130}) {
+  for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 100, 130}) {
     const int batch = n < 20 ? 3 : 1;
     const Shape shape{batch, n, n};
     const auto x = random_numbers<float>(element_count(shape), static_cast<uint32_t>(n));
@@ -208,6 +208,116 @@ TEST_P(Systems, FactorsOfHostileMatrices) {
     }
     for (const auto& x : {few, singular, uneven}) check_lu(x, lu_factor(tensor(x, {1, n, n})), 1, n);
   }
+}
+
+// b b^H, whose upper triangle nobody may read; `graded`: numbers of every size.
+template <class T>
+std::vector<T> definite(int batch, int n, bool graded) {
+  using Real = decltype(std::abs(T()));
+  const auto b = random_numbers<T>(int64_t{batch} * n * n, static_cast<uint32_t>(n));
+  std::vector<T> x(b.size());
+  for (int m = 0; m < batch; ++m)
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        Wide sum = i == j ? n : 0;
+        for (int p = 0; p < n; ++p)
+          sum += Wide(b[(int64_t{m} * n + i) * n + p]) * std::conj(Wide(b[(int64_t{m} * n + j) * n + p]));
+        if (graded) sum *= std::pow(10.0, -i % 9 - j % 9);
+        T& at = x[(int64_t{m} * n + i) * n + j];
+        if constexpr (std::is_floating_point_v<T>)
+          at = static_cast<T>(sum.real());
+        else
+          at = {static_cast<Real>(sum.real()), static_cast<Real>(sum.imag())};
+        if (j > i) at = static_cast<Real>(NAN);
+      }
+  return x;
+}
+
+template <class T>
+void check_definite(int batch, int n, bool graded = false) {
+  const auto x = definite<T>(batch, n, graded);
+  const auto l = cholesky(tensor(x, {batch, n, n})).template to_vector<T>();
+  double worst = 0;
+  for (int m = 0; m < batch; ++m)
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const T *const row = l.data() + (int64_t{m} * n + i) * n, *const other = row + (j - i) * n;
+        if (j > i) {
+          ASSERT_EQ(row[j], T(0)) << n << " at " << i << " " << j;
+          continue;
+        }
+        Leftover left;
+        left.add(-Wide(x[(int64_t{m} * n + i) * n + j]));
+        for (int p = 0; p <= j; ++p) left.add(Wide(row[p]) * std::conj(Wide(other[p])));
+        worst = std::max(worst, std::isnan(left.share()) ? INFINITY : left.share());
+      }
+  EXPECT_LE(worst, 10 * unit<T>()) << n << " x " << batch;
+}
+
+TEST_P(Systems, DefiniteOfEverySize) {
+  for (const int n : {1, 16, 17, 33, 70}) check_definite<float>(n < 40 ? 3 : 1, n);
+  check_definite<double>(2, 50);
+  check_definite<std::complex<float>>(2, 33);
+  check_definite<std::complex<double>>(1, 18);
+  check_definite<float>(1, 33, true);
+}
+
+// What comes before the first pivot that is not positive is a factor, all after it NaN; neighbours are not
+// harmed.
+TEST_P(Systems, DefiniteUpToARow) {
+  for (const int n : {17, 33})
+    for (const int bad : {0, 7, n - 1}) {
+      auto x = definite<float>(3, n, false);
+      x[(n + bad) * n + bad] = -1;
+      const auto l = cholesky(tensor(x, {3, n, n})).to_vector<float>();
+      for (int m = 0; m < 3; ++m)
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j <= i; ++j) {
+            const bool is_wrong = m == 1 && i >= bad && j >= bad;
+            EXPECT_EQ(std::isnan(l[(m * n + i) * n + j]), is_wrong)
+                << n << " " << bad << " " << i << " " << j;
+          }
+    }
+}
+
+// q r = x column by column, q's columns are orthonormal, and r is zero below its diagonal.
+void check_complex_qr(int batch, int m, int n, bool complete, bool graded) {
+  using T = std::complex<float>;
+  auto x = random_numbers<T>(int64_t{batch} * m * n, static_cast<uint32_t>(m));
+  if (graded)
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] *= i % n == 1 ? 0.0F : std::pow(10.0F, static_cast<float>(-static_cast<int>(i % n) % 9));
+  const Qr made = qr(tensor(x, {batch, m, n}), complete);
+  const auto q = made.q.to_vector<T>(), r = made.r.to_vector<T>();
+  const int k = complete ? m : std::min(m, n);
+  const double most = (8 + 2 * std::sqrt(std::min(m, n))) * unit<T>();
+  for (int b = 0; b < batch; ++b) {
+    const T *const own_q = q.data() + b * m * k, *const own_r = r.data() + b * k * n;
+    for (int i = 0; i < k; ++i)
+      for (int j = 0; j < k; ++j) {
+        Wide sum = i == j ? -1 : 0;
+        for (int p = 0; p < m; ++p) sum += std::conj(Wide(own_q[p * k + i])) * Wide(own_q[p * k + j]);
+        ASSERT_LE(std::abs(sum), most) << m << " x " << n << " at " << i << " " << j;
+      }
+    for (int j = 0; j < n; ++j) {
+      double length = 0, error = 0;
+      for (int i = 0; i < m; ++i) {
+        Wide sum = -Wide(x[(b * m + i) * n + j]);
+        length += std::norm(sum);
+        for (int p = 0; p < k; ++p) sum += Wide(own_q[i * k + p]) * Wide(own_r[p * n + j]);
+        error += std::norm(sum);
+      }
+      EXPECT_LE(std::sqrt(error), most * std::sqrt(length)) << m << " x " << n << " column " << j;
+      for (int i = j + 1; i < k; ++i) ASSERT_EQ(own_r[i * n + j], T(0));
+    }
+  }
+}
+
+TEST_P(Systems, ReflectionsOfComplexMatrices) {
+  check_complex_qr(2, 33, 70, false, false);
+  check_complex_qr(2, 40, 3, true, false);
+  check_complex_qr(1, 97, 65, false, false);
+  check_complex_qr(1, 40, 40, false, true);
 }
 
 TEST_P(Systems, SolutionsOfEverySize) {

@@ -61,6 +61,10 @@ struct Report {
 // are skipped. The device should have been opened under override_profiles({}).
 Report examine(Device& device, const std::string& program);
 
+// Whether a team may wait for words of one that began before it. On a GPU that the doctor has not seen, the
+// probe runs now, for a few milliseconds, and what it finds is kept on disk.
+bool are_teams_ordered(Device& device);
+
 // What such a child runs, its words on standard output: "findings" (the probes from number `skip` on), "fma"
 // or "watchdog". Returns the exit status; throws bad_argument for another name.
 int run_in_child(const std::string& probe, const std::string& device_id, size_t skip);

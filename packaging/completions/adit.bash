@@ -56,7 +56,7 @@ _adit_values() {
     --device) _adit_devices ;;
     --precision) echo auto f32 f64 ;;
     --layout) echo auto lane team device ;;
-    --metric) echo diag dense unit ;;
+    --metric) echo auto diag dense unit ;;
     --adapt) echo chain pooled ;;
     --format) echo csv netcdf both none ;;
     --algorithm) echo lbfgs bfgs newton ;;

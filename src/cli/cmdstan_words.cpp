@@ -123,7 +123,7 @@ void add_draws(const CmdStanCall& call, Translation& to) {
   to.option("--draws", std::to_string((iterations + thin - 1) / thin));
 }
 
-void add_adaptation(const CmdStanCall& call, Translation& to) {
+void add_adaptation(Translation& to) {
   to.pass("sample.adapt.delta", "--adapt-delta");
   to.pass_other("sample.adapt.gamma", "--gamma", 0.05);
   to.pass_other("sample.adapt.kappa", "--kappa", 0.75);
@@ -133,20 +133,18 @@ void add_adaptation(const CmdStanCall& call, Translation& to) {
   to.pass_other("sample.adapt.window", "--window", 25);
   to.pass_other("sample.hmc.stepsize", "--step-size", 1);
   to.pass("sample.hmc.nuts.max_depth", "--max-depth");
-  if (call.has("sample.hmc.metric")) {
-    const std::string metric = call.value("sample.hmc.metric", "");
-    to.option("--metric", metric.substr(0, metric.find('_')));
-  }
 }
 
 std::vector<std::string> sample_call(const CmdStanCall& call) {
   refuse_other_samplers(call);
   Translation to(call, "sample");
   to.option("--chains", call.value("sample.num_chains", "1"));
+  const std::string metric = call.value("sample.hmc.metric", "diag_e");
+  to.option("--metric", metric.substr(0, metric.find('_')));
   to.pass("sample.num_warmup", "--warmup");
   add_draws(call, to);
   to.pass("sample.thin", "--thin");
-  add_adaptation(call, to);
+  add_adaptation(to);
   if (call.value("sample.algorithm", "hmc") == "fixed_param") to.flag("--fixed-param");
   if (call.is_true("sample.save_warmup", false)) to.flag("--save-warmup");
   add_common(call, to);

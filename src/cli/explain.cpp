@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/fit_model.hpp"
+#include "cli/metric_choice.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/usage.hpp"
@@ -29,9 +30,6 @@ SampleOptions options_of(const FitWords& words) {
   options.precision = std::vector{
       Precision::automatic, Precision::f32,
       Precision::f64}[choice_of("[explain] --precision", words.precision, {"auto", "f32", "f64"})];
-  options.metric =
-      std::vector{Metric::diagonal, Metric::dense,
-                  Metric::unit}[choice_of("[explain] --metric", words.metric, {"diag", "dense", "unit"})];
   options.adapt = std::vector{
       Adapt::chain, Adapt::pooled}[choice_of("[explain] --adapt", words.adapt, {"chain", "pooled"})];
   return options;
@@ -82,12 +80,15 @@ void print_as_json(const SamplePlan& plan) {
 }  // namespace
 
 int explain(FitWords words) {
-  const SampleOptions options = options_of(words);
+  SampleOptions options = options_of(words);
+  const std::optional<Metric> metric = metric_named("[explain] --metric", words.metric);
   const bool json = words.json;
   // What loops became stands in the plan itself.
   words.quiet = true;
   const FitModel source("explain", words);
-  const SamplePlan plan = sample_plan(source.make(), options);
+  const Model model = source.make();
+  options.metric = metric ? *metric : automatic_metric(model, options.warmup, *Device::open(words.device));
+  const SamplePlan plan = sample_plan(model, options);
   if (json)
     print_as_json(plan);
   else

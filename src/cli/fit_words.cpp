@@ -151,7 +151,8 @@ void declare_fitting(CLI::App& app, FitWords& words, std::function<int()>& actio
             "auto: f32 on a GPU, f64 on a CPU (default auto)");
   plan.word("--layout", words.layout, "TEXT",
             "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
-  plan.word("--metric", words.metric, "diag|dense|unit", "The mass matrix (default diag)");
+  plan.word("--metric", words.metric, "auto|diag|dense|unit",
+            "The mass matrix; auto: dense for few numbers on a CPU, else diag (default auto)");
   plan.word("--adapt", words.adapt, "chain|pooled",
             "Adapt each chain by itself, or all by what all have seen (default chain)");
   plan.count("--max-depth", words.max_depth, "Deepest tree, 1 to 12 (default 10)");

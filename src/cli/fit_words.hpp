@@ -35,7 +35,7 @@ struct FitWords {
   // check-gradient
   double epsilon = 1e-6, error = 1e-6;
   // explain: as `sample` has them
-  std::string precision = "auto", layout = "auto", metric = "diag", adapt = "chain";
+  std::string precision = "auto", layout = "auto", metric = "auto", adapt = "chain";
   int64_t chains = 4, max_depth = 10;
 };
 

@@ -16,6 +16,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/loo.hpp"
+#include "cli/metric_choice.hpp"
 #include "cli/output.hpp"
 #include "cli/paths.hpp"
 #include "cli/progress.hpp"
@@ -224,6 +225,8 @@ void expect_room(const SampleWords& words, const SampleOptions& options, const M
       left / gigabyte, words.draws, most / gigabyte, words.chains, extras));
 }
 
+bool takes_any_metric(const SampleWords& words) { return words.metric == "auto" && !words.stan_compat; }
+
 // The data of a model lie on the default device, so that is opened first; its time is counted here. Ctrl-C is
 // held from the first draw until the files are there.
 Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Start& start,
@@ -232,9 +235,11 @@ Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Sta
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  set_default_device(Device::open(words.device));
+  const std::shared_ptr<Device> device = Device::open(words.device);
+  set_default_device(device);
   const double opened = seconds();
   const Model model = program ? program->make(words.seed) : make_model(words.model);
+  if (takes_any_metric(words)) options.metric = automatic_metric(model, options.warmup, *device);
   expect_room(words, options, model);
   start.apply(options, model);
   const double ready = seconds();
@@ -266,7 +271,7 @@ int sample(SampleWords words) {
     program.emplace(words.model, words.data, words.quiet || words.json);
     options.origin = origin_text(words.model, words.data, words.seed);
   }
-  const Start start(words.init, words.warm_start);
+  const Start start(words.init, words.warm_start, takes_any_metric(words));
   RunFolder folder(words.output, program ? program->name() : words.model, words.format, words.report);
   if (folder.keeps_draws())
     options.checkpoint = folder.checkpoint();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/catalogue.hpp"
+#include "cli/metric_choice.hpp"
 #include "cli/stan_source.hpp"
 #include "cli/usage.hpp"
 
@@ -146,7 +147,8 @@ void declare_run(CLI::App& command, SampleWords& words) {
                "auto: f32 on a GPU, f64 on a CPU (default auto)");
   group.option("--layout", words.layout, "TEXT",
                "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
-  group.option("--metric", words.metric, "diag|dense|unit", "The mass matrix (default diag)");
+  group.option("--metric", words.metric, "auto|diag|dense|unit",
+               "The mass matrix; auto: dense for few numbers on a CPU, else diag (default auto)");
   group.option("--adapt", words.adapt, "chain|pooled",
                "Adapt each chain by itself, or all by what all have seen (default chain)");
   group.option("--adapt-delta", words.adapt_delta, "P",
@@ -242,9 +244,8 @@ SampleOptions checked(const SampleWords& words) {
       std::vector{Precision::automatic, Precision::f32,
                   Precision::f64}[choice_of("[sample] --precision", words.precision, {"auto", "f32", "f64"})];
   options.layout = words.layout;
-  options.metric =
-      std::vector{Metric::diagonal, Metric::dense,
-                  Metric::unit}[choice_of("[sample] --metric", words.metric, {"diag", "dense", "unit"})];
+  // auto: settled when the model is known
+  options.metric = metric_named("[sample] --metric", words.metric).value_or(Metric::diagonal);
   options.adapt = std::vector{Adapt::chain,
                               Adapt::pooled}[choice_of("[sample] --adapt", words.adapt, {"chain", "pooled"})];
   options.adapt_delta = words.adapt_delta;

@@ -106,8 +106,8 @@ std::vector<double> mean_of(const std::vector<std::vector<double>>& lists) {
 
 }  // namespace
 
-Start::Start(const std::string& init, std::vector<std::string> warm_start)
-    : radius_(radius_of(init)), warm_start_(std::move(warm_start)) {
+Start::Start(const std::string& init, std::vector<std::string> warm_start, bool takes_metric)
+    : radius_(radius_of(init)), warm_start_(std::move(warm_start)), takes_metric_(takes_metric) {
   if (!radius_) inits_ = read_json(init);
   for (const std::string& file : warm_start_) require_exists("sample", "--warm-start", file);
 }
@@ -140,6 +140,7 @@ void Start::set_warm_start(SampleOptions& options, const Model& model) const {
   if (saved.step_sizes.empty())
     refuse("draws with a step size and a mass matrix", warm_start_.front() + ", which has none");
   const int64_t d = model.size();
+  if (takes_metric_) options.metric = saved.metric == "dense" ? Metric::dense : Metric::diagonal;
   const size_t numbers = static_cast<size_t>(options.metric == Metric::dense ? d * d : d);
   const bool needs_metric = options.metric != Metric::unit;
   if (needs_metric && saved.inverse_metrics.empty())

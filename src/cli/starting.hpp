@@ -14,7 +14,8 @@ namespace adit::cli {
 // file: an object of constrained values by variable for all chains, or a list of such objects, one a chain.
 class Start {
  public:
-  Start(const std::string& init, std::vector<std::string> warm_start);
+  // The metric of saved draws counts where none was asked for.
+  Start(const std::string& init, std::vector<std::string> warm_start, bool takes_metric);
   // Held against the model: names, sizes, and the numbers of chains.
   void apply(SampleOptions& options, const Model& model) const;
 
@@ -27,6 +28,7 @@ class Start {
   std::optional<double> radius_;
   nlohmann::json inits_;  // where there is no radius
   std::vector<std::string> warm_start_;
+  bool takes_metric_;
 };
 
 }  // namespace adit::cli

@@ -6,6 +6,7 @@
 #include "compile/kernels.hpp"
 #include "compile/launch.hpp"
 #include "compile/made.hpp"
+#include "graph/fourier.hpp"
 #include "graph/op.hpp"
 #include "lower/memory_plan.hpp"
 #include "lower/simplify.hpp"
@@ -199,7 +200,7 @@ class Compiler {
 std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& target) {
   return simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
     if (node.op == Op::conv) return conv_on(node, operands, target);
-    if (node.op == Op::fft || node.op == Op::ifft) return fft_on(node, operands, target);
+    if (graph::is_fourier(node.op)) return fft_on(node, operands, target);
     return has_attention_kernel(node, target) ? Tensor() : lowered_attention(node, operands);
   });
 }

@@ -13,6 +13,7 @@ namespace adit::compile {
 namespace conv_work_parts {
 
 constexpr int64_t few_products = int64_t{1} << 18;  // as of a dot that is computed where it is read
+constexpr int64_t few_host_products = 1 << 12;      // the host's tiles need no more to be faster
 constexpr int64_t few_steps = 512;                  // of one result, which one invocation adds up
 constexpr int64_t few_filters = 8;                  // of a group: less than tiles are made for
 
@@ -60,13 +61,15 @@ bool is_by_steps(const ops::ConvShape& shape, DType type) {
   return ops::has_few_results(shape) && !is_complex(type);
 }
 
-// Gradients of kernels on a GPU have many steps and few windows: an x with its padding in memory makes what
-// they read of it a sum of what a window adds and what a step adds. Not where that would be a far larger x.
-bool pads_on_gpu(const ops::ConvShape& shape) {
-  double growth = 1;
-  for (const ops::ConvAxis& axis : shape.axes)
-    growth *= static_cast<double>(axis.most() - axis.least() + 1) / static_cast<double>(axis.input);
-  return shape.runs_along_steps() && !shape.is_within_x() && growth <= 2;
+// Gradients of kernels on a GPU have many steps and few windows: an x with its padding in memory and its
+// images side by side makes what they read of it a sum of what a window adds and what a step adds. Not where
+// that would be a far larger x.
+bool turns_on_gpu(const ops::ConvShape& shape, DType type) {
+  const bool by_product = !is_direct(shape, type, true) && !is_by_steps(shape, type) && !is_complex(type);
+  const ops::ConvShape turned = ops::turned_conv(shape);
+  constexpr int64_t most_elements = int64_t{1} << 31;
+  return by_product && shape.runs_along_steps() && turned.x_count() < most_elements &&
+         turned.inputs() <= 2 * shape.inputs();
 }
 
 // The same convolution of a larger x, whose padding lies in memory.
@@ -117,34 +120,6 @@ Tensor by_phases(const graph::WindowAttributes& a, int i, const Tensor& x, const
   joined[2 + i] = count * gap;
   wanted[2 + i] = a.results[i];
   return slice(reshape(stack(phases, 3 + i), joined), Dims::filled(joined.size(), 0), wanted);
-}
-
-std::vector<Work> on_gpu(const Node& node, const ops::ConvShape& conv, Workshop& shop, Device& device) {
-  const Node &x = graph::node_of(node.operands[0]), *w = &graph::node_of(node.operands[1]);
-  const ops::ConvPlan plan = ops::plan_conv(conv, storage_type(node.type), device.limits());
-  const ops::MatmulHooks hooks = ops::conv_hooks(conv, plan);
-  const uint64_t teams = ops::matmul_teams(plan.shape, plan.tiling);
-  std::vector<Work> list;
-  if (plan.channels_last) {
-    const Node& turned = shop.make_scratch(node.type, w->shape);
-    list.push_back(kernel_on(ops::conv_weights_program(conv, plan.shape.type),
-                             static_cast<uint64_t>(element_count(w->shape)), {w, &turned}, device));
-    w = &turned;
-  }
-  const double products = static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
-  const kernel::Program program = ops::matmul_program(plan.shape, plan.tiling, hooks);
-  if (plan.tiling.split_k == 1) {
-    list.push_back(kernel_on(program, teams, {w, &x, &node}, device));
-    list.back().operations = 2 * products;
-    return list;
-  }
-  const auto words = static_cast<int64_t>(ops::matmul_workspace_bytes(plan.shape, plan.tiling) / 4);
-  const Node& parts = shop.make_scratch(DType::u32, {words});
-  list.push_back(kernel_on(program, teams, {w, &x, &parts}, device));
-  list.back().operations = 2 * products;
-  list.push_back(kernel_on(ops::matmul_sum_program(plan.shape, plan.tiling, hooks),
-                           ops::matmul_sum_teams(plan.shape), {&parts, &node}, device));
-  return list;
 }
 
 std::vector<Work> directly(const Node& node, const ops::ConvShape& conv, Device& device) {
@@ -224,14 +199,16 @@ std::optional<Strides> reshaped(const Strides& from, const Shape& shape) {
   return made;
 }
 
+// Along axes that are reversed elements lie so far before each other.
 struct Seen {
   const Node* base = nullptr;
   Strides strides;
 };
 
 std::optional<Seen> seen_through(const Node& node) {
-  const bool is_shape = node.op == graph::Op::reshape, is_turn = node.op == graph::Op::transpose;
-  if (node.computed || (!is_shape && !is_turn)) {
+  const bool is_shape = node.op == graph::Op::reshape, is_turn = node.op == graph::Op::transpose,
+             is_reverse = node.op == graph::Op::reverse;
+  if (node.computed || (!is_shape && !is_turn && !is_reverse)) {
     Seen seen{&node, {}};
     for (const int64_t extent : node.shape) seen.strides.push_back({extent, 0});
     int64_t apart = 1;
@@ -248,6 +225,11 @@ std::optional<Seen> seen_through(const Node& node) {
     if (!strides) return std::nullopt;
     return Seen{seen->base, *strides};
   }
+  if (is_reverse) {
+    for (const int64_t axis : node.as<graph::AxisList>().axes)
+      seen->strides[static_cast<size_t>(axis)].apart *= -1;
+    return seen;
+  }
   Seen turned{seen->base, {}};
   for (const int64_t axis : node.as<graph::AxisList>().axes)
     turned.strides.push_back(seen->strides[static_cast<size_t>(axis)]);
@@ -258,6 +240,7 @@ std::optional<Seen> seen_through(const Node& node) {
 struct Operand {
   const Node* base = nullptr;
   std::array<int64_t, 3> apart{};
+  bool reversed = false;  // along all other axes
 };
 std::optional<Operand> operand_of(const Node& node, std::array<int64_t, 3> first) {
   // The last reshape may have joined axes that lie apart: what it was given is shaped instead.
@@ -269,17 +252,73 @@ std::optional<Operand> operand_of(const Node& node, std::array<int64_t, 3> first
   for (int axis = 2; axis < node.shape.size(); ++axis) wanted.push_back(node.shape[axis]);
   const auto strides = reshaped(seen->strides, wanted);
   if (!strides) return std::nullopt;
+  bool forward = true, reversed = true;
   int64_t apart = 1;
-  for (size_t i = strides->size(); i-- > 3; apart *= (*strides)[i].extent)
-    if ((*strides)[i].extent != 1 && (*strides)[i].apart != apart) return std::nullopt;
-  return Operand{seen->base, {(*strides)[0].apart, (*strides)[1].apart, (*strides)[2].apart}};
+  for (size_t i = strides->size(); i-- > 3; apart *= (*strides)[i].extent) {
+    if ((*strides)[i].extent == 1) continue;
+    forward = forward && (*strides)[i].apart == apart;
+    reversed = reversed && (*strides)[i].apart == -apart;
+  }
+  const std::array<int64_t, 3> list{(*strides)[0].apart, (*strides)[1].apart, (*strides)[2].apart};
+  if ((!forward && !reversed) || *std::min_element(list.begin(), list.end()) < 0) return std::nullopt;
+  return Operand{seen->base, list, !forward};
 }
 
 std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::ConvShape& shape, bool gpu) {
-  if (gpu || !is_real_float(conv.type)) return std::nullopt;
+  if (gpu ? which == 1 || !turns_on_gpu(shape, conv.type) : !is_real_float(conv.type)) return std::nullopt;
   const Node& node = graph::node_of(conv.operands[which]);
-  return which == 0 ? operand_of(node, {shape.batch, shape.groups, shape.channels})
-                    : operand_of(node, {shape.groups, shape.filters, shape.channels});
+  const auto seen = which == 0 ? operand_of(node, {shape.batch, shape.groups, shape.channels})
+                               : operand_of(node, {shape.groups, shape.filters, shape.channels});
+  const bool is_read_reversed = which == 1 && !shape.has_long_sums();
+  return seen && seen->reversed && !is_read_reversed ? std::nullopt : seen;
+}
+
+// What is read for an operand; the shape then tells how. Where the operand itself is in memory for others, it
+// is read as it is.
+const Node& what_it_reads(const Node& node, size_t which, ops::ConvShape& conv, const Workshop& shop) {
+  const Node& operand = graph::node_of(node.operands[which]);
+  const auto seen = operand_of(node, which, conv, shop.target.gpu);
+  if (!seen || seen->base == &memory_of(operand) || shop.partition.in_memory.contains(&memory_of(operand)))
+    return operand;
+  (which == 0 ? conv.x_strides : conv.w_strides) = seen->apart;
+  conv.w_reversed = conv.w_reversed || seen->reversed;
+  return *seen->base;
+}
+
+std::vector<Work> on_gpu(const Node& node, ops::ConvShape conv, Workshop& shop, Device& device) {
+  const Node *x = &graph::node_of(node.operands[0]), *w = &graph::node_of(node.operands[1]);
+  std::vector<Work> list;
+  if (turns_on_gpu(conv, node.type)) {
+    const Node& from = what_it_reads(node, 0, conv, shop);
+    const ops::ConvShape read = ops::turned_conv(conv);
+    const Node& turned = shop.make_scratch(node.type, {read.x_count()});
+    list.push_back(kernel_on(ops::conv_turn_program(conv, storage_type(node.type)),
+                             ops::conv_turn_teams(conv, storage_type(node.type)), {&from, &turned}, device));
+    x = &turned, conv = read;
+  }
+  const ops::ConvPlan plan = ops::plan_conv(conv, storage_type(node.type), device.limits());
+  const ops::MatmulHooks hooks = ops::conv_hooks(conv, plan);
+  const uint64_t teams = ops::matmul_teams(plan.shape, plan.tiling);
+  if (plan.channels_last > 0) {
+    const uint64_t count = ops::conv_weights_count(conv, plan);
+    const Node& turned = shop.make_scratch(node.type, {static_cast<int64_t>(count)});
+    list.push_back(kernel_on(ops::conv_weights_program(conv, plan), count, {w, &turned}, device));
+    w = &turned;
+  }
+  const double products = static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
+  const kernel::Program program = ops::matmul_program(plan.shape, plan.tiling, hooks);
+  if (plan.tiling.split_k == 1) {
+    list.push_back(kernel_on(program, teams, {w, x, &node}, device));
+    list.back().operations = 2 * products;
+    return list;
+  }
+  const auto words = static_cast<int64_t>(ops::matmul_workspace_bytes(plan.shape, plan.tiling) / 4);
+  const Node& parts = shop.make_scratch(DType::u32, {words});
+  list.push_back(kernel_on(program, teams, {w, x, &parts}, device));
+  list.back().operations = 2 * products;
+  list.push_back(kernel_on(ops::matmul_sum_program(plan.shape, plan.tiling, hooks),
+                           ops::matmul_sum_teams(plan.shape), {&parts, &node}, device));
+  return list;
 }
 
 void* address_of(const Run& run, const Location& place) {
@@ -287,27 +326,19 @@ void* address_of(const Run& run, const Location& place) {
 }
 
 std::vector<Work> on_host(const Node& node, ops::ConvShape conv, Workshop& shop) {
-  const auto reads = [&](size_t which, std::optional<std::array<int64_t, 3>>& strides) -> const Node& {
-    const Node& operand = graph::node_of(node.operands[which]);
-    // Where the operand itself is in memory for others, it is read as it is.
-    const auto seen = operand_of(node, which, conv, false);
-    if (!seen || seen->base == &memory_of(operand) || shop.partition.in_memory.contains(&memory_of(operand)))
-      return operand;
-    strides = seen->apart;
-    return *seen->base;
-  };
-  const Node &x = reads(0, conv.x_strides), &w = reads(1, conv.w_strides);
-  const auto words = static_cast<int64_t>((ops::host_conv_bytes(conv, node.type) + 3) / 4);
+  const Node& x = what_it_reads(node, 0, conv, shop);
+  const Node& w = what_it_reads(node, 1, conv, shop);
+  const std::shared_ptr<const ops::HostConv> way = ops::make_host_conv(conv, node.type);
+  const auto words = static_cast<int64_t>((way->bytes() + 3) / 4);
   const Node& scratch = shop.make_scratch(DType::u32, {words});
   Work work;
   work.name = "host_conv";
   work.touches = {&x, &w, &node, &scratch};
   work.operations = 2.0 * static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
-  work.conduct = [&x, &w, &node, &scratch, conv](const LocationOf& location_of) {
-    return HostStep{[type = node.type, conv, from = location_of(x), with = location_of(w),
-                     to = location_of(node), room = location_of(scratch)](Run& run) {
-      ops::host_conv(conv, type, address_of(run, from), address_of(run, with), address_of(run, to),
-                     address_of(run, room));
+  work.conduct = [&x, &w, &node, &scratch, way](const LocationOf& location_of) {
+    return HostStep{[way, from = location_of(x), with = location_of(w), to = location_of(node),
+                     room = location_of(scratch)](Run& run) {
+      way->run(address_of(run, from), address_of(run, with), address_of(run, to), address_of(run, room));
     }};
   };
   std::vector<Work> list;
@@ -327,17 +358,16 @@ const Node& conv_reads(const Node& conv, size_t which, const Target& target) {
 Tensor conv_on(const Node& node, const std::vector<Tensor>& x, const Target& target) {
   using namespace conv_work_parts;
   const ops::ConvShape conv = shape_of(node);
-  const bool is_small = conv.results() * conv.steps() <= few_products;
+  const bool by_host = !target.gpu && is_real_float(node.type);  // which has phases of its own
+  const bool is_small = conv.results() * conv.steps() <= (by_host ? few_host_products : few_products);
   const bool direct = is_direct(conv, node.type, target.gpu);
   const bool has_kernel = direct || (target.gpu ? !is_complex(node.type) : ops::has_host_conv(node.type));
   if (is_small || !has_kernel || !conv.fits_32_bits())
     return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
-  const bool by_host = !target.gpu && is_real_float(node.type);  // which has phases of its own
   if (const auto axis = axis_with_gaps(graph::windows_of(node)); axis && !by_host)
     return by_phases(graph::windows_of(node), *axis, x[0], x[1]);
   // Lanes of a CPU read side by side only where none of them leaves x.
-  const bool pads = target.gpu ? !direct && !is_by_steps(conv, node.type) && pads_on_gpu(conv)
-                               : direct && !conv.is_within_x();
+  const bool pads = !target.gpu && direct && !conv.is_within_x();
   return pads ? of_padded(node, x[0], x[1]) : Tensor();
 }
 

@@ -303,7 +303,9 @@ std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device
     case Op::eig: return linear_work(node, shop, device);
     case Op::sort: return sort_work(node, shop, device);
     case Op::fft:
-    case Op::ifft: return fft_work(node, shop, device);
+    case Op::ifft:
+    case Op::rfft:
+    case Op::irfft: return fft_work(node, shop, device);
     case Op::conv: return conv_work(node, shop, device);
     case Op::attention: return attention_work(node, device);
     case Op::item: return {};  // its control node writes it

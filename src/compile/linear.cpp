@@ -3,16 +3,19 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <adit/doctor.hpp>
 #include <adit/error.hpp>
 
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
 #include "graph/trace.hpp"
 #include "ops/cholesky.hpp"
+#include "ops/cholesky_chain.hpp"
 #include "ops/factor_passes.hpp"
 #include "ops/jacobi.hpp"
 #include "ops/lapack.hpp"
 #include "ops/triangular.hpp"
+#include "ops/triangular_chain.hpp"
 
 namespace adit::compile {
 
@@ -43,7 +46,13 @@ bool by_hand_in_software() {
   return value && *value && std::string_view(value) != "0";
 }
 
-ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
+// Whether a team may wait for one that began before it, and loops have no limit that counts.
+bool may_wait(Device& device) {
+  if (by_hand_in_software()) return true;
+  return device.limits().max_loop_trips == 0 && doctor::are_teams_ordered(device);
+}
+
+ops::FactorPlan plan_of(const Matrices& x, Device& device) {
   ops::FactorPlan plan;
   plan.type = storage_type(x.type);
   plan.complex = is_complex(x.type);
@@ -52,6 +61,7 @@ ops::FactorPlan plan_of(const Matrices& x, const Device& device) {
   plan.batch = static_cast<uint64_t>(x.batch);
   const DeviceKind kind = device.info().kind;
   plan.by_hand = kind != DeviceKind::cpu && (kind != DeviceKind::software || by_hand_in_software());
+  plan.may_wait = kind == DeviceKind::discrete && may_wait(device);  // software runs few teams at a time
   plan.lanes = std::min(256U, device.limits().max_lanes);
   return plan;
 }
@@ -209,22 +219,14 @@ std::vector<Work> eig_work(const Node& node, const Matrices& x, Workshop& shop, 
   return one(travelling_work("lapack_eig", tensors, 1, solve));
 }
 
-// Whether a team may wait for one that began before it. Discrete GPUs let every team that has begun run on,
-// and loops there have no limit that counts; of others the doctor's probe has seen it.
-bool may_wait(const Device& device) {
-  const bool does_run_on =
-      device.info().kind == DeviceKind::discrete || device.limits().ordered_between_teams;
-  return (does_run_on && device.limits().max_loop_trips == 0) || by_hand_in_software();
-}
-
-ops::TriangularPlan triangular_plan(const Matrices& x, uint32_t columns, const Device& device) {
+ops::TriangularPlan triangular_plan(const Matrices& x, uint32_t columns, Device& device) {
   ops::TriangularPlan plan;
   plan.type = storage_type(x.type);
   plan.complex = is_complex(x.type);
   plan.n = static_cast<uint32_t>(x.n);
   plan.batch = static_cast<uint64_t>(x.batch);
   plan.columns = columns;
-  plan.may_wait = may_wait(device);
+  plan.may_wait = ops::has_triangular_chain(plan, device.limits()) && may_wait(device);
   return plan;
 }
 
@@ -289,6 +291,12 @@ std::vector<Work> cholesky_work(const Node& node, Workshop& shop, Device& device
   const ops::CholeskyPlan plan = cholesky_plan(x);
   const ops::FactorPlan panels = plan_of(x, device);
   const bool by_together = ops::has_cholesky_together(plan, device.limits());
+  if (!by_together && ops::does_cholesky_chain_pay(panels, device.limits()) && may_wait(device)) {
+    std::vector<Work> list;
+    append_passes(list, "cholesky", ops::cholesky_chain(panels, device.limits()), {&from, &node}, shop,
+                  device);
+    return list;
+  }
   if (!by_together && x.n > 4 && ops::has_cholesky_panels(panels, device.limits())) {
     std::vector<Work> list;
     append_passes(list, "cholesky", ops::cholesky_by_panels(panels, device.limits()), {&from, &node}, shop,

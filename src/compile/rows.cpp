@@ -81,7 +81,15 @@ void fix_row_values(Writer& writer, const Group& group, const Partition& partiti
 
 namespace {
 
-// Writes the work of one row: by a team, or by an invocation that walks it by itself.
+// Few rows whose elements lie apart: a team takes some that lie side by side, so that what its lanes read
+// does too, and each of them is cut into slices, a lane each. No columns: not so.
+struct Slices {
+  uint32_t columns = 0, lanes = 0;
+  int64_t count() const { return columns == 0 ? 0 : lanes / columns; }
+};
+
+// Writes the work of one row: by a team, by a lane of each slice, or by an invocation that walks it by
+// itself.
 class RowWriter {
  public:
   RowWriter(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team, bool may_hold, Builder& k,
@@ -102,6 +110,19 @@ class RowWriter {
   // From now on what it takes is not stored.
   void set_keep(Keep keep) { keep_ = std::move(keep); }
 
+  // The rows of a team that shares columns.
+  void write(Value team, const Slices& slices) {
+    slices_ = slices;
+    const Value lane = convert(k_.lane(), index_type()), columns = writer_.number(slices.columns);
+    slice_ = lane / columns;
+    write_if_there_is(team * columns + lane % columns);
+  }
+
+  // The rows of a team that has one for each of its subgroups.
+  void write_by_subgroups(Value team) {
+    write_if_there_is(team * writer_.number(rows_of_a_team()) + convert(k_.subgroup_number(), index_type()));
+  }
+
   void write(Value row_number) {
     row_number_ = row_number;
     row_ = Index(k_, plan_.rows, row_number_);
@@ -118,9 +139,29 @@ class RowWriter {
       walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
   }
 
-  uint32_t team_lanes() const { return holds() ? held_lanes() : lanes(); }
+  uint32_t team_lanes() const { return holds() ? held_lanes() * rows_of_a_team() : lanes(); }
+
+  // Where a subgroup holds a row, a team of several has a row for each: teams of one leave half of a
+  // multiprocessor idle, which has room for so many teams and no more.
+  uint32_t rows_of_a_team() const {
+    const Limits& limits = shop_.target.limits;
+    const bool may = by_team_ && holds() && limits.fixed_subgroups && held_lanes() == limits.subgroup_size;
+    return may && plan_.count >= 1024 ? std::clamp(limits.max_lanes / limits.subgroup_size, 1U, 4U) : 1;
+  }
 
  private:
+  // Beyond the last row its work is done again, and not stored.
+  void write_if_there_is(Value row_number) {
+    there_is_ = row_number < writer_.number(plan_.count);
+    write(min(row_number, writer_.number(plan_.count - 1)));
+  }
+  void store_if(const std::optional<Value>& condition, const std::function<void()>& store) {
+    if (condition)
+      k_.if_(*condition, store);
+    else
+      store();
+  }
+
   uint32_t lanes() const {
     const uint64_t wanted =
         std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, plan_.length / width())));
@@ -188,7 +229,8 @@ class RowWriter {
   };
   void hold_places() {
     const int64_t steps = plan_.length / width();
-    lane_ = is_short() ? writer_.number(0) : convert(k_.lane(), writer_.index_type());
+    lane_ = is_short() ? writer_.number(0)
+                       : convert(there_is_ ? k_.subgroup_lane() : k_.lane(), writer_.index_type());
     for (int64_t step = 0; step < steps; step += held_lanes()) {
       Held& held = held_.emplace_back();
       Value own = lane_ + writer_.number(step);
@@ -209,14 +251,50 @@ class RowWriter {
   // The lanes' parts joined: within subgroups, then over the subgroups through shared memory.
   Value over_lanes(Reduction reduction, Value part) {
     const Type type = part.type();
-    const kernel::Array cells = k_.shared(type, 128);
     const Value mine = k_.subgroup_reduce(reduction, part);
+    if (there_is_) return mine;
+    const kernel::Array cells = k_.shared(type, 128);
     k_.if_(k_.subgroup_lane() == k_.subgroup_lane().like(0), [&] { cells[k_.subgroup_number()] = mine; });
     k_.barrier();
     const kernel::Variable total = k_.variable(k_.constant_bits(type, kernel::identity_of(reduction, type)));
     const Value count = k_.constant(Type::u32, held_lanes()) / convert(k_.subgroup_size(), Type::u32);
     k_.for_(count, [&](Value i) { total = combine(reduction, total.get(), cells[i]); });
     return total.get();
+  }
+
+  // The slices' parts joined: each lane of a column adds them up, in the same order.
+  Value over_slices(Reduction reduction, Value part) {
+    const Type type = part.type();
+    const kernel::Array cells = k_.shared(type, slices_.lanes);
+    cells[k_.lane()] = part;
+    k_.barrier();
+    const Value columns = k_.constant(Type::u32, slices_.columns), column = k_.lane() % columns;
+    const kernel::Variable total = k_.variable(k_.constant_bits(type, kernel::identity_of(reduction, type)));
+    k_.for_(k_.constant(Type::u32, slices_.count()),
+            [&](Value i) { total = combine(reduction, total.get(), cells[i * columns + column]); });
+    return total.get();
+  }
+
+  // Goes through a lane's slice; the last step of some has no element.
+  int64_t slice_steps() const { return (plan_.length + slices_.count() - 1) / slices_.count(); }
+  std::pair<Index, std::optional<Value>> place_of_slice(Value step) {
+    const Value own = slice_ + step * writer_.number(slices_.count()), end = writer_.number(plan_.length);
+    if (plan_.length % slices_.count() == 0) return {place_in(group_.full, group_.axes, row_, own), {}};
+    return {place_in(group_.full, group_.axes, row_, min(own, end - writer_.number(1))), own < end};
+  }
+
+  std::vector<Value> slice_totals(const std::vector<const Node*>& level,
+                                  const std::vector<Reduction>& reductions, const std::vector<Type>& types) {
+    const auto body = [&](Value step) {
+      const Writer::Scope scope(writer_);
+      std::vector<Value> sums;
+      const auto place = place_of_slice(step);
+      add_contributions(level, reductions, place.first, sums, place.second);
+      return sums;
+    };
+    std::vector<Value> sums = loop_totals(k_, writer_.number(slice_steps()), reductions, types, body);
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] = over_slices(reductions[i], sums[i]);
+    return sums;
   }
 
   std::vector<Value> held_totals(const std::vector<const Node*>& level,
@@ -289,7 +367,8 @@ class RowWriter {
       return sums;
     };
     const int64_t steps = plan_.length / width();
-    const std::vector<Value> totals = !held_.empty() ? held_totals(level, reductions)
+    const std::vector<Value> totals = !held_.empty()        ? held_totals(level, reductions)
+                                      : slices_.columns > 0 ? slice_totals(level, reductions, types)
                                       : by_team_
                                           ? team_reduce(steps, reductions, body)
                                           : loop_totals(k_, writer_.number(steps), reductions, types, body);
@@ -316,11 +395,20 @@ class RowWriter {
           body(held.places);
           writer_.clear_vector();
         };
-        if (held.inside)
-          k_.if_(*held.inside, own);
-        else
-          own();
+        const bool both = held.inside && there_is_;
+        store_if(both ? *held.inside && *there_is_ : held.inside ? held.inside : there_is_, own);
       }
+      return;
+    }
+    if (slices_.columns > 0) {
+      k_.for_(writer_.number(slice_steps()), [&](Value i) {
+        const Writer::Scope scope(writer_);
+        const auto place = place_of_slice(i);
+        store_if(place.second ? *place.second && *there_is_ : *there_is_, [&] {
+          const Writer::Scope inner(writer_);
+          body({place.first});
+        });
+      });
       return;
     }
     const int64_t steps = plan_.length / width();
@@ -340,7 +428,11 @@ class RowWriter {
       for (const auto& [root, value] : values) writer_.store(*root, row_.reshaped(root->shape), value);
     };
     if (values.empty()) return;
-    if (!held_.empty() && by_team_)
+    if (slices_.columns > 0)
+      k_.if_(*there_is_ && slice_ == slice_.like(0), store);
+    else if (there_is_)
+      k_.if_(*there_is_ && lane_ == lane_.like(0), store);
+    else if (!held_.empty() && by_team_)
       k_.if_(lane_ == lane_.like(0), store);
     else if (by_team_)
       k_.once(store);
@@ -369,24 +461,62 @@ class RowWriter {
   Index row_;
   Value lane_;
   std::vector<Held> held_;
+  Slices slices_;
+  Value slice_;                    // this lane's
+  std::optional<Value> there_is_;  // a row of this number, where a team has several
   Keep keep_;
 };
 
 // The team's size is known only after the writer has looked at the group, which needs a builder of its own.
-uint32_t lanes_for(const Group& group, const RowPlan& plan, Workshop& shop) {
+struct TeamSize {
+  uint32_t lanes = 1, rows = 1;
+};
+TeamSize team_size_for(const Group& group, const RowPlan& plan, Workshop& shop) {
   Builder unused("lanes", kernel::Team::many(32));
   Arguments arguments(unused);
-  return RowWriter(group, plan, shop, true, true, unused, arguments).team_lanes();
+  const RowWriter rows(group, plan, shop, true, true, unused, arguments);
+  return {rows.team_lanes(), rows.rows_of_a_team()};
 }
 
 Launch row_kernel(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team) {
+  const TeamSize size = by_team ? team_size_for(group, plan, shop) : TeamSize{};
   Builder k(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
-            by_team ? kernel::Team::many(lanes_for(group, plan, shop)) : kernel::Team::one(128));
+            by_team ? kernel::Team::many(size.lanes) : kernel::Team::one(128));
   Arguments arguments(k);
   RowWriter rows(group, plan, shop, by_team, true, k, arguments);
   rows.declare();
-  rows.write(k.team(rows.index_type()));
-  return {k.finish(), static_cast<uint64_t>(plan.count), arguments.bindings()};
+  const Value team = k.team(rows.index_type());
+  if (size.rows > 1)
+    rows.write_by_subgroups(team);
+  else
+    rows.write(team);
+  return {k.finish(), static_cast<uint64_t>((plan.count + size.rows - 1) / size.rows), arguments.bindings()};
+}
+
+Launch sliced_kernel(const Group& group, const RowPlan& plan, Workshop& shop, const Slices& slices) {
+  Builder k(kernel_name(group, shop.partition, "slices"), kernel::Team::many(slices.lanes));
+  Arguments arguments(k);
+  RowWriter rows(group, plan, shop, false, false, k, arguments);
+  rows.declare();
+  rows.write(k.team(rows.index_type()), slices);
+  const int64_t teams = (plan.count + slices.columns - 1) / slices.columns;
+  return {k.finish(), static_cast<uint64_t>(teams), arguments.bindings()};
+}
+
+// As many columns as still give each multiprocessor two teams, for whose lanes a column has elements enough;
+// none where a lane a column fills the device anyway: 512 lanes a multiprocessor hide what memory takes.
+Slices slices_for(const RowPlan& plan, const Target& target) {
+  const Limits& limits = target.limits;
+  size_t totals = 0;
+  for (const auto& level : plan.levels)
+    for (const Node* node : level) totals += reductions_of(*node).size();
+  const bool is_worthwhile = plan.length >= 64 && plan.count < int64_t{512} * limits.multiprocessors;
+  const uint64_t room = std::min(512U, limits.max_lanes) * sizeof(double) * totals;
+  if (!target.gpu || !limits.lanes_by_hand || !is_worthwhile || room > limits.shared_bytes) return {};
+  const auto wanted = static_cast<uint64_t>(std::max<int64_t>(1, plan.count / (2 * limits.multiprocessors)));
+  const auto columns = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(wanted), 4, 32));
+  const auto lanes = std::bit_floor(static_cast<uint64_t>(plan.length * columns / 4));
+  return {columns, static_cast<uint32_t>(std::clamp<uint64_t>(lanes, 64, std::min(512U, limits.max_lanes)))};
 }
 
 // Parts into which each row is cut, so that the whole device has work.
@@ -443,8 +573,10 @@ std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
   const bool by_team = goes_by_team(group, plan);
   const int64_t parts = parts_for(plan, shop.target, by_team);
   if (parts > 1) return split_rows(group, plan, shop, parts);
+  const Slices slices = by_team ? Slices{} : slices_for(plan, shop.target);
   std::vector<Launch> launches;
-  launches.push_back(row_kernel(group, plan, shop, by_team));
+  launches.push_back(slices.columns > 0 ? sliced_kernel(group, plan, shop, slices)
+                                        : row_kernel(group, plan, shop, by_team));
   return launches;
 }
 

@@ -1,4 +1,4 @@
-// Sorting: by the host's radix sort on a CPU, by kernels on a GPU.
+// Sorting: by the host on a CPU, by kernels on a GPU.
 #include "ops/sort.hpp"
 
 #include "compile/kernels.hpp"

@@ -71,7 +71,8 @@ class Binder {
 
   void add(const DataSet& set) {
     const Tensors tensors = leaf_values(model_, density_, set);
-    if (reals.empty()) constant = tensors[0].item<double>();
+    const size_t first = reals.size();
+    if (first == 0) constant = tensors[0].item<double>();
     std::map<const Node*, Values> values;
     for (size_t i = 0; i < density_.leaves.size(); ++i)
       values[&graph::node_of(density_.leaves[i].node)] = values_of(tensors[i + 1]);
@@ -80,8 +81,10 @@ class Binder {
       const auto turned = segment.kind == Segment::Kind::columns
                               ? with_first_axis_last(numbers, segment.leaf->shape)
                               : numbers;
+      reals.resize(first + static_cast<size_t>(segment.offset));
       reals.insert(reals.end(), turned.begin(), turned.end());
     }
+    reals.resize(first + static_cast<size_t>(segments_.reals_count));
     for (const Segment& segment : segments_.places) add_places(segment, values.at(segment.leaf).wholes);
   }
 
@@ -127,6 +130,28 @@ stats::ModelState with_data(const stats::ModelState& model, const DataSet& set) 
   return own;
 }
 
+// The same with the factors of sums of squares beside the data.
+stats::ModelState with_factors(const stats::ModelState& model, const Density& density) {
+  stats::ModelState own = model;
+  Tensors sources;
+  for (const SquareSum& sum : density.square_sums)
+    for (const ColumnGroup& group : sum.groups)
+      for (const DataPart& part : group.parts)
+        if (part.value) sources.push_back(part.value);
+  const Tensors evaluated = stats::at_point(model, sources, {});
+  eval(evaluated);
+  size_t next = 0;
+  for (const SquareSum& sum : density.square_sums) {
+    Tensors values;
+    for (const ColumnGroup& group : sum.groups)
+      for (const DataPart& part : group.parts) values.push_back(part.value ? evaluated[next++] : Tensor());
+    const Tensors factors = factors_of(sum, values);
+    for (size_t i = 0; i < factors.size(); ++i)
+      own.data.push_back({"square sum", sum.groups[i].factor, factors[i]});
+  }
+  return own;
+}
+
 // The data that a graph of one of them alone came from.
 std::string name_of_source(const stats::ModelState& model, const Tensor& source) {
   const Node* node = &graph::node_of(source);
@@ -166,7 +191,7 @@ void check_places(const stats::ModelState& model, const Density& density, const 
 }
 
 Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set) {
-  const stats::ModelState own = with_data(model, set);
+  const stats::ModelState own = with_factors(with_data(model, set), density);
   Tensors sources{density.constant};
   for (const DensityLeaf& leaf : density.leaves) sources.push_back(leaf.source);
   const Tensors tensors = stats::at_point(own, sources, {});

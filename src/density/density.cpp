@@ -96,7 +96,8 @@ Density make_density(const stats::ModelState& model, DType type) {
   const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
   const Terms terms = split_terms(lower::spread_maps(total)[0], inputs);
 
-  Tensors roots{sum_of(terms.varying)};
+  std::vector<SquareSum> square_sums;
+  Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};
   Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
   for (size_t i = 0; i < gradients.size(); ++i)
     roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
@@ -116,6 +117,11 @@ Density make_density(const stats::ModelState& model, DType type) {
   density.value = narrow.roots[0];
   // Under names of their own: to compute them leaves the model's graph as it is, and the next density equal.
   density.constant = graph::alias(sum_of(terms.constant));
+  for (SquareSum& sum : square_sums)
+    for (ColumnGroup& group : sum.groups)
+      for (DataPart& part : group.parts)
+        if (part.value) part.value = graph::alias(part.value);
+  density.square_sums = std::move(square_sums);
   for (const Places& each : places_in_loops(total, inputs))
     density.loop_places.push_back({graph::alias(each.source), each.extents});
   for (size_t i = 0; i < inputs.size(); ++i) {

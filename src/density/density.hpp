@@ -8,6 +8,7 @@
 #include <adit/device.hpp>
 
 #include "density/places.hpp"
+#include "density/square_sums.hpp"
 #include "graph/node.hpp"
 #include "stats/model_state.hpp"
 
@@ -35,8 +36,9 @@ struct Density {
   std::vector<DensityVariable> variables;
   Tensor value;  // a scalar, up to `constant`
   std::vector<DensityLeaf> leaves;
-  std::vector<Places> loop_places;  // in f64 and integers, of the model's data
-  Tensor constant;                  // f64, a graph of the data: what no variable enters
+  std::vector<SquareSum> square_sums;  // whose factors the leaves' sources hold as placeholders
+  std::vector<Places> loop_places;     // in f64 and integers, of the model's data
+  Tensor constant;                     // f64, a graph of the data: what no variable enters
 };
 
 Density make_density(const stats::ModelState& model, DType type);

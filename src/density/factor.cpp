@@ -74,39 +74,73 @@ void cholesky_together(Chain& chain, int64_t n, Value first, const ReadElement& 
   });
 }
 
+// Right-hand sides that are solved side by side: they share what is read of the matrix.
+constexpr int64_t sides_together = 4;
+
 struct Triangle {
   int64_t matrices = 0, n = 0, columns = 0;
   bool left_side = true, transposed = false, forward = true;
 };
 
-// One right-hand side, by one lane: substitution.
+// Some right-hand sides by one lane: substitution. Those of one matrix, `apart` from each other, wait for
+// themselves side by side, and share what they read of it.
 void solve_alone(Chain& chain, const Triangle& about, Value side, const ReadElement& a, const ReadElement& b,
-                 const Vector& to, const InScope& scope) {
+                 const Vector& to, const InScope& scope, int64_t sides = 1, int64_t apart = 0) {
   Builder& k = chain.builder();
   const int64_t n = about.n, columns = about.columns;
   const bool is_one = about.matrices == 1;
   const Value matrix = is_one ? side.like(0) : side / columns, column = is_one ? side : side % columns;
   const Value first = matrix * (n * n);
-  const auto place = [&](Value row) {
-    return matrix * (n * columns) + (about.left_side ? row * columns + column : column * n + row);
+  const auto place = [&](Value row, int64_t s) {
+    const Value at = column + s * apart;
+    return matrix * (n * columns) + (about.left_side ? row * columns + at : at * n + row);
   };
   const auto entry = [&](Value row, Value col) {
     return a(about.transposed ? first + col * n + row : first + row * n + col);
   };
+  const auto product = [&](Value row, Value other, const std::function<void(int64_t, Value)>& use) {
+    scope([&] {
+      const Value col = about.forward ? other : (n - 1) - other, factor = entry(row, col);
+      for (int64_t s = 0; s < sides; ++s) use(s, factor * to.get(place(col, s)));
+    });
+  };
   k.for_(chain.index(n), [&](Value step) {
     scope([&] {
       const Value row = about.forward ? step : (n - 1) - step;
-      const Value rest = minus_sum(chain, b(place(row)), chain.index(0), step, [&](Value other) {
-        Value product;
-        scope([&] {
-          const Value col = about.forward ? other : (n - 1) - other;
-          product = entry(row, col) * to.get(place(col));
+      std::vector<Value> rests;
+      if (sides == 1) {
+        rests.push_back(minus_sum(chain, b(place(row, 0)), chain.index(0), step, [&](Value other) {
+          Value found;
+          product(row, other, [&](int64_t, Value x) { found = x; });
+          return found;
+        }));
+      } else {
+        std::vector<Variable> open;
+        for (int64_t s = 0; s < sides; ++s) open.push_back(k.variable(b(place(row, s))));
+        k.for_(step, [&](Value other) {
+          product(row, other, [&](int64_t s, Value x) {
+            const Variable& rest = open[static_cast<size_t>(s)];
+            rest = rest.get() - x;
+          });
         });
-        return product;
-      });
-      to.set(place(row), rest / entry(row, row));
+        for (const Variable& rest : open) rests.push_back(rest.get());
+      }
+      const Value inverse = chain.number(1) / entry(row, row);
+      for (int64_t s = 0; s < sides; ++s) to.set(place(row, s), rests[static_cast<size_t>(s)] * inverse);
     });
   });
+}
+
+// Many right-hand sides of one matrix, by the lanes of a CPU's vector, several vectors at a time.
+void solve_by_vectors(Chain& chain, const Triangle& about, const ReadElement& a, const ReadElement& b,
+                      const Vector& to, const InScope& scope) {
+  Builder& k = chain.builder();
+  const int64_t apart = about.columns / sides_together, whole = apart * sides_together;
+  k.each(chain.index(apart),
+         [&](Value side) { solve_alone(chain, about, side, a, b, to, scope, sides_together, apart); });
+  if (whole < about.columns)
+    k.each(chain.index(about.columns - whole),
+           [&](Value side) { solve_alone(chain, about, side + whole, a, b, to, scope); });
 }
 
 // Few right-hand sides, by all lanes: what is solved is taken out of all that comes after it.
@@ -122,20 +156,32 @@ void solve_together(Chain& chain, const Triangle& about, Value matrix, const Rea
     return a(about.transposed ? first + col * n + row : first + row * n + col);
   };
   k.each(chain.index(n * columns), [&](Value i) { scope([&] { to.set(begin + i, b(begin + i)); }); });
-  k.for_(chain.index(n), [&](Value step) {
+  const auto solve_some = [&](Value step, Value column, int64_t sides) {
     const Value row = about.forward ? step : (n - 1) - step;
-    k.for_(chain.index(columns), [&](Value column) {
-      scope([&] {
-        const Value found = to.get(place(row, column)) / entry(row, row);
-        chain.once([&] { to.set(place(row, column), found); });
-        k.each((n - 1) - step, [&](Value e) {
-          scope([&] {
-            const Value other = about.forward ? row + 1 + e : e;
-            to.set(place(other, column), to.get(place(other, column)) - entry(other, row) * found);
-          });
+    scope([&] {
+      std::vector<Value> found;
+      const Value inverse = chain.number(1) / entry(row, row);
+      for (int64_t s = 0; s < sides; ++s) found.push_back(to.get(place(row, column + s)) * inverse);
+      chain.once([&] {
+        for (int64_t s = 0; s < sides; ++s) to.set(place(row, column + s), found[static_cast<size_t>(s)]);
+      });
+      k.each((n - 1) - step, [&](Value e) {
+        scope([&] {
+          const Value other = about.forward ? row + 1 + e : e, factor = entry(other, row);
+          for (int64_t s = 0; s < sides; ++s) {
+            const Value at = place(other, column + s);
+            to.set(at, to.get(at) - factor * found[static_cast<size_t>(s)]);
+          }
         });
       });
     });
+  };
+  const int64_t whole = columns / sides_together * sides_together;
+  k.for_(chain.index(n), [&](Value step) {
+    k.for_(chain.index(0), chain.index(whole), chain.index(sides_together),
+           [&](Value column) { solve_some(step, column, sides_together); });
+    k.for_(chain.index(whole), chain.index(columns), chain.index(1),
+           [&](Value column) { solve_some(step, column, 1); });
   });
 }
 
@@ -211,6 +257,8 @@ void write_triangular(Chain& chain, const Node& node, const ReadElement& a, cons
     k.for_(chain.index(matrices * columns), alone);
   else if (turns)
     k.for_(chain.index(matrices), [&](Value matrix) { solve_turned(chain, about, matrix, a, b, to, scope); });
+  else if (on_cpu && !across && matrices == 1 && columns >= sides_together * few_sides)
+    solve_by_vectors(chain, about, a, b, to, scope);
   else if ((matrices * columns >= few_sides && !across) || n < few_sides)
     k.each(chain.index(matrices * columns), alone);
   else

@@ -140,6 +140,9 @@ inline constexpr int64_t shortest_row = 16;
 // Bytes of a matrix that a CPU reads twice while they lie in its first cache, of 32 KiB or more.
 inline constexpr int64_t tile_bytes = 24576;
 
+// Numbers, of eight bytes, of a CPU's cache line.
+inline constexpr int64_t line_numbers = 8;
+
 // Rows from which a pass may be spread over a device; the totals that come of it, which are as many registers
 // of a lane; and the columns of a matrix that the lane of a row multiplies by itself.
 inline constexpr int64_t many_rows = 4096;

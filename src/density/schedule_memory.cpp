@@ -184,10 +184,11 @@ int64_t Scheduler::touches_of(const Node& node) const {
 
 namespace {
 
-uint64_t arranged(lower::MemoryPlan& plan, const std::vector<const Want*>& wants) {
+// Numbers by which places are counted: of a CPU's team a cache line's, so that no vector lies across two.
+uint64_t arranged(lower::MemoryPlan& plan, const std::vector<const Want*>& wants, int64_t line) {
   for (const Want* want : wants)
     for (const size_t step : {want->from, want->until})
-      plan.use(want->place, static_cast<uint64_t>(want->count), step);
+      plan.use(want->place, static_cast<uint64_t>((want->count + line - 1) / line * line), step);
   std::vector<const Want*> in_turn = wants;  // who takes over from whom is known when its turn comes
   std::stable_sort(in_turn.begin(), in_turn.end(),
                    [](const Want* a, const Want* b) { return a->from < b->from; });
@@ -204,6 +205,7 @@ void settle_places(const lower::MemoryPlan& plan, const std::vector<const Want*>
 
 // What is touched most often lies near the lanes of a team, as far as there is room.
 void Scheduler::place_all(const std::vector<Want>& wants, Schedule& schedule) const {
+  const int64_t line = on_cpu_ && by_team_ ? line_numbers : 1;
   std::vector<const Want*> order, near, far;
   for (const Want& want : wants) order.push_back(&want);
   if (region_.team.near > 0)
@@ -215,14 +217,14 @@ void Scheduler::place_all(const std::vector<Want>& wants, Schedule& schedule) co
     if (fits) {
       near.push_back(want);
       lower::MemoryPlan trial;
-      fits = arranged(trial, near) <= static_cast<uint64_t>(region_.team.near);
+      fits = arranged(trial, near, line) <= static_cast<uint64_t>(region_.team.near);
       if (!fits) near.pop_back();
     }
     if (!fits) far.push_back(want);
   }
   lower::MemoryPlan near_plan, far_plan;
-  schedule.near = static_cast<int64_t>(arranged(near_plan, near));
-  schedule.scratch = schedule.near + static_cast<int64_t>(arranged(far_plan, far));
+  schedule.near = static_cast<int64_t>(arranged(near_plan, near, line));
+  schedule.scratch = schedule.near + static_cast<int64_t>(arranged(far_plan, far, line));
   settle_places(near_plan, near, 0);
   settle_places(far_plan, far, schedule.near);
 }

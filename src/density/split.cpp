@@ -12,15 +12,6 @@ using graph::Op;
 
 namespace {
 
-// The scalar that a tensor repeats for all its elements; empty where it is not one.
-Tensor repeated_scalar(const Tensor& x) {
-  Tensor base = x;
-  while (graph::node_of(base).op == Op::broadcast || graph::node_of(base).op == Op::reshape)
-    base = graph::node_of(base).operands[0];
-  if (base.size() != 1 || x.size() == 1) return {};
-  return base.rank() == 0 ? base : reshape(base, {});
-}
-
 class Splitter {
  public:
   explicit Splitter(std::span<const Tensor> inputs) : inputs_(inputs) {}
@@ -87,6 +78,14 @@ class Splitter {
 };
 
 }  // namespace
+
+Tensor repeated_scalar(const Tensor& x) {
+  Tensor base = x;
+  while (graph::node_of(base).op == Op::broadcast || graph::node_of(base).op == Op::reshape)
+    base = graph::node_of(base).operands[0];
+  if (base.size() != 1 || x.size() == 1) return {};
+  return base.rank() == 0 ? base : reshape(base, {});
+}
 
 std::unordered_set<const Node*> dependents_of(std::span<const Tensor> roots, std::span<const Tensor> inputs) {
   std::unordered_set<const Node*> found;

@@ -13,6 +13,8 @@ struct Terms {
   std::vector<Tensor> constant;  // scalars that do not
 };
 
+// The scalar that a tensor repeats for all its elements; empty where it is not one, or is a scalar itself.
+Tensor repeated_scalar(const Tensor& x);
 // All nodes from which one of `inputs` can be reached.
 std::unordered_set<const graph::Node*> dependents_of(std::span<const Tensor> roots,
                                                      std::span<const Tensor> inputs);

@@ -247,6 +247,8 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
     for (const Tensor& operand : node.operands) operands.push_back(read(graph::node_of(operand), at));
     // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
     // and a hundred instructions, and no density needs that.
+    // (Not a product with the inverse: x / x would be less than 1 for some x, and a floor or a condition on
+    // it another one than the interpreter's.)
     if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
     return row.scalar(operands, node);
   }
@@ -315,6 +317,9 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
 
 // --- Leaves ------------------------------------------------------------------------------------------------
 
+// Longer ones begin where a cache line does.
+constexpr int64_t long_segment = 64;
+
 Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* of, int64_t count, Value i) {
   const bool real = kind <= Segment::Kind::columns && is_float(leaf.type);
   auto& list = real ? segments_.reals : segments_.places;
@@ -323,6 +328,7 @@ Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* o
   for (const Segment& one : list)
     if (one.kind == kind && one.leaf == &leaf && one.updates == of) found = &one;
   if (!found) {
+    if (real && count >= long_segment) end = (end + line_numbers - 1) / line_numbers * line_numbers;
     list.push_back({kind, &leaf, of, end, count});
     end += count;
     found = &list.back();

@@ -125,6 +125,7 @@ class DensityWriter final : public graph::Reader {
               const std::function<void()>& use);
   void call(const graph::Subgraph& function, const Control& control, size_t which, std::vector<Vector> to,
             const std::function<void(const Elements&)>& use);
+  void compute_side_by_side(const graph::Subgraph& function);
   void bind(const graph::Subgraph& function, size_t first, const States& states);
   void bind_captured(const graph::Subgraph& function, size_t count, const Node& node);
   void advance(const States& states, const Elements& next);

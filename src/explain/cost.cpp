@@ -118,6 +118,13 @@ std::vector<Use> uses_of(const Work& work) {
 
 namespace {
 
+// Of real numbers half as many.
+double transform_operations(const Tensor& x, int axis) {
+  const auto length = static_cast<double>(x.dim(axis));
+  const double each = is_complex(x.dtype()) ? 5 : 2.5;
+  return each * static_cast<double>(x.size()) * std::log2(std::max(1.0, length));
+}
+
 double own_operations(const Node& node) {
   const double n = node.shape.size() ? static_cast<double>(node.shape.back()) : 1;
   switch (node.op) {
@@ -130,10 +137,9 @@ double own_operations(const Node& node) {
     case Op::cumulative_sum:
     case Op::cumulative_product: return 2 * elements_of(node);
     case Op::fft:
-    case Op::ifft: {
-      const auto length = static_cast<double>(node.shape[node.as<graph::OneAxis>().axis]);
-      return 5 * elements_of(node) * std::log2(std::max(1.0, length));
-    }
+    case Op::ifft:
+    case Op::rfft: return transform_operations(node.operands[0], node.as<graph::OneAxis>().axis);
+    case Op::irfft: return transform_operations(node.operands[0], node.as<graph::AxisLength>().axis);
     case Op::indexed_add: return elements_of(graph::node_of(node.operands[2]));
     default: return 0;
   }

@@ -51,6 +51,9 @@ struct Append {
   void operator()(const SortAttributes& a) const {
     words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.descending)});
   }
+  void operator()(const AxisLength& a) const {
+    words.insert(words.end(), {static_cast<uint64_t>(a.axis), static_cast<uint64_t>(a.length)});
+  }
   void operator()(const Which& a) const { words.push_back(static_cast<uint64_t>(a.number)); }
   void operator()(const std::shared_ptr<const WindowAttributes>& a) const {
     for (const Dims* dims :

@@ -19,6 +19,10 @@ struct Literal {
 struct OneAxis {  // iota (-1: over all), concatenate, take_along_axis
   int axis = 0;
 };
+struct AxisLength {  // irfft: how many numbers there are along it
+  int axis = 0;
+  int64_t length = 0;
+};
 struct AxisList {  // transpose (output axis i is input axis axes[i]), broadcast (input axis i is output axis
   Axes axes;       // axes[i]), reverse, gather, indexed_*
 };
@@ -81,9 +85,10 @@ struct ControlAttributes {
 };
 
 using Attributes =
-    std::variant<None, Literal, OneAxis, AxisList, SliceAttributes, PadAttributes, ReduceAttributes,
-                 DotAttributes, TriangularAttributes, CumulativeAttributes, FactorAttributes, SortAttributes,
-                 Which, std::shared_ptr<const ControlAttributes>, std::shared_ptr<const WindowAttributes>>;
+    std::variant<None, Literal, OneAxis, AxisLength, AxisList, SliceAttributes, PadAttributes,
+                 ReduceAttributes, DotAttributes, TriangularAttributes, CumulativeAttributes,
+                 FactorAttributes, SortAttributes, Which, std::shared_ptr<const ControlAttributes>,
+                 std::shared_ptr<const WindowAttributes>>;
 
 // Everything that decides the meaning, as words for hashing and for printing. `number` leaves its value out.
 void append_words(const Attributes& attributes, std::vector<uint64_t>& words);

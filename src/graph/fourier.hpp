@@ -5,11 +5,10 @@
 
 namespace adit::graph {
 
-// Lengths with larger prime factors than kernels know (src/ops/fft.hpp) are one operation up to this: a GPU's
-// team has room for the convolution that they become.
-inline constexpr int64_t longest_whole_fft = 2048;
+bool is_fourier(Op op);
 
-// A transform along an axis, of any length, by a circular convolution of a length without large primes.
-Tensor fft_by_convolution(const Tensor& x, int axis, bool inverse);
+// Transforms of real numbers, and back to `length` of them, by those of complex ones.
+Tensor rfft_by_fft(const Tensor& x, int axis);
+Tensor irfft_by_fft(const Tensor& x, int axis, int64_t length);
 
 }  // namespace adit::graph

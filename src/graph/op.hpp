@@ -133,6 +133,8 @@ enum class Op : uint8_t {
   cumulative_max,
   fft,
   ifft,
+  rfft,
+  irfft,
   conv,
   attention,
   // Of these, each result is an `item`

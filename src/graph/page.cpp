@@ -32,7 +32,6 @@ constexpr Composite composites[] = {
     {"variance", "The mean square of the distance from the mean."},
     {"logsumexp", "log(sum(exp(x))) without overflow."},
     {"softmax", "exp(x) divided by its sum, without overflow; `log_softmax` is its logarithm."},
-    {"rfft", "`fft` of real numbers: the first half, which the rest mirrors; `irfft` goes back."},
     {"fft2", "`fft` along two axes; `ifft2` goes back; `fftn` and `ifftn` take any number of axes."},
     {"window_sum", "The sum of each window; types stay. Also `window_product`, `window_mean`."},
     {"window_max",

@@ -109,7 +109,9 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering&
     }
     case Op::dot: return in_product_form(node, x);
     case Op::fft:
-    case Op::ifft: return lowering ? lowering(node, x) : Tensor();
+    case Op::ifft:
+    case Op::rfft:
+    case Op::irfft: return lowering ? lowering(node, x) : Tensor();
     case Op::attention: return lowering ? lowering(node, x) : lowered_attention(node, x);
     case Op::conv:
       return lowering ? lowering(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));

@@ -1,7 +1,7 @@
 #include "lower/tidy_control.hpp"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "graph/control.hpp"
@@ -268,44 +268,133 @@ std::vector<Tensor> replace(std::span<const Tensor> roots, const Tensor& control
   return graph::substitute(roots, from, to);
 }
 
-Flags used_results(std::span<const Tensor> roots, const Tensor& control) {
-  Flags used(graph::about(control).types.size(), false);
-  for (const Tensor& x : graph::reachable(roots, false)) {
-    const Node& node = graph::node_of(x);
-    if (node.op == Op::item && &graph::node_of(node.operands[0]) == &graph::node_of(control))
-      used[static_cast<size_t>(node.as<graph::Which>().number)] = true;
+// What stands in place of a control node's results, made of its operands as they are; none where nobody needs
+// one.
+Tensors tidied(const Tensor& control, const Flags& used) {
+  const Node& node = graph::node_of(control);
+  const auto about = with_tidy_functions(node);
+  const Tensor again = graph::make_node(node.op, node.type, node.shape, node.operands, about);
+  Tensors results = with_captured_carries(graph::node_of(again), *about);
+  if (results.empty()) {
+    const Need need = need_of(node, *about, used);
+    // Results that are made but that nobody reads: carries that others need.
+    Flags made = used;
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (node.op == Op::scan) made[i] = need.results[0][i];
+      if (node.op == Op::while_loop) made[i] = need.results[1][i];
+      if (node.op == Op::while_vjp) made[i] = need.results[2][i];
+    }
+    return rebuilt(graph::node_of(again), *about, need, made);
   }
-  return used;
+  // A smaller loop, which may have become smaller still.
+  Tensor smaller;
+  Flags used_there;
+  const auto is_new = [&](const Tensor& x) {
+    const Node& of = graph::node_of(x);
+    return of.op == Op::item && of.number > graph::node_of(again).number;
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!is_new(results[i])) continue;
+    if (!smaller) {
+      smaller = graph::node_of(results[i]).operands[0];
+      used_there.assign(graph::about(smaller).types.size(), false);
+    }
+    if (used[i]) used_there[static_cast<size_t>(graph::node_of(results[i]).as<graph::Which>().number)] = true;
+  }
+  const bool is_needed = std::any_of(used_there.begin(), used_there.end(), std::identity());
+  const Tensors inner = is_needed ? tidied(smaller, used_there) : Tensors(used_there.size());
+  for (Tensor& result : results)
+    if (is_new(result)) result = inner[static_cast<size_t>(graph::node_of(result).as<graph::Which>().number)];
+  return results;
 }
 
-// One change, or false where there is nothing to change. Newest first: who reads may need less then.
-bool tidy_one(std::vector<Tensor>& roots, std::unordered_set<const Node*>& tidy) {
-  std::vector<Tensor> nodes = graph::reachable(roots, false);
-  for (auto x = nodes.rbegin(); x != nodes.rend(); ++x) {
-    if (!is_control(*x) || tidy.contains(&graph::node_of(*x))) continue;
-    const Node& node = graph::node_of(*x);
-    const Flags used = used_results(roots, *x);
-    const auto about = with_tidy_functions(node);
-    const Tensor again = graph::make_node(node.op, node.type, node.shape, node.operands, about);
-    Tensors results = with_captured_carries(graph::node_of(again), *about);
-    if (results.empty()) {
-      const Need need = need_of(node, *about, used);
-      // Results that are made but that nobody reads: carries that others need.
-      Flags made = used;
-      for (size_t i = 0; i < made.size(); ++i) {
-        if (node.op == Op::scan) made[i] = need.results[0][i];
-        if (node.op == Op::while_loop) made[i] = need.results[1][i];
-        if (node.op == Op::while_vjp) made[i] = need.results[2][i];
-      }
-      results = rebuilt(graph::node_of(again), *about, need, made);
-      for (const Tensor& result : results)
-        if (result) tidy.insert(&graph::node_of(graph::node_of(result).operands[0]));
-    }
-    roots = replace(roots, *x, results);
-    return true;
+// All control nodes of a graph in one walk from the newest to the oldest (who reads may need less then), and
+// one back that puts the graph together again.
+class Tidier {
+ public:
+  explicit Tidier(std::span<const Tensor> roots) : roots_(roots), nodes_(graph::reachable(roots, false)) {
+    for (const Tensor& root : roots) live_.insert(&graph::node_of(root));
+    for (auto x = nodes_.rbegin(); x != nodes_.rend(); ++x)
+      if (live_.contains(&graph::node_of(*x))) look_at(*x);
   }
-  return false;
-}
+
+  std::vector<Tensor> result() {
+    if (results_.empty()) return {roots_.begin(), roots_.end()};
+    for (const Tensor& x : nodes_)
+      if (live_.contains(&graph::node_of(x)) && !is_control(x)) now_[&graph::node_of(x)] = fresh(x);
+    std::vector<Tensor> found;
+    for (const Tensor& root : roots_) found.push_back(now_.at(&graph::node_of(root)));
+    return found;
+  }
+
+ private:
+  static bool is_result(const Node& node) {
+    return node.op == Op::item && !node.computed && is_control(node.operands[0]);
+  }
+
+  void look_at(const Tensor& x) {
+    const Node& node = graph::node_of(x);
+    if (node.computed) return;
+    if (!is_control(x)) {
+      if (is_result(node)) {
+        Flags& used = used_[&graph::node_of(node.operands[0])];
+        used.resize(graph::about(node.operands[0]).types.size(), false);
+        used[static_cast<size_t>(node.as<graph::Which>().number)] = true;
+      }
+      for (const Tensor& operand : node.operands) live_.insert(&graph::node_of(operand));
+      return;
+    }
+    const Flags& used = used_.at(&node);
+    const Tensors& results = results_[&node] = tidied(x, used);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!used[i]) continue;
+      const Node& of = graph::node_of(results[i]);
+      if (!is_new_item(node, of)) {
+        live_.insert(&of);
+        continue;
+      }
+      for (const Tensor& operand : graph::node_of(of.operands[0]).operands)
+        live_.insert(&graph::node_of(operand));
+    }
+  }
+
+  // Whether a result of a control node is one of the node that was made in its place.
+  static bool is_new_item(const Node& control, const Node& result) {
+    return result.op == Op::item && result.number > control.number;
+  }
+
+  Tensor with_fresh_operands(const Tensor& x) {
+    const Node& node = graph::node_of(x);
+    bool changed = false;
+    std::vector<Tensor> operands;
+    for (const Tensor& operand : node.operands) {
+      operands.push_back(now_.at(&graph::node_of(operand)));
+      changed = changed || graph::pointer_of(operands.back()) != graph::pointer_of(operand);
+    }
+    return changed ? graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes)
+                   : x;
+  }
+
+  Tensor fresh(const Tensor& x) {
+    const Node& node = graph::node_of(x);
+    if (node.computed) return x;
+    if (!is_result(node)) return with_fresh_operands(x);
+    const Node& control = graph::node_of(node.operands[0]);
+    const Tensor& result = results_.at(&control)[static_cast<size_t>(node.as<graph::Which>().number)];
+    const Node& of = graph::node_of(result);
+    if (!is_new_item(control, of)) return now_.at(&of);
+    const Node* made = &graph::node_of(of.operands[0]);
+    if (!now_.contains(made)) now_[made] = with_fresh_operands(of.operands[0]);
+    return graph::make_node(Op::item, of.type, of.shape, {now_.at(made)}, of.attributes);
+  }
+
+  std::span<const Tensor> roots_;
+  std::vector<Tensor> nodes_;  // operands before who reads them
+  std::unordered_set<const Node*> live_;
+  std::unordered_map<const Node*, Flags> used_;       // results of control nodes
+  std::unordered_map<const Node*, Tensors> results_;  // what stands in their place
+  std::unordered_map<const Node*, Tensor> now_;
+};
 
 bool has_control(const Subgraph& function) {
   const std::vector<Tensor> nodes = graph::reachable(function.results, false);
@@ -314,13 +403,7 @@ bool has_control(const Subgraph& function) {
 
 }  // namespace
 
-std::vector<Tensor> tidy_control(std::span<const Tensor> roots) {
-  std::vector<Tensor> now(roots.begin(), roots.end());
-  std::unordered_set<const Node*> tidy;
-  std::vector<std::vector<Tensor>> kept{now};  // a node that died would lend its address to another
-  while (tidy_one(now, tidy)) kept.push_back(now);
-  return now;
-}
+std::vector<Tensor> tidy_control(std::span<const Tensor> roots) { return Tidier(roots).result(); }
 
 std::vector<Tensor> spread_maps(std::span<const Tensor> roots) {
   std::vector<Tensor> now(roots.begin(), roots.end());

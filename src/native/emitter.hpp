@@ -91,7 +91,7 @@ class Emitter {
   Ref gather(Ref base, Type type, Ref indices, Ref mask);
   void scatter(Ref base, Type type, Ref indices, Ref value, Ref mask);
   Ref linear_condition(const Instruction& it);
-  bool loads_under_mask(const Instruction& it) const;
+  bool goes_under_mask(const Instruction& it, Type type) const;
   void lane_array_access(Id id, const Instruction& it);
   Ref atomic_once(const Instruction& it, Ref pointer, Ref value, Ref expected);
 

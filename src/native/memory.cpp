@@ -4,6 +4,12 @@
 
 namespace adit::native {
 
+namespace {
+
+constexpr unsigned line_bytes = 64;  // of a cache
+
+}  // namespace
+
 void Emitter::declare(Id id, const Instruction& it) {
   const bool per_lane = shapes_.per_lane[id];
   const std::string name(name_of(it.op));
@@ -23,11 +29,12 @@ void Emitter::declare(Id id, const Instruction& it) {
           Shape::uniform);
       return;
     }
-    default:  // shared memory is the thread's own: one thread runs the whole team
-      set(id,
-          alloca_at_entry(LLVMArrayType(memory_type(it.type), static_cast<unsigned>(it.constant)),
-                          name.c_str()),
-          Shape::uniform);
+    default: {  // shared memory is the thread's own: one thread runs the whole team
+      const Ref cell = alloca_at_entry(
+          LLVMArrayType(memory_type(it.type), static_cast<unsigned>(it.constant)), name.c_str());
+      LLVMSetAlignment(cell, line_bytes);  // a vector that crosses a line takes two accesses
+      set(id, cell, Shape::uniform);
+    }
   }
 }
 
@@ -103,10 +110,10 @@ LLVMValueRef Emitter::linear_condition(const Instruction& it) {
   return condition;
 }
 
-// Where the end of a loop is all that switches lanes off, and the CPU loads some lanes of a vector by itself:
-// one instruction instead of two ways to load.
-bool Emitter::loads_under_mask(const Instruction& it) const {
-  return !mask_ && live_ && it.width == 1 && bits_of(it.type) >= 32 && host().vector_bits >= 256;
+// Where the end of a loop is all that switches lanes off, and the CPU loads and stores some lanes of a vector
+// by itself: one instruction instead of two ways to do it.
+bool Emitter::goes_under_mask(const Instruction& it, Type type) const {
+  return !mask_ && live_ && it.width == 1 && bits_of(type) >= 32 && host().vector_bits >= 256;
 }
 
 void Emitter::load(Id id, const Instruction& it) {
@@ -168,7 +175,7 @@ void Emitter::load(Id id, const Instruction& it) {
       part[k] = from_memory(picked, it.type);
     }
   };
-  const bool masked = loads_under_mask(it);
+  const bool masked = goes_under_mask(it, it.type);
   const Ref condition = masked ? nullptr : linear_condition(it);
   if (masked) {
     const Ref index = index_as_i64(lowered_[index_id].part[0], index_type, false);
@@ -265,6 +272,13 @@ void Emitter::store(const Instruction& it) {
       LLVMSetAlignment(LLVMBuildStore(builder_, whole, place), size_of(type));
     }
   };
+  if (goes_under_mask(it, type)) {
+    const Ref place = element(base, type, index_as_i64(lowered_[index_id].part[0], index_type, false));
+    const Ref value = to_memory(value_as(value_id, true, 0), type);
+    intrinsic("llvm.masked.store", {LLVMTypeOf(value), LLVMPointerTypeInContext(context_, 0)},
+              {value, place, i32(size_of(type)), live_});
+    return;
+  }
   const Ref condition = linear_condition(it);
   if (!condition) return fast();
   const auto fast_block = new_block("neighbours"), slow_block = new_block("apart"),

@@ -139,7 +139,8 @@ void Emitter::each(const Instruction& it) {
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
   const auto body = [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); };
-  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, 1, body, false);
+  // Where the CPU masks whole vectors, the rest takes as long as one of them.
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, 1, body, host().many_registers);
   in_lanes_ = false;
 }
 

@@ -2,6 +2,16 @@
 
 namespace adit::sampling {
 
+namespace {
+
+// Where a density has much memory, that and the chain's begin where a CPU's cache lines of 64 bytes do.
+int64_t rounded_up(int64_t numbers, int64_t scratch) {
+  const int64_t line = scratch >= 64 ? 8 : 4;
+  return (numbers + line - 1) / line * line;
+}
+
+}  // namespace
+
 Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch, int64_t near) {
   Layout layout;
   layout.size = size;
@@ -31,8 +41,9 @@ Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch, 
   layout.factor = take(dense ? size * size : 0);
   layout.mean = take(size);
   layout.squares = take(dense ? size * size : size);
+  if (layout.scratch_size > 0) end = rounded_up(end, layout.scratch_size);
   layout.scratch = take(layout.scratch_size);
-  layout.count = (end + 3) / 4 * 4;
+  layout.count = rounded_up(end, layout.scratch_size);
   return layout;
 }
 

@@ -321,12 +321,7 @@ Sizes sizes_for(const FactorPlan& plan, const Limits& limits) {
   return {};
 }
 
-UpdatePlan update_plan(const FactorPlan& plan) {
-  UpdatePlan update{plan.type, plan.complex};
-  update.hermitian = true;
-  update.by_vectors = plan.n % NumberVectors(plan.type, plan.complex).count() == 0;
-  return update;
-}
+UpdatePlan update_plan(const FactorPlan& plan) { return update_of(plan, &UpdatePlan::hermitian); }
 
 // Columns of a wide panel: all of a matrix that is not large. On an H200 2048 columns took 646 us in one and
 // 776 in wide panels, 8192 took 12 and 8 ms, and 4096 about the same. Small subgroups are a software

@@ -74,9 +74,21 @@ class RowCholesky {
     y.im = fma(x.re, l.im, fma(-x.im, l.re, y.im));
   }
 
-  // Lanes wait for it in every column: the device's own in f32, a few ULP of the column's size.
-  static kernel::Value inverse_root(kernel::Value x) {
-    return x.type() == kernel::Type::f32 ? 1 / sqrt_device(x) : rsqrt(x);
+  // Lanes wait for it in every column: the device's own in f32, a few ULP of the column's size. In f64 a step
+  // of third order from there, since the device's root and quotient take long; h is at most 2^-20.
+  kernel::Value inverse_root(kernel::Value x) {
+    using namespace kernel;
+    if (x.type() == Type::f32) return 1 / sqrt_device(x);
+    const Variable result = k_.variable(x);
+    k_.if_(
+        x > 0x1p-100 && x < 0x1p100,
+        [&] {
+          const Value r = convert(1 / sqrt_device(convert(x, Type::f32)), Type::f64);
+          const Value h = fma(-(x * r), r, x.like(1));
+          result = fma(r * h, fma(x.like(0.375), h, x.like(0.5)), r);
+        },
+        [&] { result = rsqrt(x); });
+    return result;
   }
 
   kernel::Builder& k_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include <adit/dtype.hpp>
@@ -29,8 +30,10 @@ struct ConvShape {
   int64_t batch = 1, groups = 1, filters = 1, channels = 1;  // the last two: of a group
   std::array<ConvAxis, 3> axes;
   // How far apart images, groups and channels of x lie, and groups, filters and channels of w, where that is
-  // not as listed; by the host alone.
+  // not as listed; by the host, and by what turns x.
   std::optional<std::array<int64_t, 3>> x_strides{}, w_strides{};
+  bool w_reversed =
+      false;  // the last element of each window lies first; by the host alone, without long sums
 
   std::array<int64_t, 3> x_apart() const {
     return x_strides.value_or(std::array{groups * channels * inputs(), channels * inputs(), inputs()});
@@ -47,6 +50,10 @@ struct ConvShape {
   // More neighbours in x are steps of one sum than windows: lanes then read along the steps, as do gradients
   // of kernels, whose windows are as large as results.
   bool runs_along_steps() const { return windows() > outputs(); }
+  // x lies as [groups, channels, inputs, images]; on a GPU alone.
+  bool images_last = false;
+
+  bool has_long_sums() const { return outputs() < windows(); }
   bool is_within_x() const;   // no window leaves x, which has no gaps
   bool fits_32_bits() const;  // places along each axis, and everything but x and the results
 };
@@ -55,15 +62,23 @@ struct ConvShape {
 struct ConvPlan {
   MatmulShape shape;
   MatmulTiling tiling;
-  // Steps of k go through the channels of an element of the window: w must lie as [filters, windows,
-  // channels].
-  bool channels_last = false;
+  // Steps of k go through so many channels of an element of the window: w must lie as [filters, windows,
+  // channels], with zeros where there are fewer; 0: it is as it lies.
+  uint32_t channels_last = 0;
 };
 ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);
 // How the product reads x and where it puts its results.
 MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan);
-// w [n, channels, windows] as [n, windows, channels]; one invocation an element. Parameters: from, to.
-kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type);
+// w [n, channels, windows] as [n, windows, channels] of the plan; one invocation an element. Parameters:
+// from, to.
+kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan);
+uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan);
+
+// On a GPU, for gradients of kernels: x with its images side by side, and the same convolution of that.
+ConvShape turned_conv(const ConvShape& conv);
+// Parameters: x, turned.
+kernel::Program conv_turn_program(const ConvShape& conv, kernel::Type type);
+uint64_t conv_turn_teams(const ConvShape& conv, kernel::Type type);
 
 // Directly, with the parameters x, w and result: one invocation a result, or (rows, for a CPU) a team a
 // filter's results of an image, line by line.
@@ -85,9 +100,13 @@ kernel::Program conv_steps_sum_program(const ConvShape& conv, kernel::Type type,
 
 // On a CPU, by the host:
 bool has_host_conv(DType type);
-// Bytes that host_conv needs beside its operands.
-uint64_t host_conv_bytes(const ConvShape& conv, DType type);
-void host_conv(const ConvShape& conv, DType type, const void* x, const void* w, void* result, void* scratch);
+// A convolution whose way is found, to be run any number of times.
+struct HostConv {
+  virtual ~HostConv() = default;
+  virtual uint64_t bytes() const = 0;  // that it needs beside its operands
+  virtual void run(const void* x, const void* w, void* result, void* scratch) const = 0;
+};
+std::shared_ptr<const HostConv> make_host_conv(const ConvShape& conv, DType type);
 
 // The same by the library's products; complex numbers alone.
 bool has_library_conv(DType type);

@@ -20,10 +20,10 @@ struct Block {
   int kind = 0;  // of the tiles, where they are vectors
 };
 
-// Cycles of a tile's step: two products at a time, no sum more often than every fourth cycle; a vector a
-// cycle, since they come from the second cache as often as not, and two scalars.
+// Cycles of a tile's step: two products at a time, a vector a cycle, since they come from the second cache as
+// often as not, and two scalars; a step itself takes as long as four of those.
 inline double cycles_of(int64_t vectors, int64_t scalars) {
-  return static_cast<double>(std::max<int64_t>({vectors * scalars, 2 * vectors + scalars, 8})) / 2;
+  return static_cast<double>(std::max(vectors * scalars, 2 * vectors + scalars + 4)) / 2;
 }
 
 struct Cut {

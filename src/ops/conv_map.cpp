@@ -35,23 +35,31 @@ Value minus(Value a, int64_t b) {
   return b > 0 ? a - a.like(b) : a + a.like(-b);
 }
 
+// A column of the product: an image, and one of its results. What lies side by side in x comes last.
+std::pair<Value, Value> taken_apart(const ConvShape& conv, Value column) {
+  const uint32_t last = narrow(conv.images_last ? conv.batch : conv.outputs());
+  const Value above = quotient_by(column, last), below = rest_by(column, last);
+  return conv.images_last ? std::pair(below, above) : std::pair(above, below);
+}
+
 class Column {
  public:
-  Column(const ConvShape& conv, bool channels_last, uint32_t block_k, Value group, Value column)
+  Column(const ConvShape& conv, uint32_t channels_last, uint32_t block_k, Value group, Value column)
       : conv_(conv), channels_last_(channels_last), block_k_(block_k) {
     const bool is_wide = conv.x_count() > most_of_32_bits;
     index_type_ = is_wide ? Type::u64 : Type::u32;
-    const Value image = quotient_by(column, narrow(conv.outputs()));
-    Value left = rest_by(column, narrow(conv.outputs()));
+    const auto [image, output] = taken_apart(conv, column);
+    Value left = output;
     for (size_t i = 3; i-- > 0;) {
       const ConvAxis& axis = conv.axes[i];
       const Value at = i == 0 ? left : rest_by(left, narrow(axis.output));
       if (i > 0) left = quotient_by(left, narrow(axis.output));
       first_[i] = minus(axis.stride == 1 ? at : at * at.like(axis.stride), axis.low);
     }
-    Value plane = convert(image, index_type_);
-    if (conv.groups > 1) plane = plane * plane.like(conv.groups) + convert(group, index_type_);
-    base_ = plane * plane.like(conv.channels * conv.inputs());
+    const Value plane = convert(image, index_type_);
+    base_ = conv.images_last ? plane : plane * plane.like(conv.groups * conv.channels * conv.inputs());
+    if (conv.groups > 1)
+      base_ = base_ + convert(group, index_type_) * plane.like(conv.channels * conv.inputs() * unit());
     if (conv.is_within_x()) base_ = base_ + offset_of(first_);
   }
 
@@ -59,13 +67,14 @@ class Column {
     std::optional<Value> inside;
     const auto require = [&](Value condition) { inside = inside ? *inside && condition : condition; };
     const Step step = step_at(tile, line);
-    if (!channels_last_ && conv_.steps() % block_k_ != 0)
+    if (channels_last_ == 0 && conv_.steps() % block_k_ != 0)
       require(tile * block_k_ + line < narrow(conv_.steps()));
-    const Value channel = convert(step.channel, index_type_) * base_.like(conv_.inputs());
+    if (channels_last_ > narrow(conv_.channels)) require(step.channel < narrow(conv_.channels));
+    const Value channel = convert(step.channel, index_type_) * base_.like(conv_.inputs() * unit());
     // What a step adds is the same for all columns, and computed once for those of a lane.
     if (conv_.is_within_x()) return guarded(base_ + (channel + offset_of(distances(step))), inside);
     Value index = base_ + channel;
-    int64_t pitch = 1;
+    int64_t pitch = unit();
     for (size_t i = 3; i-- > 0;) {
       const ConvAxis& axis = conv_.axes[i];
       const Value k = step.window[i];
@@ -91,10 +100,12 @@ class Column {
     }
     return element;
   }
+  // From a place of x to its neighbour.
+  int64_t unit() const { return conv_.images_last ? conv_.batch : 1; }
   // Of places along the axes, from the first element of a channel.
   Value offset_of(const std::array<Value, 3>& places) const {
     Value offset = base_.like(0);
-    int64_t pitch = 1;
+    int64_t pitch = unit();
     for (size_t i = 3; i-- > 0;) {
       if (conv_.axes[i].input > 1) offset = offset + convert(places[i], index_type_) * base_.like(pitch);
       pitch *= conv_.axes[i].input;
@@ -114,7 +125,7 @@ class Column {
     return list;
   }
 
-  Step taken_apart(Value channel, Value window) const {
+  Step step_of(Value channel, Value window) const {
     Step step{channel, {}};
     for (size_t i = 3; i-- > 1;) {
       step.window[i] = rest_by(window, narrow(conv_.axes[i].window));
@@ -126,11 +137,11 @@ class Column {
 
   // What all lines of a tile share is found once for all of them: divisions cost more than what they serve.
   Step step_at(Value tile, Value line) const {
-    const auto windows = narrow(conv_.windows()), channels = narrow(conv_.channels);
-    if (channels_last_) {
+    const auto windows = narrow(conv_.windows());
+    if (channels_last_ > 0) {
       // All of a tile's steps belong to one element of the window.
-      const uint32_t tiles = channels / block_k_;
-      return taken_apart(rest_by(tile, tiles) * block_k_ + line, quotient_by(tile, tiles));
+      const uint32_t tiles = channels_last_ / block_k_;
+      return step_of(rest_by(tile, tiles) * block_k_ + line, quotient_by(tile, tiles));
     }
     const Value first = tile * block_k_;
     const auto [depth, height, width] =
@@ -141,7 +152,7 @@ class Column {
       return std::pair(select(over, number - range, number), select(over, number.like(1), number.like(0)));
     };
     if (width >= block_k_) {
-      const Step start = taken_apart(quotient_by(first, windows), rest_by(first, windows));
+      const Step start = step_of(quotient_by(first, windows), rest_by(first, windows));
       const auto [column, next_row] = carried(start.window[2] + line, width);
       const auto [row, next_plane] = carried(start.window[1] + next_row, height);
       const auto [plane, next_channel] = carried(start.window[0] + next_plane, depth);
@@ -149,15 +160,14 @@ class Column {
     }
     if (windows >= block_k_) {
       const auto [window, next_channel] = carried(rest_by(first, windows) + line, windows);
-      return taken_apart(quotient_by(first, windows) + next_channel, window);
+      return step_of(quotient_by(first, windows) + next_channel, window);
     }
     const Value step = first + line;
-    return taken_apart(quotient_by(step, windows), rest_by(step, windows));
+    return step_of(quotient_by(step, windows), rest_by(step, windows));
   }
 
   ConvShape conv_;
-  bool channels_last_;
-  uint32_t block_k_;
+  uint32_t channels_last_, block_k_;
   Type index_type_{};
   Value base_;
   std::array<Value, 3> first_;
@@ -189,12 +199,19 @@ ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limit
   plan.shape.batch = conv_map::narrow(conv.groups);
   plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.steps());
   plan.shape.mapped = true;
-  plan.shape.transpose_b = conv.runs_along_steps() && conv.is_within_x();
+  plan.shape.transpose_b = conv.runs_along_steps() && conv.is_within_x() && !conv.images_last;
   plan.tiling = choose_tiling(plan.shape, limits);
-  // Kernels are turned first, which is cheap where they are small.
+  // Kernels are turned first, which is cheap where they are small, with zeros for channels that fill a tile.
   constexpr int64_t most_turned = 1024;
-  plan.channels_last = !plan.shape.transpose_b && conv.windows() > 1 && conv.windows() <= most_turned &&
-                       conv.channels % plan.tiling.block_k == 0;
+  const int64_t block = plan.tiling.block_k, filled = (conv.channels + block - 1) / block * block;
+  const int64_t turned = conv.groups * conv.filters * conv.windows() * filled;
+  if (!plan.shape.transpose_b && !conv.images_last && conv.windows() > 1 && conv.windows() <= most_turned &&
+      4 * filled <= 5 * conv.channels && turned <= conv_map::most_of_32_bits) {
+    plan.channels_last = conv_map::narrow(filled);
+    plan.shape.k = conv_map::narrow(conv.windows() * filled);
+    plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.windows() * filled);
+    plan.tiling.split_k = fitting_splits(plan.shape, plan.tiling);
+  }
   return plan;
 }
 
@@ -205,32 +222,43 @@ MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan) {
     return [one](kernel::Value tile, kernel::Value line) { return one.at(tile, line); };
   };
   const int64_t outputs = conv.outputs();
-  hooks.run = conv_map::narrow(outputs);
+  hooks.run = conv.images_last ? 1 : conv_map::narrow(outputs);
+  hooks.beside = conv.images_last && conv.batch % 4 == 0 ? 4 : 1;
   hooks.place = [conv, outputs](kernel::Builder&, kernel::Value batch, kernel::Value row,
                                 kernel::Value column) {
     const kernel::Type type =
         conv.results() > conv_map::most_of_32_bits ? kernel::Type::u64 : kernel::Type::u32;
     const auto wide = [&](kernel::Value v) { return convert(v, type); };
-    const auto count = conv_map::narrow(outputs);
-    kernel::Value plane = wide(conv_map::quotient_by(column, count));
+    const auto [image, output] = conv_map::taken_apart(conv, column);
+    kernel::Value plane = wide(image);
     if (conv.groups > 1) plane = plane * plane.like(conv.groups) + wide(batch);
-    return (plane * plane.like(conv.filters) + wide(row)) * plane.like(outputs) +
-           wide(conv_map::rest_by(column, count));
+    return (plane * plane.like(conv.filters) + wide(row)) * plane.like(outputs) + wide(output);
   };
   return hooks;
 }
 
-kernel::Program conv_weights_program(const ConvShape& conv, kernel::Type type) {
+kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan) {
   kernel::Builder k("conv_weights", kernel::Team::one(128));
-  const kernel::Array from = k.buffer("w", type, kernel::Access::read),
-                      to = k.buffer("to", type, kernel::Access::write);
+  const kernel::Array from = k.buffer("w", plan.shape.type, kernel::Access::read),
+                      to = k.buffer("to", plan.shape.type, kernel::Access::write);
   const auto windows = conv_map::narrow(conv.windows()), channels = conv_map::narrow(conv.channels);
-  const kernel::Value at = k.team(), channel = conv_map::rest_by(at, channels),
-                      line = conv_map::quotient_by(at, channels);
+  const kernel::Value at = k.team(), channel = conv_map::rest_by(at, plan.channels_last),
+                      line = conv_map::quotient_by(at, plan.channels_last);
   const kernel::Value window = conv_map::rest_by(line, windows),
                       filter = conv_map::quotient_by(line, windows);
-  to[at] = from.load((filter * channels + channel) * windows + window);
+  if (plan.channels_last == channels) {
+    to[at] = from.load((filter * channels + channel) * windows + window);
+    return k.finish();
+  }
+  const kernel::Value is_there = channel < channels, read = min(channel, channel.like(channels - 1)),
+                      value = convert(from.load((filter * channels + read) * windows + window),
+                                      accumulator_type(plan.shape));
+  to[at] = convert(select(is_there, value, value.like(0)), plan.shape.type);
   return k.finish();
+}
+
+uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan) {
+  return static_cast<uint64_t>(conv.groups * conv.filters * conv.windows()) * plan.channels_last;
 }
 
 }  // namespace adit::ops

@@ -12,7 +12,7 @@ namespace adit::ops {
 enum class SumLanes { images, filters };
 template <class T>
 std::unique_ptr<ConvWay<T>> conv_by_sums(const ConvShape& conv, SumLanes lanes);
-// Null where the window goes in long steps, or has very long lines.
+// Null where the window goes in long steps.
 template <class T>
 std::unique_ptr<ConvWay<T>> conv_by_dots(const ConvShape& conv);
 

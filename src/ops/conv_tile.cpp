@@ -21,57 +21,89 @@ struct Vectors {
   static constexpr int width = bytes / static_cast<int>(sizeof(T));
 };
 
+// Sums that are added to at the same time: as many as keep a processor's two units busy, which take four
+// cycles for each. Few results have several sums each, of every second or fourth step.
+constexpr int sums_at_once = 8;
+
 template <class T, int bytes, int V, int J>
 [[gnu::always_inline]] inline void tile(const ConvTile<T>& t) {
   using Vector = typename Vectors<T, bytes>::Type;
   constexpr int width = Vectors<T, bytes>::width;
-  Vector total[J][V];
-  ADIT_UNROLLED
-  for (int j = 0; j < J; ++j) ADIT_UNROLLED
-  for (int v = 0; v < V; ++v) {
-    if (t.adds)
-      std::memcpy(&total[j][v], t.sums + j * t.row + v * width, bytes);
-    else
-      total[j][v] = Vector{};
-  }
-  for (int64_t s = 0, steps = t.steps; s < steps; ++s) {
-    const T *from = t.vectors + t.vector_at[s], *with = t.scalars + t.scalar_at[s];
+  constexpr int S = V * J >= sums_at_once ? 1 : 2 * V * J >= sums_at_once ? 2 : 4;
+  Vector total[S][J][V] = {};
+  const auto step = [&](int64_t at, Vector(&sums)[J][V]) __attribute__((always_inline)) {
+    const T *from = t.vectors + t.vector_at[at], *with = t.scalars + t.scalar_at[at];
     Vector x[V];
     ADIT_UNROLLED
     for (int v = 0; v < V; ++v) std::memcpy(&x[v], from + v * width, bytes);
     ADIT_UNROLLED
     for (int j = 0; j < J; ++j) ADIT_UNROLLED
-    for (int v = 0; v < V; ++v) total[j][v] += x[v] * with[j];
-  }
+    for (int v = 0; v < V; ++v) sums[j][v] += x[v] * with[j];
+  };
+  if (t.adds) ADIT_UNROLLED
+  for (int j = 0; j < J; ++j) ADIT_UNROLLED
+  for (int v = 0; v < V; ++v) std::memcpy(&total[0][j][v], t.sums + j * t.row + v * width, bytes);
+  int64_t at = 0;
+  const int64_t steps = t.steps;
+  for (; at + S <= steps; at += S) ADIT_UNROLLED
+  for (int s = 0; s < S; ++s) step(at + s, total[s]);
+  if constexpr (S > 1)
+    for (; at < steps; ++at) step(at, total[0]);
   ADIT_UNROLLED
   for (int j = 0; j < J; ++j) ADIT_UNROLLED
-  for (int v = 0; v < V; ++v) std::memcpy(t.sums + j * t.row + v * width, &total[j][v], bytes);
+  for (int v = 0; v < V; ++v) {
+    ADIT_UNROLLED
+    for (int s = 1; s < S; ++s) total[0][j][v] += total[s][j][v];
+    std::memcpy(t.sums + j * t.row + v * width, &total[0][j][v], bytes);
+  }
 }
 
-template <class T, int bytes, int K>
+// A vector that several products share is read once: g++ would make it an operand in memory of each,
+// and those of x lie across two lines of the cache.
+template <class Vector>
+[[gnu::always_inline]] inline void keep_in_register(Vector& vector) {
+#if defined(__x86_64__) && !defined(__clang__)
+  asm("" : "+v"(vector));
+#else
+  static_cast<void>(vector);
+#endif
+}
+
+// All of a vector's elements to its first.
+template <int half, class Vector, size_t... i>
+[[gnu::always_inline]] inline void fold(Vector& v, std::index_sequence<i...> lanes) {
+  if constexpr (half > 0) {
+    v += __builtin_shufflevector(v, v, (i ^ static_cast<size_t>(half))...);
+    fold<half / 2>(v, lanes);
+  }
+}
+
+template <class T, int bytes, int J, int K>
 [[gnu::always_inline]] inline void dots(const ConvDots<T>& d) {
   using Vector = typename Vectors<T, bytes>::Type;
   constexpr int width = Vectors<T, bytes>::width;
-  Vector total[K] = {};
+  Vector total[J][K] = {};
   const T* from[K];
   ADIT_UNROLLED
   for (int k = 0; k < K; ++k) from[k] = d.from + d.offsets[k];
   for (int64_t i = 0, count = d.count; i < count; i += width) {
-    Vector with;
-    std::memcpy(&with, d.with + i, bytes);
+    Vector with[J];
+    ADIT_UNROLLED
+    for (int j = 0; j < J; ++j) std::memcpy(&with[j], d.with + j * d.with_row + i, bytes);
     ADIT_UNROLLED
     for (int k = 0; k < K; ++k) {
       Vector x;
       std::memcpy(&x, from[k] + i, bytes);
-      total[k] += with * x;
+      keep_in_register(x);
+      ADIT_UNROLLED
+      for (int j = 0; j < J; ++j) total[j][k] += with[j] * x;
     }
   }
+  ADIT_UNROLLED
+  for (int j = 0; j < J; ++j) ADIT_UNROLLED
   for (int k = 0; k < K; ++k) {
-    T parts[width];
-    std::memcpy(parts, &total[k], bytes);
-    for (int half = width / 2; half > 0; half /= 2)
-      for (int i = 0; i < half; ++i) parts[i] += parts[i + half];
-    d.sums[k] += parts[0];
+    fold<width / 2>(total[j][k], std::make_index_sequence<width>());
+    d.sums[j * d.row + k] += total[j][k][0];
   }
 }
 
@@ -119,31 +151,33 @@ template <class T, int bytes>
 // --- For each kind of processor ----------------------------------------------------------------------------
 // Sums and what is multiplied stay in registers: 32 of them, or 16.
 constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3}, of_16_registers = {6, 6, 2, 1};
+constexpr std::array<int, 5> dots_of_32 = {0, 10, 10, 9, 6}, dots_of_16 = {0, 10, 6, 4, 0};
 
-#define ADIT_KERNELS(NAME, TARGET, BYTES, SCALARS, DOTS)     \
-  struct NAME {                                              \
-    static constexpr int bytes = BYTES, dots_at_once = DOTS; \
-    static constexpr std::array<int, 4> most = SCALARS;      \
-    template <class T, int V, int J>                         \
-    TARGET static void tile(const ConvTile<T>& t) {          \
-      conv_tile::tile<T, BYTES, V, J>(t);                    \
-    }                                                        \
-    template <class T, int K>                                \
-    TARGET static void dots(const ConvDots<T>& d) {          \
-      conv_tile::dots<T, BYTES, K>(d);                       \
-    }                                                        \
-    template <class T>                                       \
-    TARGET static void turn(const Turn<T>& t) {              \
-      conv_tile::turn<T, (BYTES < 32 ? BYTES : 32)>(t);      \
-    }                                                        \
+#define ADIT_KERNELS(NAME, TARGET, BYTES, SCALARS, DOTS)    \
+  struct NAME {                                             \
+    static constexpr int bytes = BYTES;                     \
+    static constexpr std::array<int, 4> most = SCALARS;     \
+    static constexpr std::array<int, 5> dots_beside = DOTS; \
+    template <class T, int V, int J>                        \
+    TARGET static void tile(const ConvTile<T>& t) {         \
+      conv_tile::tile<T, BYTES, V, J>(t);                   \
+    }                                                       \
+    template <class T, int J, int K>                        \
+    TARGET static void dots(const ConvDots<T>& d) {         \
+      conv_tile::dots<T, BYTES, J, K>(d);                   \
+    }                                                       \
+    template <class T>                                      \
+    TARGET static void turn(const Turn<T>& t) {             \
+      conv_tile::turn<T, (BYTES < 32 ? BYTES : 32)>(t);     \
+    }                                                       \
   };
 
 #if defined(__x86_64__)
-ADIT_KERNELS(Avx512, [[gnu::target("avx512f")]], 64, of_32_registers, 10)
-ADIT_KERNELS(Avx2, [[gnu::target("avx2,fma")]], 32, of_16_registers, 10)
-ADIT_KERNELS(Plain, , 16, of_16_registers, 8)
+ADIT_KERNELS(Avx512, [[gnu::target("avx512f")]], 64, of_32_registers, dots_of_32)
+ADIT_KERNELS(Avx2, [[gnu::target("avx2,fma")]], 32, of_16_registers, dots_of_16)
+ADIT_KERNELS(Plain, , 16, of_16_registers, dots_of_16)
 #else
-ADIT_KERNELS(Plain, , 16, of_32_registers, 10)
+ADIT_KERNELS(Plain, , 16, of_32_registers, dots_of_32)
 #endif
 #undef ADIT_KERNELS
 
@@ -151,9 +185,9 @@ template <class Kind, class T, int V, size_t... j>
 void put_tiles(ConvKernels<T>& kernels, int kind, std::index_sequence<j...>) {
   ((kernels.tile[kind][j + 1] = Kind::template tile<T, V, static_cast<int>(j) + 1>), ...);
 }
-template <class Kind, class T, size_t... k>
+template <class Kind, class T, int J, size_t... k>
 void put_dots(ConvKernels<T>& kernels, std::index_sequence<k...>) {
-  ((kernels.dots[k + 1] = Kind::template dots<T, static_cast<int>(k) + 1>), ...);
+  ((kernels.dots[J][k + 1] = Kind::template dots<T, J, static_cast<int>(k) + 1>), ...);
 }
 
 template <class Kind, class T>
@@ -165,8 +199,11 @@ ConvKernels<T> kernels_of() {
   put_tiles<Kind, T, 2>(kernels, 1, std::make_index_sequence<Kind::most[1]>());
   put_tiles<Kind, T, 4>(kernels, 2, std::make_index_sequence<Kind::most[2]>());
   put_tiles<Kind, T, 8>(kernels, 3, std::make_index_sequence<Kind::most[3]>());
-  kernels.dots_at_once = Kind::dots_at_once;
-  put_dots<Kind, T>(kernels, std::make_index_sequence<Kind::dots_at_once>());
+  kernels.dots_beside = Kind::dots_beside;
+  put_dots<Kind, T, 1>(kernels, std::make_index_sequence<Kind::dots_beside[1]>());
+  put_dots<Kind, T, 2>(kernels, std::make_index_sequence<Kind::dots_beside[2]>());
+  put_dots<Kind, T, 3>(kernels, std::make_index_sequence<Kind::dots_beside[3]>());
+  put_dots<Kind, T, 4>(kernels, std::make_index_sequence<Kind::dots_beside[4]>());
   kernels.turn = Kind::template turn<T>;
   return kernels;
 }

@@ -21,13 +21,16 @@ struct ConvTile {
   bool adds = false;
 };
 
-// sums[k] += the sum over i < count of with[i] * from[i + offsets[k]]; count is of whole vectors.
+// sums[j][k] += the sum over i < count of with[j][i] * from[i + offsets[k]], for some j and k; rows of `with`
+// and of sums are with_row and row apart, and count is of whole vectors.
 template <class T>
 struct ConvDots {
   const T *with = nullptr, *from = nullptr;
+  int64_t with_row = 0;
   const int32_t* offsets = nullptr;
   int64_t count = 0;
   T* sums = nullptr;
+  int64_t row = 0;
 };
 
 // to[c * to_row + r] = from[r * from_row + c]
@@ -41,13 +44,13 @@ struct Turn {
 
 template <class T>
 struct ConvKernels {
-  static constexpr int kinds = 4;                                  // of tiles: 1, 2, 4 and 8 vectors
-  static constexpr int most_scalars = 14, most_dots = 10;          // of any processor
-  int64_t width = 1;                                               // elements of a vector
-  std::array<int, kinds> most{};                                   // scalars beside 1, 2, 4, 8 vectors
-  void (*tile[kinds][most_scalars + 1])(const ConvTile<T>&) = {};  // by kind and scalars
-  int dots_at_once = 1;
-  void (*dots[most_dots + 1])(const ConvDots<T>&) = {};
+  static constexpr int kinds = 4;                                         // of tiles: 1, 2, 4 and 8 vectors
+  static constexpr int most_scalars = 14, most_rows = 4, most_dots = 10;  // of any processor
+  int64_t width = 1;                                                      // elements of a vector
+  std::array<int, kinds> most{};                                          // scalars beside 1, 2, 4, 8 vectors
+  void (*tile[kinds][most_scalars + 1])(const ConvTile<T>&) = {};         // by kind and scalars
+  std::array<int, most_rows + 1> dots_beside{};  // how many k beside 1, 2, ... j; 0: there is no such kernel
+  void (*dots[most_rows + 1][most_dots + 1])(const ConvDots<T>&) = {};
   void (*turn)(const Turn<T>&) = nullptr;
 };
 

@@ -70,6 +70,7 @@ struct FactorPlan {
   // Long kernels whose lanes work by hand, rows in registers. Not for software devices: Mesa's compiler takes
   // minutes for one.
   bool by_hand = false;
+  bool may_wait = false;  // a team may wait for others that run beside it
 };
 
 // Tensors 0: a [n, n], overwritten by its factors; 1: permutation, i32 [n]; 2: its sign, i32.

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <functional>
 
-#include <adit/error.hpp>
-
 #include "ops/fft_pass.hpp"
 
 namespace adit::ops {
@@ -14,28 +12,21 @@ namespace adit::ops {
 namespace fft_plan {
 namespace {
 
-// Of a stage. On a CPU longer ones are no faster, and LLVM takes far longer over them.
-constexpr uint64_t most_radix = 16, most_radix_of_lanes = 8;
+constexpr uint64_t most_radix = 16;  // of a stage
 
-// Numbers of a column that a CPU's lanes hold between stages without leaving the caches. Where lanes read
-// rows that lie a multiple of pages apart, the rows' lines push each other out: shorter columns are then
-// faster, though they take a pass more (timed on two x86-64 cores: 7 ms instead of 20 for 4096 rows of 1024).
-constexpr uint64_t longest_of_lanes = 1024, longest_of_pages = 256, page_bytes = 4096;
-constexpr uint64_t shortest_to_cut = 64;  // for the sake of having more columns than one
-
-// Primes that a kernel must know are never too long; others were taken apart before.
+// Primes that a kernel must know are never too long.
 bool fits(uint64_t factor, uint64_t most) {
   if (factor <= most) return true;
   for (uint64_t d = 2; d * d <= factor; ++d)
     if (factor % d == 0) return false;
-  return factor <= fft_largest_prime_of_lanes;
+  return factor <= fft_largest_prime;
 }
 
 // The factor that is nearest to the even share, such that `parts` factors up to `most` are enough.
 std::vector<uint64_t> cut(uint64_t n, size_t parts, uint64_t most) {
   if (parts == 1) return fits(n, most) ? std::vector{n} : std::vector<uint64_t>{};
   std::vector<uint64_t> factors;
-  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime_of_lanes)); ++d)
+  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime)); ++d)
     if (n % d == 0 && fits(d, most)) factors.push_back(d);
   const double share = std::log(static_cast<double>(n)) / static_cast<double>(parts);
   const auto distance = [&](uint64_t d) { return std::abs(std::log(static_cast<double>(d)) - share); };
@@ -56,29 +47,29 @@ std::vector<uint64_t> cut_into_fewest(uint64_t n, uint64_t most, size_t fewest =
     if (auto factors = cut(n, parts, most); !factors.empty()) return factors;
 }
 
-std::vector<uint64_t> lengths_of(const FftPlan& plan) {
-  const uint64_t part_bytes = plan.type == kernel::Type::f64 ? 8 : 4;
-  if (plan.by_teams) {
-    // Passes across rows need some columns beside each other.
-    const uint64_t most = std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / part_bytes));
-    if (plan.length <= most) return {plan.length};
-    return cut_into_fewest(plan.length, std::min(most, fft_tile / fft_neighbours));
-  }
-  const bool has_lanes = plan.outer * plan.inner >= plan.lanes || plan.length < shortest_to_cut;
-  const bool in_pages = plan.inner < plan.lanes && plan.length * 2 * part_bytes % page_bytes == 0;
-  return cut_into_fewest(plan.length, in_pages ? longest_of_pages : longest_of_lanes, has_lanes ? 1 : 2);
+uint64_t longest_of(const FftPlan& plan) {
+  return std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type)));
+}
+
+std::vector<uint64_t> lengths_of(const FftPlan& plan, size_t fewest = 1) {
+  const uint64_t most = longest_of(plan);
+  if (plan.length <= most && fewest == 1) return {plan.length};
+  // Passes across rows need some columns beside each other.
+  return cut_into_fewest(plan.length, std::min(most, fft_tile / fft_neighbours), fewest);
 }
 
 // Lanes of a team that have a row each would read far apart: from `shortest_in_one` on, rows have two stages,
-// so that some lanes read beside each other.
+// so that some lanes read beside each other. Shorter ones, and primes, go through shared memory before and
+// after, which are stages of one number.
 constexpr uint64_t shortest_in_one = 9;
 
-std::vector<uint32_t> radices_of(uint64_t n, bool by_teams) {
-  std::vector<uint64_t> factors = cut_into_fewest(n, by_teams ? most_radix : most_radix_of_lanes);
-  if (by_teams && factors.size() == 1 && n >= shortest_in_one) factors = cut(n, 2, most_radix);
+std::vector<uint32_t> radices_of(uint64_t n, bool in_rows) {
+  std::vector<uint64_t> factors = cut_into_fewest(n, most_radix);
+  if (factors.size() == 1 && n >= shortest_in_one) factors = cut(n, 2, most_radix);
   std::erase(factors, uint64_t{1});
   if (factors.empty()) factors.push_back(1);
   std::vector<uint32_t> radices;
+  if (in_rows && factors.size() == 1 && n > 2) return {1, static_cast<uint32_t>(n), 1};
   for (const uint64_t radix : factors) radices.push_back(static_cast<uint32_t>(radix));
   std::sort(radices.begin(), radices.end(), std::greater<>());
   return radices;
@@ -90,7 +81,7 @@ void add(std::vector<FftAxis>& columns, const FftAxis& axis) {
   if (!columns.empty()) {
     FftAxis& last = columns.back();
     const bool goes_on = axis.in == last.in * last.extent && axis.out == last.out * last.extent &&
-                         axis.turn == last.turn * last.extent;
+                         axis.turn == last.turn * last.extent && axis.place == last.place * last.extent;
     if (goes_on) {
       last.extent *= axis.extent;
       return;
@@ -99,9 +90,15 @@ void add(std::vector<FftAxis>& columns, const FftAxis& axis) {
   columns.push_back(axis);
 }
 
+// Numbers from one transform to the next, in both buffers.
+struct RowLengths {
+  uint64_t in = 0, out = 0;
+};
+
 // With the lengths n_0 n_1 ...: x[o, j_0, j_1, ..., i] becomes [o, k_0, j_1, ..., i], and so on; the last
 // pass writes [o, ..., k_1, k_0, i].
-FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_t number) {
+FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_t number,
+                const RowLengths& rows) {
   FftPass pass;
   const bool is_last = number + 1 == lengths.size();
   pass.type = plan.type;
@@ -110,37 +107,36 @@ FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_
   pass.swap_out = plan.inverse && is_last;
   if (pass.swap_out) pass.scale = 1 / static_cast<double>(plan.length);
   pass.length = lengths[number];
-  pass.numbers = plan.outer * plan.length * plan.inner;
-  pass.radices = radices_of(pass.length, plan.by_teams);
+  pass.numbers = plan.outer * std::max({plan.length, rows.in, rows.out}) * plan.inner;
+  pass.radices = radices_of(pass.length, plan.inner == 1 && lengths.size() == 1);
   uint64_t before = 1, after = 1;
   for (size_t i = 0; i < number; ++i) before *= lengths[i];
   for (size_t i = number + 1; i < lengths.size(); ++i) after *= lengths[i];
   const uint64_t own = after * plan.inner;  // numbers from one element of the column to the next
   pass.in = own;
   pass.out = is_last ? before * plan.inner : own;
-  add(pass.columns, {plan.inner, 1, 1, 0});
+  add(pass.columns, {plan.inner, 1, 1, 0, 0});
   if (is_last) {
     // k_0 is the fastest of them in the result, and the slowest in what is read.
     uint64_t in = plan.length * plan.inner, out = plan.inner;
     for (size_t i = 0; i < number; ++i) {
       in /= lengths[i];
-      add(pass.columns, {lengths[i], in, out, 0});
+      add(pass.columns, {lengths[i], in, out, 0, out / plan.inner});
       out *= lengths[i];
     }
+    pass.place_along = before;
   } else {
     pass.turns = pass.length * after;
-    add(pass.columns, {after, plan.inner, plan.inner, 1});
-    add(pass.columns, {before, pass.length * own, pass.length * own, 0});
+    add(pass.columns, {after, plan.inner, plan.inner, 1, 1});
+    add(pass.columns, {before, pass.length * own, pass.length * own, 0, 0});
+    pass.place_along = after;
   }
-  add(pass.columns, {plan.outer, plan.length * plan.inner, plan.length * plan.inner, 0});
-  if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0});
+  add(pass.columns, {plan.outer, rows.in * plan.inner, rows.out * plan.inner, 0, 0});
+  if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0, 0});
   return pass;
 }
 
 // --- Lengths with large primes -----------------------------------------------------------------------------
-uint64_t longest_of(const FftPlan& plan) {
-  return std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type)));
-}
 // Of a convolution: few odd factors, so that lanes have as much to do as each other.
 uint64_t convolved_length(uint64_t n) {
   uint64_t best = std::bit_ceil(2 * n - 1);
@@ -156,21 +152,21 @@ Fft by_chirp(const FftPlan& plan) {
   pass.fused = plan.fused;
   pass.length = convolved_length(plan.length);
   pass.chirp = plan.length;
-  pass.radices = radices_of(pass.length, true);
+  pass.radices = radices_of(pass.length, false);
   FftPass kernel = pass;
   kernel.of_chirp = true;
   kernel.numbers = pass.length;
   kernel.scale = 1 / static_cast<double>(pass.length);
-  kernel.columns.push_back({1, 1, 1, 0});
+  kernel.columns.push_back({1, 1, 1, 0, 0});
   pass.numbers = plan.outer * plan.length * plan.inner;
   pass.in = pass.out = plan.inner;
   pass.swap_in = pass.swap_out = plan.inverse;
   if (plan.inverse) pass.scale = 1 / static_cast<double>(plan.length);
-  add(pass.columns, {plan.inner, 1, 1, 0});
-  add(pass.columns, {plan.outer, plan.length * plan.inner, plan.length * plan.inner, 0});
-  if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0});
+  add(pass.columns, {plan.inner, 1, 1, 0, 0});
+  add(pass.columns, {plan.outer, plan.length * plan.inner, plan.length * plan.inner, 0, 0});
+  if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0, 0});
   Fft made;
-  made.scratch = pass.length;
+  made.scratch = {pass.length};
   made.launches.push_back(fft_in_teams(kernel, plan.lanes, plan.shared_bytes));
   made.launches.back().to = 2;
   made.launches.push_back(fft_in_teams(pass, plan.lanes, plan.shared_bytes));
@@ -178,19 +174,108 @@ Fft by_chirp(const FftPlan& plan) {
   return made;
 }
 
+bool fits_a_team(const FftPlan& plan) {
+  const uint64_t room = fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type));
+  return convolved_length(plan.length) <= std::min(fft_longest_convolved, room);
+}
+
+// --- The same in several passes ----------------------------------------------------------------------------
+enum Buffer : uint8_t { given, result, there, back, transform, chirp };
+
+class Convolution {
+ public:
+  explicit Convolution(const FftPlan& plan) : plan_(plan) {
+    whole_ = plan;
+    whole_.inverse = false;
+    whole_.length = smooth_from(2 * plan.length - 1);
+    lengths_ = lengths_of(whole_, 2);
+    const uint64_t numbers = plan.outer * whole_.length * plan.inner;
+    made_.scratch = {numbers, numbers, whole_.length, plan.length};
+  }
+
+  Fft take() {
+    FftLaunch start = fft_chirp(plan_.type, plan_.length, plan_.fused);
+    start.to = chirp;
+    made_.launches.push_back(std::move(start));
+    of_chirp();
+    of_numbers();
+    return std::move(made_);
+  }
+
+ private:
+  void of_chirp() {
+    FftPlan one = whole_;
+    one.outer = one.inner = 1;
+    for (size_t i = 0; i < lengths_.size(); ++i) {
+      FftPass pass = pass_of(one, lengths_, i, {whole_.length, whole_.length});
+      pass.some = plan_.length, pass.all = whole_.length;
+      if (i == 0) pass.in_meets = FftPass::Meets::chirp_itself;
+      if (i + 1 == lengths_.size()) pass.scale = 1 / static_cast<double>(whole_.length);
+      add_pass(pass, i == 0 ? chirp : target_of(i - 1, transform), target_of(i, transform),
+               i == 0 ? chirp : given);
+    }
+  }
+
+  // There, a product, and back by the same transform with parts that have changed places.
+  void of_numbers() {
+    const uint64_t n = plan_.length, m = whole_.length;
+    for (const bool is_back : {false, true})
+      for (size_t i = 0; i < lengths_.size(); ++i) {
+        const bool is_last = i + 1 == lengths_.size();
+        FftPass pass = pass_of(whole_, lengths_, i, {!is_back && i == 0 ? n : m, is_back && is_last ? n : m});
+        pass.some = n, pass.all = m;
+        Buffer with = given;
+        if (!is_back && i == 0) {
+          pass.in_meets = FftPass::Meets::chirp;
+          pass.swap_in = plan_.inverse;
+          with = chirp;
+        }
+        if (!is_back && is_last) {
+          pass.out_meets = FftPass::Meets::transform;
+          with = transform;
+        }
+        if (is_back && is_last) {
+          pass.out_meets = FftPass::Meets::chirp;
+          pass.swap_out = plan_.inverse;
+          if (plan_.inverse) pass.scale = 1 / static_cast<double>(n);
+          with = chirp;
+        }
+        if (is_back)
+          add_pass(pass, i % 2 ? there : back, is_last ? result : i % 2 ? back : there, with);
+        else
+          add_pass(pass, i == 0 ? given : target_of(i - 1, back), target_of(i, back), with);
+      }
+  }
+
+  // The last pass writes where its results belong; those before it go to and fro.
+  Buffer target_of(size_t pass, Buffer last) const {
+    const size_t rest = lengths_.size() - 1 - pass;
+    return rest == 0 ? last : rest % 2 ? there : back;
+  }
+
+  void add_pass(const FftPass& pass, Buffer from, Buffer to, Buffer with) {
+    FftLaunch launch = fft_in_teams(pass, plan_.lanes, plan_.shared_bytes);
+    launch.from = from, launch.to = to, launch.with = with;
+    made_.launches.push_back(std::move(launch));
+  }
+
+  // The next length that passes take.
+  static uint64_t smooth_from(uint64_t least) {
+    uint64_t best = std::bit_ceil(least);
+    for (const uint64_t odd : {3, 5, 7, 9, 11, 13, 15, 21, 25, 27, 35, 45})
+      for (uint64_t length = 64 * odd; length < best; length *= 2)
+        if (length >= least) best = length;
+    return best;
+  }
+
+  const FftPlan& plan_;
+  FftPlan whole_;  // that the convolution takes
+  std::vector<uint64_t> lengths_;
+  Fft made_;
+};
+
 }  // namespace
 }  // namespace fft_plan
-
-namespace fft_plan {
-bool is_smooth(const FftPlan& plan) {
-  return fft_is_smooth(plan.length, plan.by_teams ? fft_largest_prime : fft_largest_prime_of_lanes);
-}
-}  // namespace fft_plan
-
-bool has_fft(const FftPlan& plan) {
-  if (fft_plan::is_smooth(plan) || plan.outer * plan.length * plan.inner == 0) return true;
-  return plan.by_teams && fft_plan::convolved_length(plan.length) <= fft_plan::longest_of(plan);
-}
 
 uint64_t FftPass::column_count() const {
   uint64_t count = 1;
@@ -198,9 +283,9 @@ uint64_t FftPass::column_count() const {
   return count;
 }
 
-bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
+bool fft_is_smooth(uint64_t length) {
   if (length == 0) return false;
-  for (uint64_t factor = 2; factor <= largest_prime; ++factor)
+  for (uint64_t factor = 2; factor <= fft_largest_prime; ++factor)
     while (length % factor == 0) length /= factor;
   return length == 1;
 }
@@ -208,14 +293,13 @@ bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!has_fft(plan)) throw Error(ErrorKind::internal, "[fft] length: expected no large prime factor");
-  if (!fft_plan::is_smooth(plan)) return fft_plan::by_chirp(plan);
+  if (!fft_is_smooth(plan.length))
+    return fft_plan::fits_a_team(plan) ? fft_plan::by_chirp(plan) : fft_plan::Convolution(plan).take();
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
-  if (lengths.size() > 1) made.scratch = plan.outer * plan.length * plan.inner;
+  if (lengths.size() > 1) made.scratch = {plan.outer * plan.length * plan.inner};
   for (size_t i = 0; i < lengths.size(); ++i) {
-    const FftPass pass = fft_plan::pass_of(plan, lengths, i);
-    FftLaunch launch =
-        plan.by_teams ? fft_in_teams(pass, plan.lanes, plan.shared_bytes) : fft_in_columns(pass, plan.lanes);
+    const FftPass pass = fft_plan::pass_of(plan, lengths, i, {plan.length, plan.length});
+    FftLaunch launch = fft_in_teams(pass, plan.lanes, plan.shared_bytes);
     // The last pass writes the result; those before it go to and fro.
     const auto target = [&](size_t pass_number) {
       return static_cast<uint8_t>((lengths.size() - 1 - pass_number) % 2 ? 2 : 1);
@@ -224,6 +308,36 @@ Fft fft(const FftPlan& plan) {
     launch.from = i == 0 ? uint8_t{0} : target(i - 1);
     made.launches.push_back(std::move(launch));
   }
+  return made;
+}
+
+Fft fft_of_real(const FftPlan& plan) {
+  constexpr uint64_t shortest_joined = 4;  // that goes through shared memory
+  if (plan.outer * plan.length != 0 && fft_is_smooth(plan.length) && plan.length >= shortest_joined) {
+    const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
+    const uint64_t half = plan.length;
+    if (lengths.size() == 1) {
+      FftPass pass = fft_plan::pass_of(plan, lengths, 0,
+                                       {plan.inverse ? half + 1 : half, plan.inverse ? half : half + 1});
+      pass.halves = plan.inverse ? FftPass::Halves::split : FftPass::Halves::join;
+      Fft made;
+      made.launches.push_back(fft_in_teams(pass, plan.lanes, plan.shared_bytes));
+      return made;
+    }
+  }
+  Fft made = fft(plan);
+  if (made.launches.empty()) return made;
+  // The halves lie in scratch: where a forward transform writes, or an inverse one reads.
+  const auto halves = static_cast<uint8_t>(2 + made.scratch.size());
+  made.scratch.push_back(plan.outer * plan.length);
+  for (FftLaunch& launch : made.launches) {
+    if (!plan.inverse && launch.to == 1) launch.to = halves;
+    if (plan.inverse && launch.reads && launch.from == 0) launch.from = halves;
+  }
+  FftLaunch other = fft_halves(plan.type, plan.outer, 2 * plan.length, plan.inverse, plan.fused);
+  other.from = plan.inverse ? 0 : halves;
+  other.to = plan.inverse ? halves : 1;
+  made.launches.insert(plan.inverse ? made.launches.begin() : made.launches.end(), std::move(other));
   return made;
 }
 

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "ops/fft.hpp"
+#include "ops/fft_numbers.hpp"
 
 namespace adit::ops {
 
-// An axis that columns lie along: how far apart they are in both buffers, and how many turns further.
+// An axis that columns lie along: how far apart they are in both buffers, how many turns further, and how
+// many numbers of the whole transform: in what the first pass reads, in what the last one writes.
 struct FftAxis {
-  uint64_t extent = 1, in = 0, out = 0, turn = 0;
+  uint64_t extent = 1, in = 0, out = 0, turn = 0, place = 0;
 };
 
 struct FftPass {
@@ -29,14 +31,34 @@ struct FftPass {
   uint64_t chirp = 0;
   bool of_chirp = false;  // this is the transform of that chirp, which is read from nowhere
 
+  // The same in several passes, whose numbers meet a third buffer by their place: the chirp (at the first
+  // `some` places; there are no others in memory), the chirp as what is transformed (at `all` places, where
+  // it meets itself from both ends), or the chirp's own transform, after which parts change places.
+  enum class Meets { nothing, chirp, chirp_itself, transform };
+  Meets in_meets = Meets::nothing, out_meets = Meets::nothing;
+  uint64_t place_along = 0, some = 0, all = 0;
+
+  // Columns are halves of real numbers (fft_halves): one number more of each is written, or read.
+  enum class Halves { no, join, split };
+  Halves halves = Halves::no;
+
   uint64_t column_count() const;
   bool is_wide() const { return numbers >= uint64_t{1} << 30; }
 };
 
-// A thread's lanes, a column each.
-FftLaunch fft_in_columns(const FftPass& pass, uint32_t lanes);
 // A team a tile of columns, which lies in registers and goes through shared memory between stages.
 FftLaunch fft_in_teams(const FftPass& pass, uint32_t most_lanes, uint32_t shared_bytes);
+
+// The chirp exp(-pi i j^2 / n) of all j < n.
+FftLaunch fft_chirp(kernel::Type type, uint64_t n, bool fused);
+
+// Real numbers, `rows` rows of n: half + 1 complex results of each from half of them, half = n / 2, or back.
+FftLaunch fft_halves(kernel::Type type, uint64_t rows, uint64_t n, bool back, bool fused);
+// Results `k` and n / 2 - k, of the numbers a and b at those places.
+struct HalfPair {
+  Complex low, high;
+};
+HalfPair fft_half_pair(Complex a, Complex b, kernel::Value k, uint64_t n, bool back);
 
 // The longest column that shared memory of so many real numbers passes on.
 uint64_t fft_longest_in(uint64_t numbers);
@@ -44,5 +66,7 @@ uint64_t fft_longest_in(uint64_t numbers);
 // Columns that a team should have beside each other where memory runs across them, and the numbers that it
 // can hold.
 inline constexpr uint64_t fft_neighbours = 4, fft_tile = 8192, fft_longest_row = 4096;
+// Of a convolution in one kernel: longer columns would else take four passes.
+inline constexpr uint64_t fft_longest_convolved = 8192;
 
 }  // namespace adit::ops

@@ -29,6 +29,7 @@ struct Shape {
 // Lanes that step from column to column touch different banks where columns lie banks / tile apart.
 uint64_t pitch_of(uint64_t length, uint64_t tile, bool in_rows) {
   const uint64_t padded = length + length / pad_every, wanted = std::max<uint64_t>(1, banks / tile);
+  if (length < banks) return padded | 1;  // lanes have a column each
   return in_rows ? padded : padded + (wanted + banks - padded % banks) % banks;
 }
 
@@ -43,9 +44,33 @@ bool runs_along(const FftPass& pass, bool in) {
   return (in ? pass.in : pass.out) == 1 || beside < fft_neighbours;
 }
 
+// Lanes of a team such that few of them wait in stages whose butterflies do not come out even: those of the
+// first stage, unless others do so much less in vain that more numbers a lane are worth it.
+uint64_t lanes_of(const FftPass& pass, uint64_t numbers, uint64_t most) {
+  constexpr uint64_t step = 32;
+  const uint64_t most_numbers =
+      std::max<uint64_t>(18, *std::max_element(pass.radices.begin(), pass.radices.end()));
+  const auto held = [&](uint64_t lanes, uint32_t radix) {
+    return (numbers / radix + lanes - 1) / lanes * radix;
+  };
+  const auto cost = [&](uint64_t lanes) {
+    uint64_t sum = 0;
+    for (const uint32_t radix : pass.radices) sum += held(lanes, radix);
+    return static_cast<double>(sum * ((lanes + step - 1) / step * step));
+  };
+  const uint64_t radix = *std::max_element(pass.radices.begin(), pass.radices.end());
+  uint64_t best = std::clamp<uint64_t>((numbers + radix - 1) / radix, 1, most);
+  for (uint64_t lanes = 2 * step; lanes <= most; lanes += step) {
+    uint64_t held_at_once = 0;
+    for (const uint32_t each : pass.radices) held_at_once = std::max(held_at_once, held(lanes, each));
+    if (held_at_once <= most_numbers && cost(lanes) < 0.9 * cost(best)) best = lanes;
+  }
+  return best;
+}
+
 Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) {
   Shape shape;
-  const uint64_t n = pass.length, radix = pass.radices.front();
+  const uint64_t n = pass.length, radix = *std::max_element(pass.radices.begin(), pass.radices.end());
   const bool in_rows = runs_along(pass, true) && runs_along(pass, false);
   const auto bytes = [&](uint64_t columns) {
     return columns * pitch_of(n, columns, in_rows) * size_of(pass.type);
@@ -57,7 +82,7 @@ Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) 
   if (pass.radices.size() > 1)
     while (tile > 1 && bytes(tile) > shared_bytes) tile /= 2;
   shape.tile = tile;
-  shape.lanes = std::clamp<uint64_t>((tile * n + radix - 1) / radix, 1, lanes);
+  shape.lanes = lanes_of(pass, tile * n, lanes);
   shape.pitch = pitch_of(n, tile, in_rows);
   shape.both_parts = 2 * bytes(tile) <= shared_bytes;
   return shape;
@@ -74,7 +99,9 @@ class TeamWriter {
   FftLaunch launch() {
     from_ = k_.buffer("x", pass_.type, Access::read);
     to_ = k_.buffer("result", pass_.type, Access::write);
-    if (pass_.chirp > 0 && !pass_.of_chirp) kernel_ = k_.buffer("kernel", pass_.type, Access::read);
+    if ((pass_.chirp > 0 && !pass_.of_chirp) || pass_.in_meets != Meets::nothing ||
+        pass_.out_meets != Meets::nothing)
+      kernel_ = k_.buffer("kernel", pass_.type, Access::read);
     lane_ = k_.lane();
     first_ = k_.team(index_type()) * number(shape_.tile);
     if (pass_.radices.size() > 1) {
@@ -83,7 +110,7 @@ class TeamWriter {
       if (shape_.both_parts) imaginary_ = k_.shared(pass_.type, static_cast<uint32_t>(length));
     }
     std::vector<Butterfly> work = butterflies(0);
-    load(work, pass_.radices.front());
+    pass_.halves == FftPass::Halves::split ? load_split(work) : load(work, pass_.radices.front());
     run_stages(work);
     if (pass_.chirp > 0 && !pass_.of_chirp) {
       // Back by the same transform, with parts that have changed places.
@@ -93,11 +120,15 @@ class TeamWriter {
       work = std::move(next);
       run_stages(work);
     }
-    for (const Butterfly& b : work) store(b, pass_.radices.back(), last_done());
+    if (pass_.halves == FftPass::Halves::join)
+      store_joined(work);
+    else
+      for (const Butterfly& b : work) store(b, pass_.radices.back(), last_done());
     return {k_.finish(), (pass_.column_count() + shape_.tile - 1) / shape_.tile};
   }
 
  private:
+  using Meets = FftPass::Meets;
   // One small transform of a lane: which of a column's it is.
   struct Butterfly {
     Value along, column;  // of the tile
@@ -141,14 +172,14 @@ class TeamWriter {
 
   // --- Memory of all teams ---------------------------------------------------------------------------------
   struct Place {
-    Value in, out, turn;
+    Value in, out, turn, number;  // the last: of the whole transform
   };
   bool has_rest() const { return pass_.column_count() % shape_.tile != 0; }
   Value last_column() const { return first_.like(number(pass_.column_count() - 1)); }
   Place place_of(const Butterfly& b) {
     Value column = first_ + index(b.column);
     if (has_rest()) column = min(column, last_column());
-    Place place{column.like(0), column.like(0), column.like(0)};
+    Place place{column.like(0), column.like(0), column.like(0), column.like(0)};
     for (size_t i = 0; i < pass_.columns.size(); ++i) {
       const FftAxis& axis = pass_.columns[i];
       const bool is_last = i + 1 == pass_.columns.size();
@@ -157,6 +188,7 @@ class TeamWriter {
       place.in = place.in + own * number(axis.in);
       place.out = place.out + own * number(axis.out);
       place.turn = place.turn + own * number(axis.turn);
+      place.number = place.number + own * number(axis.place);
     }
     return place;
   }
@@ -172,6 +204,10 @@ class TeamWriter {
           continue;
         }
         const Value at = start + number(r * apart * pass_.in);
+        if (pass_.in_meets != Meets::nothing) {
+          b.x.push_back(met(at, place.number + index(b.along) * number(pass_.place_along), r * apart));
+          continue;
+        }
         const Value pair = from_.load_vector(at, 2);
         b.x.push_back(opened(pair, pass_.swap_in));
       }
@@ -195,9 +231,16 @@ class TeamWriter {
           continue;
         }
         const Value at = start + number(r * done * pass_.out);
-        to_.store(at, packed(closed(x[r], pass_.swap_out, pass_.scale)));
+        const Value place_of_first = place.number + index(b.along) * number(pass_.place_along);
+        if (pass_.out_meets != Meets::nothing)
+          store_met(x[r], at, place_of_first, r * done);
+        else
+          to_.store(at, packed(closed(x[r], pass_.swap_out, pass_.scale)));
       }
     };
+    where_it_exists(b, write);
+  }
+  void where_it_exists(const Butterfly& b, const std::function<void()>& write) {
     if (!has_rest()) return where_there(b, write);
     const Value exists = first_ + index(b.column) <= last_column();
     k_.if_(b.is_sure ? exists : exists && b.is_there, write);
@@ -244,6 +287,129 @@ class TeamWriter {
       to_.store(start + index(k) * number(pass_.out), packed(closed(y, pass_.swap_out, pass_.scale)));
     };
     offset + done <= n ? write() : k_.if_(k < number(n), write);
+  }
+
+  // --- Convolutions in several passes ----------------------------------------------------------------------
+  Complex zero() { return {k_.constant(pass_.type, 0), k_.constant(pass_.type, 0)}; }
+  // What the first pass transforms at place `first + offset along`.
+  Complex met(Value at, Value first, uint64_t offset) {
+    const Value place = first + number(offset * pass_.place_along);
+    if (pass_.in_meets == Meets::chirp) {
+      if (offset * pass_.place_along >= pass_.some) return zero();
+      const Value is_there = place < number(pass_.some);
+      const Complex c = opened(kernel_.load_vector(min(place, number(pass_.some - 1)), 2), false);
+      const Value pair = from_.load_vector(select(is_there, at, at.like(0)), 2);
+      const Complex x = opened(pair, pass_.swap_in) * c;
+      return {select(is_there, x.re, zero().re), select(is_there, x.im, zero().im)};
+    }
+    const Value distance = min(place, place.like(number(pass_.all)) - place);
+    const Complex c = opened(kernel_.load_vector(min(distance, number(pass_.some - 1)), 2), false);
+    const Value is_there = distance < number(pass_.some);
+    return {select(is_there, c.re, zero().re), select(is_there, -c.im, zero().im)};
+  }
+  void store_met(Complex x, Value at, Value first, uint64_t offset) {
+    const Value place = first + number(offset * pass_.place_along);
+    if (pass_.out_meets == Meets::transform) {
+      const Complex y = x * opened(kernel_.load_vector(place, 2), false);
+      return to_.store(at, packed({y.im, y.re}));
+    }
+    if (offset * pass_.place_along >= pass_.some) return;
+    k_.if_(place < number(pass_.some), [&] {
+      const Complex y = Complex{x.im, x.re} * opened(kernel_.load_vector(place, 2), false);
+      to_.store(at, packed(closed(y, pass_.swap_out, pass_.scale)));
+    });
+  }
+
+  // --- Halves of real numbers ------------------------------------------------------------------------------
+  // Pairs of numbers k and length - k, 0 <= k <= length / 2, as butterflies of two.
+  std::vector<Butterfly> mirrored_pairs() {
+    const uint64_t a_column = pass_.length / 2 + 1, all = a_column * shape_.tile;
+    std::vector<Butterfly> list;
+    for (uint64_t first = 0; first < all; first += shape_.lanes) {
+      Butterfly b;
+      Value place = lane_ + number(first);
+      b.is_sure = first + shape_.lanes <= all;
+      if (!b.is_sure) {
+        b.is_there = place < number(all);
+        place = min(place, number(all - 1));
+      }
+      b.along = place % number(a_column);
+      b.column = place / number(a_column);
+      b.x.resize(2);
+      list.push_back(std::move(b));
+    }
+    return list;
+  }
+  Value other_end(const Butterfly& b) const { return b.along.like(number(pass_.length)) - b.along; }
+
+  // The last stage's results meet in shared memory, and leave it in pairs.
+  void store_joined(const std::vector<Butterfly>& work) {
+    std::vector<Butterfly> pairs = mirrored_pairs();
+    const uint32_t radix = pass_.radices.back();
+    const auto take_pairs = [&](const Array& cells, bool real) {
+      for (Butterfly& b : pairs) {
+        const Value other = select(b.along == 0, b.along, other_end(b));
+        for (const int i : {0, 1}) {
+          const Value value = cells[cell(b, i == 0 ? b.along : other, 0, false)];
+          (real ? b.x[static_cast<size_t>(i)].re : b.x[static_cast<size_t>(i)].im) = value;
+        }
+      }
+    };
+    if (is_in_use_) k_.barrier();
+    put(work, real_, true, radix, last_done());
+    if (shape_.both_parts) put(work, imaginary_, false, radix, last_done());
+    k_.barrier();
+    take_pairs(real_, true);
+    if (!shape_.both_parts) {
+      k_.barrier();
+      put(work, real_, false, radix, last_done());
+      k_.barrier();
+    }
+    take_pairs(shape_.both_parts ? imaginary_ : real_, false);
+    for (const Butterfly& b : pairs) {
+      const Place place = place_of(b);
+      const auto write = [&] {
+        const HalfPair made = fft_half_pair(b.x[0], b.x[1], b.along, 2 * pass_.length, false);
+        to_.store(place.out + index(b.along), packed(made.low));
+        to_.store(place.out + index(other_end(b)), packed(made.high));
+      };
+      where_it_exists(b, write);
+    }
+  }
+
+  // Pairs are read from memory, and the first stage's numbers from shared memory.
+  void load_split(std::vector<Butterfly>& work) {
+    std::vector<Butterfly> pairs = mirrored_pairs();
+    for (Butterfly& b : pairs) {
+      const Place place = place_of(b);
+      Complex low = opened(from_.load_vector(place.in + index(b.along), 2), false);
+      Complex high = opened(from_.load_vector(place.in + index(other_end(b)), 2), false);
+      const Value is_end = b.along == 0;  // of the ends only real parts count
+      low.im = select(is_end, zero().im, low.im), high.im = select(is_end, zero().im, high.im);
+      const HalfPair made = fft_half_pair(low, high, b.along, 2 * pass_.length, true);
+      b.x = {made.low, made.high};
+      if (pass_.swap_in)
+        for (Complex& x : b.x) std::swap(x.re, x.im);
+    }
+    const auto put_pairs = [&](const Array& cells, bool real) {
+      for (const Butterfly& b : pairs)
+        where_there(b, [&] {
+          cells[cell(b, b.along, 0, false)] = real ? b.x[0].re : b.x[0].im;
+          k_.if_(b.along != 0,
+                 [&] { cells[cell(b, other_end(b), 0, false)] = real ? b.x[1].re : b.x[1].im; });
+        });
+    };
+    is_in_use_ = true;
+    put_pairs(real_, true);
+    if (shape_.both_parts) put_pairs(imaginary_, false);
+    k_.barrier();
+    take(work, real_, true, pass_.radices.front());
+    if (!shape_.both_parts) {
+      k_.barrier();
+      put_pairs(real_, false);
+      k_.barrier();
+    }
+    take(work, shape_.both_parts ? imaginary_ : real_, false, pass_.radices.front());
   }
 
   // --- Between stages --------------------------------------------------------------------------------------
@@ -335,6 +501,19 @@ class TeamWriter {
 uint64_t fft_longest_in(uint64_t numbers) {
   const uint64_t most = numbers * fft_teams::pad_every / (fft_teams::pad_every + 1);
   return most > 2 * fft_teams::banks ? most - 2 * fft_teams::banks : 1;
+}
+
+FftLaunch fft_chirp(Type type, uint64_t n, bool fused) {
+  constexpr uint32_t lanes = 128;
+  Builder k("fft_chirp", Team::many(lanes));
+  const Loose loose(k, fused);
+  const Array to = k.buffer("chirp", type, Access::write);
+  const auto count = static_cast<int64_t>(n);
+  const Value j = convert(k.team(Type::u64), Type::i64) * int64_t{lanes} + convert(k.lane(), Type::i64);
+  k.if_(j < count, [&] { to.store(j, packed(turned(j * j % (2 * count), 2 * n, type, 2 * n))); });
+  FftLaunch launch{k.finish(), (n + lanes - 1) / lanes};
+  launch.reads = false;
+  return launch;
 }
 
 FftLaunch fft_in_teams(const FftPass& pass, uint32_t most_lanes, uint32_t shared_bytes) {

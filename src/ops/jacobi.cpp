@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/eigh_tridiagonal.hpp"
 #include "ops/factor_writer.hpp"
 #include "ops/jacobi_by_blocks.hpp"
 #include "ops/jacobi_hands.hpp"
+#include "ops/svd_gram.hpp"
 
 namespace adit::ops {
 
@@ -437,6 +439,7 @@ class Passes {
 Factor eigh_by_rotations(const FactorPlan& plan, const Limits& limits) {
   using namespace jacobi;
   if (plan.n == 0 || plan.batch == 0) return {};
+  if (has_eigh_tridiagonal(plan, limits)) return eigh_tridiagonal(plan, limits);
   if (!sweeps_in_shared(plan, {plan.n, plan.n, false}, limits) && has_jacobi_by_blocks(plan, limits))
     return eigh_by_blocks(plan, limits);
   const Shape shape{plan.n, plan.n};
@@ -454,9 +457,10 @@ Factor svd_by_rotations(const FactorPlan& plan, SvdWanted wanted, const Limits& 
   const bool is_turned = plan.m < plan.n;
   const Shape shape{std::max(plan.m, plan.n), std::min(plan.m, plan.n)};
   const uint64_t length = shape.length, count = shape.columns;
-  if (!sweeps_in_shared(plan, {shape.length, shape.columns, wanted.vectors}, limits) &&
-      has_jacobi_by_blocks(plan, limits))
-    return svd_by_blocks(plan, wanted, limits);
+  if (!sweeps_in_shared(plan, {shape.length, shape.columns, wanted.vectors}, limits)) {
+    if (has_svd_gram(plan, limits)) return svd_gram(plan, wanted, limits);
+    if (has_jacobi_by_blocks(plan, limits)) return svd_by_blocks(plan, wanted, limits);
+  }
   const uint32_t q_columns = wanted.full ? shape.length : shape.columns;
   enum Tensors : uint8_t { x, u, values, v_h, own };
   Passes passes(plan, limits, shape, is_turned, false, wanted.vectors);

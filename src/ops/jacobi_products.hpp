@@ -1,5 +1,6 @@
 // Eigenvectors of symmetric matrices by matrix products, for jacobi_by_blocks.cpp: all pairs of columns are
-// turned at the same time.
+// turned at the same time. For devices on which eigh_tridiagonal.hpp has no way: without f64, or whose teams
+// may not wait for each other; and for matrices that are larger than it takes.
 //
 // Of the vectors so far, v, two products are made, s = v^T a v and r = v^T v. Every pair of columns has an
 // angle by them, as a rotation would have it: w, antisymmetric. The next vectors are v (1 + alpha w + (1 - r)

@@ -73,6 +73,8 @@ struct MatmulHooks {
   };
   using Column = std::function<Element(kernel::Value tile, kernel::Value line)>;
   std::function<Column(kernel::Builder&, kernel::Value batch, kernel::Value column)> column;
+  uint32_t beside =
+      1;  // columns, from each multiple of that on, whose elements lie side by side at every step
   // Where a result goes, in place of one matrix after the other, and how many columns, from each multiple of
   // that on, lie side by side there.
   std::function<kernel::Value(kernel::Builder&, kernel::Value batch, kernel::Value row, kernel::Value column)>
@@ -89,6 +91,8 @@ struct MatmulHooks {
 kernel::Type accumulator_type(const MatmulShape& shape);
 
 MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits);
+// As many splits of k as the tiling has, but none without work.
+uint32_t fitting_splits(const MatmulShape& shape, const MatmulTiling& tiling);
 
 // Parameters: a, b, c and those of the hooks; with split_k > 1: a, b and the workspace, and no hooks but the
 // condition.

@@ -1,5 +1,6 @@
 // Which tiling a shape gets.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ops/matmul_parts.hpp"
@@ -124,16 +125,22 @@ std::vector<Rated> mapped_candidates() {
           rated(tiled(16, 64, 16, 2, 4, 2), false, 0, 15),  rated(tiled(16, 16, 32, 2, 2, 2), false, 0, 5)};
 }
 
-// In microseconds: lanes that leave a device idle take longer, and splits have a second pass.
+// In microseconds. The processor that has most teams decides: 196 teams of 128 x 128 take as long as 264 on
+// 132 of them. One that has few lanes at a time is not busy, and splits have a second pass.
 double estimated_time(const MatmulShape& shape, const Rated& rated, uint32_t splits, const Limits& limits) {
-  constexpr double lanes_each = 384, bytes_a_microsecond = 3e6, second_pass = 4;
+  constexpr double busy_lanes = 256, lanes_at_once = 512, bytes_a_microsecond = 3e6, second_pass = 4;
   const MatmulTiling& t = rated.tiling;
   const Grid grid(shape, t);
-  const double results = 1.0 * grid.tiles_m * t.block_m * grid.tiles_n * t.block_n * shape.batch;
-  const double lanes = 1.0 * (t.block_m / t.part_m) * (t.block_n / t.part_n) * grid.tiles_m * grid.tiles_n *
-                       shape.batch * splits;
-  const double busy = std::min(1.0, lanes / (lanes_each * std::max(1u, limits.multiprocessors)));
-  const double sums = 2 * results * shape.k / (rated.rate * 1e6 * busy);
+  const double processors = std::max(1u, limits.multiprocessors),
+               teams = 1.0 * grid.tiles_m * grid.tiles_n * shape.batch * splits;
+  const double lanes = 1.0 * (t.block_m / t.part_m) * (t.block_n / t.part_n);
+  const double of_a_team = 2.0 * t.block_m * t.block_n * t.block_k * ceil_div(grid.tiles_k, splits) /
+                           (rated.rate * 1e6 / processors);
+  const double at_once = std::max(1.0, std::floor(lanes_at_once / lanes)),
+               rounds = std::floor(teams / (at_once * processors)),
+               left = std::ceil((teams - rounds * at_once * processors) / processors);
+  const double sums =
+      of_a_team * (rounds * at_once + (left == 0 ? 0 : left / std::min(1.0, left * lanes / busy_lanes)));
   const double written = 8.0 * shape.m * shape.n * shape.batch * splits;
   return splits == 1 ? sums : sums + second_pass + written / bytes_a_microsecond;
 }
@@ -171,6 +178,11 @@ MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
 }
 
 }  // namespace
+
+uint32_t fitting_splits(const MatmulShape& shape, const MatmulTiling& tiling) {
+  const uint32_t tiles = Grid(shape, tiling).tiles_k, splits = std::min(tiling.split_k, tiles);
+  return ceil_div(tiles, ceil_div(tiles, splits));
+}
 
 MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
   MatmulTiling best;

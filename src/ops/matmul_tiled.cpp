@@ -115,8 +115,12 @@ class Tiled {
 
   // The widest vectors that the tile gives every lane the same number of.
   uint32_t width_for(const OperandShape& operand, bool mapped) const {
-    if (mapped) return 1;
     const uint32_t elements = operand.block * operand.block_k;
+    if (mapped) {
+      const uint32_t width = operand.along_k ? 1 : hooks_.beside;
+      const bool fits = width * size_of(shape_.type) <= 16 && elements % (width * lanes_) == 0;
+      return fits ? width : 1;
+    }
     for (uint32_t width : {4u, 2u})
       if (width * size_of(shape_.type) <= 16 && operand.allows_vectors(width) &&
           elements % (width * lanes_) == 0)
@@ -128,33 +132,38 @@ class Tiled {
 
   Loaded load(const Array& from, const Stager& stager, Value number) {
     Loaded all;
-    const auto width = static_cast<int>(stager.width());
     for (const Slot& slot : stager.slots()) {
       const Stager::Access access = stager.access(slot, number);
-      std::vector<Value> scalars;
-      const Value loaded = width == 1 ? from.load(access.index) : from.load_vector(access.index, width);
-      for (int j = 0; j < width; ++j) {
-        Value x = convert(width == 1 ? loaded : loaded[j], compute_);
-        if (access.guarded) x = select(access.inside, x, 0);
-        scalars.push_back(x);
-      }
-      all.push_back(scalars);
+      all.push_back(scalars_of(from, access.index, stager.width(), access.guarded, access.inside));
     }
     return all;
+  }
+
+  // One access: `width` elements, at an index in vectors of as many.
+  std::vector<Value> scalars_of(const Array& from, Value index, uint32_t width, bool guarded, Value inside) {
+    std::vector<Value> scalars;
+    const auto count = static_cast<int>(width);
+    const Value loaded = count == 1 ? from.load(index) : from.load_vector(index, count);
+    for (int j = 0; j < count; ++j) {
+      const Value x = convert(count == 1 ? loaded : loaded[j], compute_);
+      scalars.push_back(guarded ? select(inside, x, 0) : x);
+    }
+    return scalars;
   }
 
   // Of each access to a tile of b its column; columns that are the same are found once.
   std::vector<MatmulHooks::Column> columns_of(const Stager& stager, const TeamWork& work) {
     std::vector<MatmulHooks::Column> columns;
     if (!shape_.mapped) return columns;
-    const bool along_k = tile_b_.operand.along_k, shared = !along_k && lanes_ % t_.block_n == 0;
+    const bool along_k = tile_b_.operand.along_k,
+               shared = !along_k && lanes_ % (t_.block_n / stager.width()) == 0;
     for (const Slot& slot : stager.slots()) {
       if (shared && !columns.empty()) {
         columns.push_back(columns[0]);
         continue;
       }
       Value column = work.column + (along_k ? slot.line : slot.within);
-      if (shape_.n % t_.block_n != 0) column = kernel::min(column, column.like(shape_.n - 1));
+      if (shape_.n % t_.block_n != 0) column = kernel::min(column, column.like(shape_.n - stager.width()));
       columns.push_back(hooks_.column(k_, work.batch, column));
     }
     return columns;
@@ -167,9 +176,8 @@ class Tiled {
       const Slot& slot = stager.slots()[i];
       const MatmulHooks::Element element =
           columns[i](number, tile_b_.operand.along_k ? slot.within : slot.line);
-      Value x = convert(from.load(element.index), compute_);
-      if (element.guarded) x = select(element.inside, x, 0);
-      all.push_back({x});
+      all.push_back(scalars_of(from, quotient(element.index, stager.width()), stager.width(), element.guarded,
+                               element.inside));
     }
     return all;
   }

@@ -303,6 +303,13 @@ uint64_t tiles_of(const UpdateTiles& t, const UpdateRanges& r, bool hermitian) {
 }  // namespace
 }  // namespace matrix_update
 
+UpdatePlan update_of(const FactorPlan& plan, bool UpdatePlan::*kind) {
+  UpdatePlan update{plan.type, plan.complex};
+  update.*kind = true;
+  update.by_vectors = plan.n % NumberVectors(plan.type, plan.complex).count() == 0;
+  return update;
+}
+
 bool Updates::has(const UpdatePlan& plan, const Limits& limits) {
   const UpdateTiles t = matrix_update::tiles_for(plan, limits, true);
   const uint64_t number = kernel::size_of(plan.type) * (plan.complex ? 2 : 1);

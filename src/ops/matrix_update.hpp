@@ -20,6 +20,9 @@ struct UpdatePlan {
   bool by_vectors = false;
 };
 
+// For what is left of a factorisation: its triangle (hermitian), or rows that a list names (listed).
+UpdatePlan update_of(const FactorPlan& plan, bool UpdatePlan::*kind);
+
 // Tiles of results, of a team and of a lane.
 struct UpdateTiles {
   uint32_t part_m = 0, part_n = 0, lanes_m = 0, lanes_n = 0, depth = 0;

@@ -30,6 +30,10 @@ class NumberSum {
   NumberSum(kernel::Builder& k, Number start, bool complex)
       : re_(k.variable(start.re)), im_(complex ? k.variable(start.im) : re_), complex_(complex) {}
   Number get() const { return {re_.get(), im_.get()}; }
+  void set(Number x) const {
+    re_ = x.re;
+    if (complex_) im_ = x.im;
+  }
   void subtract(Number f, Number g) const {
     re_ = fma(-f.re, g.re, re_.get());
     if (!complex_) return;

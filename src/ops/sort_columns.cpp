@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ops/vector_sort.hpp"
+
 namespace adit::ops {
 
 namespace {
@@ -37,11 +39,6 @@ template <class K>
 }
 
 #if defined(__x86_64__)
-#if defined(__clang__)  // it takes the longest vectors by itself
-#define ADIT_LONG_VECTORS "avx512f,avx512bw,avx512vl"
-#else
-#define ADIT_LONG_VECTORS "avx512f,avx512bw,avx512vl,prefer-vector-width=512"
-#endif
 template <class K>
 [[gnu::target(ADIT_LONG_VECTORS)]] void by_long_vectors(K* keys, uint64_t count) {
   merge_exchange(keys, count);
@@ -57,9 +54,9 @@ template <class K>
 template <class K>
 void sort_columns(K* keys, uint64_t count) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-    return by_long_vectors(keys, count);
-  if (__builtin_cpu_supports("avx2")) return by_vectors(keys, count);
+  const VectorKind kind = vectors_of_this_cpu();
+  if (kind == VectorKind::avx512) return by_long_vectors(keys, count);
+  if (kind == VectorKind::avx2) return by_vectors(keys, count);
 #endif
   merge_exchange(keys, count);
 }

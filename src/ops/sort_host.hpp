@@ -1,9 +1,12 @@
-// Sorting on the CPU: radix sort by bytes of keys, stable, by all threads where a row is long.
+// Sorting on the CPU, stable, by all threads where a row is long: by vectors where the processor has them,
+// else by digits of keys.
 #pragma once
 
 #include <cstdint>
 
 #include <adit/dtype.hpp>
+
+#include "ops/vector_sort.hpp"
 
 namespace adit::ops {
 
@@ -14,6 +17,7 @@ struct HostSort {
   DType type{};
   uint64_t outer = 1, length = 0, inner = 1;
   bool descending = false;
+  VectorKind vectors = vectors_of_this_cpu();
 };
 void sort_on_host(const HostSort& plan, const void* x, void* values, int64_t* places);
 

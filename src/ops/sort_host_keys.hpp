@@ -1,10 +1,11 @@
-// Keys of elements on the CPU: whole numbers in the order of the elements, and what is seen of them on the
-// way.
+// Keys of elements on the CPU: whole numbers in the order of the elements, and what is done to many of them.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+
+#include "ops/vector_sort.hpp"
 
 namespace adit::ops::sorting_on_host {
 
@@ -62,34 +63,109 @@ template <class K>
     for (uint64_t i = 0; i < count; ++i) to[i * apart] = one(from[i]);
 }
 
-// What is known of keys that follow each other.
-template <class K>
-struct Seen {
-  K least = K(~K(0)), most = 0, first = 0, last = 0;
+// How keys that follow each other stand.
+struct Order {
   bool rises = true, falls = true;  // equal ones may do either
+  bool sinks = true;                // no two are equal, and it falls
 };
 
-// Writes keys and looks at them while they are near.
+// Ends as soon as they do neither.
 template <class K>
-[[gnu::always_inline]] inline void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,
-                                        Seen<K>& seen) {
+[[gnu::always_inline]] inline Order find_order(const K* x, uint64_t apart, uint64_t count, const Keys& keys) {
+  Order found;
+  K now[block + 1];
+  for (uint64_t begin = 0; begin + 1 < count && (found.rises || found.falls); begin += block) {
+    const uint64_t some = std::min(block + 1, count - begin);
+    put_keys(x + begin * apart, apart, some, keys, now);
+    K up = 0, down = 0, all_down = 1;
+    for (uint64_t i = 1; i < some; ++i) {
+      const K is_down = K(now[i] < now[i - 1]);
+      up = K(up | K(now[i] > now[i - 1]));
+      down = K(down | is_down);
+      all_down = K(all_down & is_down);
+    }
+    found.rises = found.rises && !down;
+    found.falls = found.falls && !up;
+    found.sinks = found.sinks && all_down;
+  }
+  return found;
+}
+
+// What numbers keys are.
+template <class K>
+struct Range {
+  K least = K(~K(0)), most = 0;
+  K any = 0, all = K(~K(0));  // the bits that some have, and those that all have
+  void join(const Range& other) {
+    least = std::min(least, other.least), most = std::max(most, other.most);
+    any = K(any | other.any), all = K(all & other.all);
+  }
+};
+
+// Writes keys and looks at them while they are near; to null where only the range is wanted.
+template <class K>
+[[gnu::always_inline]] inline Range<K> look(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
+                                            K* to) {
+  Range<K> seen;
+  K aside[block];
   for (uint64_t begin = 0; begin < count; begin += block) {
     const uint64_t some = std::min(block, count - begin);
-    put_keys(x + begin * apart, apart, some, keys, to + begin);
-    const K* now = to + begin;
-    K least = seen.least, most = seen.most;
-    for (uint64_t i = 0; i < some; ++i) least = std::min(least, now[i]), most = std::max(most, now[i]);
-    seen.least = least, seen.most = most;
-    if (!seen.rises && !seen.falls) continue;
-    unsigned up = 0, down = 0;
-    for (uint64_t i = begin == 0 ? 1 : 0; i < some; ++i) {
-      up |= static_cast<unsigned>(now[i] > now[static_cast<int64_t>(i) - 1]);
-      down |= static_cast<unsigned>(now[i] < now[static_cast<int64_t>(i) - 1]);
+    K* now = to ? to + begin : aside;
+    put_keys(x + begin * apart, apart, some, keys, now);
+    Range<K> here = seen;
+    for (uint64_t i = 0; i < some; ++i) {
+      here.least = std::min(here.least, now[i]), here.most = std::max(here.most, now[i]);
+      here.any = K(here.any | now[i]), here.all = K(here.all & now[i]);
     }
-    seen.rises = seen.rises && !down;
-    seen.falls = seen.falls && !up;
+    seen = here;
   }
-  seen.first = to[0], seen.last = to[count - 1];
+  return seen;
+}
+
+// What put_bits makes of put_keys: the same elements, but one kind of NaN.
+template <class K>
+[[gnu::always_inline]] inline void put_same(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
+                                            K* to) {
+  using Signed = std::make_signed_t<K>;
+  constexpr K nan = K(K(~K(0)) >> 1);
+  const auto infinity = static_cast<Signed>(keys.is_float ? keys.infinity : nan);
+  const auto one = [=](K bits) { return static_cast<Signed>(bits & nan) > infinity ? nan : bits; };
+  if (apart == 1)
+    for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i]);
+  else
+    for (uint64_t i = 0; i < count; ++i) to[i * apart] = one(x[i * apart]);
+}
+
+// The same as put_bits, where the keys stand.
+template <class K>
+[[gnu::always_inline]] inline void turn_to_bits(K* at, uint64_t count, const Keys& keys) {
+  K aside[block];
+  for (uint64_t begin = 0; begin < count; begin += block) {
+    const uint64_t some = std::min(block, count - begin);
+    for (uint64_t i = 0; i < some; ++i) aside[i] = at[begin + i];
+    put_bits(aside, 1, some, keys, at + begin);
+  }
+}
+
+// A key and its place in one number: the key above, less the least of all and without its lowest bits where
+// they have no room.
+struct Packing {
+  uint64_t least = 0;
+  int drop = 0, place_bits = 32;
+  uint64_t place(uint64_t packed) const { return packed & ((uint64_t{1} << place_bits) - 1); }
+};
+template <class K, class P>
+[[gnu::always_inline]] inline void pack(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
+                                        const Packing& packing, uint64_t place, P* to) {
+  K now[block];
+  const P least = static_cast<P>(packing.least);
+  const int drop = packing.drop, bits = packing.place_bits;
+  for (uint64_t begin = 0; begin < count; begin += block) {
+    const uint64_t some = std::min(block, count - begin);
+    put_keys(x + begin * apart, apart, some, keys, now);
+    for (uint64_t i = 0; i < some; ++i)
+      to[begin + i] = (P{now[i]} - least) >> drop << bits | static_cast<P>(place + begin + i);
+  }
 }
 
 // Where each key of a short row goes: by how many are less, or equal and before it. All pairs are compared,
@@ -107,9 +183,14 @@ template <class K>
 template <class K>
 struct Loops {
   void (*put_ranks)(const K*, uint64_t, K*);
-  void (*look)(const K*, uint64_t, uint64_t, const Keys&, K*, Seen<K>&);
+  Order (*find_order)(const K*, uint64_t, uint64_t, const Keys&);
+  Range<K> (*look)(const K*, uint64_t, uint64_t, const Keys&, K*);
   void (*put_keys)(const K*, uint64_t, uint64_t, const Keys&, K*);
   void (*put_bits)(const K*, uint64_t, uint64_t, const Keys&, K*);
+  void (*put_same)(const K*, uint64_t, uint64_t, const Keys&, K*);
+  void (*turn_to_bits)(K*, uint64_t, const Keys&);
+  void (*pack)(const K*, uint64_t, uint64_t, const Keys&, const Packing&, uint64_t, uint64_t*);
+  void (*pack_short)(const K*, uint64_t, uint64_t, const Keys&, const Packing&, uint64_t, uint32_t*);
 };
 
 #define ADIT_LOOPS(NAME, TARGET)                                                                          \
@@ -119,9 +200,12 @@ struct Loops {
       sorting_on_host::put_ranks(keys, count, ranks);                                                     \
     }                                                                                                     \
     template <class K>                                                                                    \
-    TARGET static void look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to,          \
-                            Seen<K>& seen) {                                                              \
-      sorting_on_host::look(x, apart, count, keys, to, seen);                                             \
+    TARGET static Order find_order(const K* x, uint64_t apart, uint64_t count, const Keys& keys) {        \
+      return sorting_on_host::find_order(x, apart, count, keys);                                          \
+    }                                                                                                     \
+    template <class K>                                                                                    \
+    TARGET static Range<K> look(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to) {    \
+      return sorting_on_host::look(x, apart, count, keys, to);                                            \
     }                                                                                                     \
     template <class K>                                                                                    \
     TARGET static void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to) {    \
@@ -131,20 +215,50 @@ struct Loops {
     TARGET static void put_bits(const K* from, uint64_t apart, uint64_t count, const Keys& keys, K* to) { \
       sorting_on_host::put_bits(from, apart, count, keys, to);                                            \
     }                                                                                                     \
+    template <class K>                                                                                    \
+    TARGET static void put_same(const K* x, uint64_t apart, uint64_t count, const Keys& keys, K* to) {    \
+      sorting_on_host::put_same(x, apart, count, keys, to);                                               \
+    }                                                                                                     \
+    template <class K>                                                                                    \
+    TARGET static void turn_to_bits(K* at, uint64_t count, const Keys& keys) {                            \
+      sorting_on_host::turn_to_bits(at, count, keys);                                                     \
+    }                                                                                                     \
+    template <class K, class P>                                                                           \
+    TARGET static void pack(const K* x, uint64_t apart, uint64_t count, const Keys& keys,                 \
+                            const Packing& packing, uint64_t place, P* to) {                              \
+      sorting_on_host::pack(x, apart, count, keys, packing, place, to);                                   \
+    }                                                                                                     \
   };
 ADIT_LOOPS(Plain, )
 #if defined(__x86_64__)
 ADIT_LOOPS(Avx2, [[gnu::target("avx2")]])
+ADIT_LOOPS(Avx512, [[gnu::target(ADIT_LONG_VECTORS)]])
 #endif
 #undef ADIT_LOOPS
 
+// Keys of up to 16 bits have room beside places in 32.
+template <class Kind, class K>
+constexpr auto pack_short_of() -> decltype(Loops<K>::pack_short) {
+  if constexpr (sizeof(K) < sizeof(uint32_t))
+    return Kind::template pack<K, uint32_t>;
+  else
+    return nullptr;
+}
+
+template <class Kind, class K>
+Loops<K> loops_of() {
+  return {Kind::template put_ranks<K>,    Kind::template find_order<K>,     Kind::template look<K>,
+          Kind::template put_keys<K>,     Kind::template put_bits<K>,       Kind::template put_same<K>,
+          Kind::template turn_to_bits<K>, Kind::template pack<K, uint64_t>, pack_short_of<Kind, K>()};
+}
+
 template <class K>
-Loops<K> loops_of_this_cpu() {
+Loops<K> loops_for([[maybe_unused]] VectorKind kind) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2"))
-    return {Avx2::put_ranks<K>, Avx2::look<K>, Avx2::put_keys<K>, Avx2::put_bits<K>};
+  if (kind == VectorKind::avx512) return loops_of<Avx512, K>();
+  if (kind == VectorKind::avx2) return loops_of<Avx2, K>();
 #endif
-  return {Plain::put_ranks<K>, Plain::look<K>, Plain::put_keys<K>, Plain::put_bits<K>};
+  return loops_of<Plain, K>();
 }
 
 }  // namespace adit::ops::sorting_on_host

@@ -20,7 +20,7 @@ struct TriangularPlan {
   bool left_side = true;   // a x = b, else x a = b
   bool unit = false;       // the diagonal is ones, and not read
   bool transpose = false;  // with a's transpose (not its conjugate)
-  bool may_wait = false;   // a team may wait for what one that began before it tells
+  bool may_wait = false;   // by triangular_chain: a team may wait for what one that began before it tells
 };
 
 enum class TriangularMethod : uint8_t {

@@ -246,7 +246,7 @@ Factor triangular_by_panels(const TriangularPlan& plan, const Limits& limits) {
   using namespace triangular_panels;
   Factor made;
   if (plan.n == 0 || plan.columns == 0 || plan.batch == 0) return made;
-  if (plan.may_wait && has_triangular_chain(plan, limits)) return triangular_chain(plan, limits);
+  if (plan.may_wait) return triangular_chain(plan, limits);
   const Sizes sizes = sizes_for(plan, limits);
   made.programs = {Launch(plan, sizes).build()};
   std::optional<Updates> updates;

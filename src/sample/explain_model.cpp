@@ -59,6 +59,13 @@ void describe_data(const Density& density, const Segments& segments, bool outsid
                     static_cast<uint64_t>(plan.places) * size_of(DType::i32);
 }
 
+void describe_square_sums(const Density& density, SamplePlan& plan) {
+  for (const SquareSum& sum : density.square_sums)
+    plan.lowering.push_back(
+        fmt::format("a sum of squares of {} rows became one of {}, by a triangular factor of their data",
+                    sum.rows, sum.columns));
+}
+
 std::string name_of(const Choice& choice) {
   if (choice.outside) return choice.spreads ? "device, by rows" : "device";
   if (choice.by_team) return "team";
@@ -109,6 +116,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   check_trips(kernel.loop_trips, *device);
 
   describe_model(model, plan);
+  describe_square_sums(density, plan);
   plan.device = device->info().id;
   plan.device_name = device->info().name;
   plan.precision = choice.type == DType::f64 ? "f64" : "f32";

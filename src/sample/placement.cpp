@@ -5,6 +5,7 @@
 
 #include <adit/device.hpp>
 
+#include "density/schedule.hpp"
 #include "sample/shape_limits.hpp"
 
 namespace adit::sampling {
@@ -49,7 +50,7 @@ double gpu_lane_microseconds(const Demand& demand, const Limits& limits, const S
 namespace {
 
 // Of the tree around a gradient.
-double tree_elements(const Demand& demand) { return 10 + 2 * static_cast<double>(demand.size); }
+double tree_elements(int64_t size) { return 10 + 2 * static_cast<double>(size); }
 
 double turns_of(int64_t groups, const Limits& limits) {
   const int64_t threads = std::max(1u, limits.processors);
@@ -74,14 +75,18 @@ double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, c
                          const Speeds& speeds) {
   const double full = static_cast<double>(lanes) / width;
   const double round = lanes == 1 ? 1 : vector_round * std::max(narrow_vector, full);
-  const double elements = static_cast<double>(demand.work) + tree_elements(demand);
+  const double elements = static_cast<double>(demand.work) + tree_elements(demand.size);
   return turns_of((demand.chains + lanes - 1) / lanes, limits) * round * elements * cpu_element * speeds.step;
 }
 
 double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits,
                             const Speeds& speeds) {
-  const double elements = shared_elements(demand, width) / (vector_share * width) +
-                          static_cast<double>(demand.serial) + team_tree * tree_elements(demand) +
+  const double vectors = vector_share * width;
+  // Short positions are written out; the loops of longer ones go by vectors.
+  const double written = tree_elements(std::min(demand.size, small));
+  const double tree = team_tree * written + (tree_elements(demand.size) - written) / vectors;
+  const double elements = shared_elements(demand, width) / vectors +
+                          serial_share * static_cast<double>(demand.serial) + tree +
                           loop_elements * static_cast<double>(demand.passes.size());
   return turns_of(demand.chains, limits) * elements * cpu_element * speeds.step;
 }

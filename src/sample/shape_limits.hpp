@@ -70,6 +70,10 @@ inline constexpr double rows_round = 18;
 inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 40;
 inline constexpr double vector_share = 0.75, host_share = 2;
 inline constexpr double team_tree = 1.3;  // a team's tree beside a lane's: eight schools, random 1
+// An element of a loop that lanes cannot share, by a team, beside one by a lane. On two threads with 4 chains
+// a team took 0.63 (garch), 0.35 (volatility_noncentred), 0.56 (a random walk of 600 with t errors), 1.21
+// (ARMA(2, 1) of 1,000) and 1.23 (hmm) times as long as vectors of two chains.
+inline constexpr double serial_share = 0.8;
 // A round of a full vector takes so much longer than one of a chain alone, and one that is not full at least
 // this part of it. There 8 lanes took 1.1 to 2.4 times as long as one, 4 of them 0.9 to 1.3 and 2 about as
 // long; on a Neoverse V1 a full vector took 2.2 times as long (bench/RESULTS.md).

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "stan/evaluator.hpp"
+#include "stan/placing.hpp"
 
 namespace adit::stan {
 
@@ -53,12 +54,26 @@ Touch Evaluator::counted_only(Touch touch) const {
 Evaluator::Storage Evaluator::storage_of(Stored& variable, const Spots& spots) {
   Window& window = variable.window;
   if (window.level == 0) return {&variable.value, variable.home, spots};
+  if (window.is_turned) {  // the last index comes first
+    if (static_cast<int>(spots.size()) < variable.value.shape.size())
+      throw NotTogether{"a recurrence that reads all that it wrote"};
+    Spots turned{spots.back()};
+    turned.insert(turned.end(), spots.begin(), spots.end() - 1);
+    return storage_of_rows(variable, turned);
+  }
+  return storage_of_rows(variable, spots);
+}
+
+// By indices of which the first ones name a row.
+Evaluator::Storage Evaluator::storage_of_rows(Stored& variable, const Spots& spots) {
+  Window& window = variable.window;
   const auto prefix = static_cast<size_t>(window.prefix);
   Value row = known_integer(0);
   for (size_t i = 0; i < prefix; ++i) {
     if (spots.size() <= i || spots[i].kind != Spot::Kind::single || !spots[i].numbers.is_known())
       throw NotTogether{"a recurrence that reads all that it wrote"};
-    const Value extent = known_integer(variable.value.shape[static_cast<int>(i)]);
+    const Value extent =
+        known_integer(variable.value.shape[static_cast<int>(i)]);  // of no matter for the first
     row = operate(Operator::add, operate(Operator::multiply, row, extent, {}), spots[i].numbers, {});
   }
   const int level = std::max(window.level, row.level);
@@ -322,41 +337,6 @@ Value placed_known(const Levels& levels, const Value& whole, int home, const Tou
   return known_value(whole.type, whole.shape, std::move(numbers), home);
 }
 
-Tensor rows_cut(const Tensor& x, int64_t first, int64_t count) {
-  Dims starts = Dims::filled(x.rank(), 0), lengths = x.shape();
-  starts[0] = first, lengths[0] = count;
-  return slice(x, starts, lengths);
-}
-
-// Rows of `part` at their places in `table`; the last one stays where several have the same.
-Tensor rows_placed(const Tensor& table, const Tensor& part, const std::vector<int64_t>& places) {
-  const int64_t rows = table.shape()[0], count = std::ssize(places);
-  std::vector<int64_t> source(static_cast<size_t>(rows), -1);
-  bool in_order = true;
-  for (int64_t i = 0; i < count; ++i) {
-    in_order = in_order && places[static_cast<size_t>(i)] == places[0] + i;
-    source[static_cast<size_t>(places[static_cast<size_t>(i)])] = i;
-  }
-  if (count == 0) return table;
-  if (in_order && count == rows) return part;
-  if (in_order) {
-    std::vector<Tensor> parts;
-    if (places[0] > 0) parts.push_back(rows_cut(table, 0, places[0]));
-    parts.push_back(part);
-    if (places[0] + count < rows)
-      parts.push_back(rows_cut(table, places[0] + count, rows - places[0] - count));
-    return concatenate(parts, 0);
-  }
-  std::vector<uint8_t> is_new;
-  for (int64_t& from : source) {
-    is_new.push_back(from >= 0);
-    from = std::max<int64_t>(from, 0);
-  }
-  const Tensor moved = take(part, adit::tensor(source), 0);
-  if (std::all_of(is_new.begin(), is_new.end(), [](uint8_t x) { return x; })) return moved;
-  return select(adit::tensor(is_new, {rows, 1}), moved, table);
-}
-
 }  // namespace
 
 bool Evaluator::same_in_steps(const Touch& touch, int inside) const {
@@ -468,7 +448,9 @@ void Evaluator::leave_level() {
     for (auto& [slot, variable] : loop->variables) {
       if (variable.pending && variable.last.level == level)
         flush(storage_of((*loop->frame)[static_cast<size_t>(slot)], {}), variable);
-      for (auto* list : {&variable.reads, &variable.writes})
+      std::vector<std::vector<Touch>*> lists{&variable.reads, &variable.writes};
+      for (Tracked::Addend& addend : variable.addends) lists.push_back(&addend.touches);
+      for (auto* list : lists)
         for (Touch& touch : *list)
           if (touch.level == level) touch = around(touch);
     }

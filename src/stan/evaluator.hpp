@@ -56,6 +56,7 @@ using Spots = std::vector<Spot>;
 struct Window {
   int level = 0;                // of the recurrence; 0: no window
   int prefix = 1;               // indices that name a row
+  bool is_turned = false;       // the last index alone names it: columns of a matrix
   std::vector<double> written;  // the row of each lane of that level
   double stride = 1;            // from the row of a step to the next one's
   std::vector<Value> rows;
@@ -104,7 +105,8 @@ struct Tracked {
   struct Addend {
     Value value;
     Spots spots;
-    bool is_total = false;  // of all rounds already, in lanes of the variable's home
+    bool is_total = false;         // of all rounds already, in lanes of the variable's home
+    std::vector<Touch> touches{};  // of a total: which elements lanes have added to
   };
   std::vector<Addend> addends;
 };
@@ -198,6 +200,7 @@ class Evaluator {
   Value traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place);
   Value gathered(const Value& table, const Value& numbers);
   Value with(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  Value flat_places(const Value& value, const Spots& spots, size_t axes, const Place& place);
   Value traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place);
   void expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place);
 
@@ -209,6 +212,7 @@ class Evaluator {
     bool is_past = false;  // a row that an earlier step wrote
   };
   Storage storage_of(Stored& variable, const Spots& spots);
+  Storage storage_of_rows(Stored& variable, const Spots& spots);
   Value read_variable(Stored& variable, int slot, const Spots* spots, const Type& type, const Place& place);
   void write_variable(Stored& variable, int slot, const Spots& spots, const Value& value, const Place& place);
   void add_to_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
@@ -306,6 +310,7 @@ class Evaluator {
   void in_groups(const Statement& body);
   std::map<int, Tracked> all_at_once(const Rounds& rounds);  // what carries; none: it is done
   void finish(Together& loop, const Frame& before);
+  void add_total(Stored& variable, Tracked& loop, const Value& total, const std::vector<Touch>& touches);
   Snapshot snapshot();
   void restore(const Snapshot& snapshot);
 
@@ -345,17 +350,18 @@ class Evaluator {
   struct Carried;
   void by_steps(const Rounds& rounds, const std::map<int, Tracked>& carries);
   bool find_window(const Tracked& tracked, Carried& carried) const;
-  bool window_of(const Tracked& tracked, int prefix, Carried& carried) const;
-  bool written_rows(const Tracked& tracked, int64_t row_size, Carried& carried) const;
+  bool window_of(const Tracked& tracked, Carried& carried) const;
+  bool written_rows(const Tracked& tracked, Carried& carried) const;
   // history.cpp
-  bool history_of(const Tracked& tracked, int prefix, Carried& carried) const;
+  bool history_of(const Tracked& tracked, Carried& carried) const;
   Tensor first_history(const Value& value, const Carried& carried, const Place& place);
   void begin_history(Window& window, const Carried& carried, const Tensor& carry);
   Value history_with_row(const Window& window);
   Storage history_storage(Window& window, const Value& row, const Spots& rest);
   bool complete_rows(Carried& carried) const;
-  bool rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const;
-  Value row_at(const Value& value, int prefix, const Value& number, const Place& place);
+  bool rows_of(const Touch& touch, const Carried& carried, std::vector<double>& rows) const;
+  Value row_at(const Value& value, const Carried& carried, const Value& number, const Place& place);
+  Value column_at(const Value& value, const Value& number, const Place& place);
   bool by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows);
   static std::string steps_text(const Rounds& rounds, const std::vector<Carried>& carried);
   std::vector<Carried> begin_carries(const Rounds& rounds, Together& loop,
@@ -370,6 +376,8 @@ class Evaluator {
   Value call_function(const Function& function, std::vector<Value> arguments, const Place& place);
   Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
   Value solved(const Expression& expression, std::vector<Value>& arguments);
+  void expect_rising(const Expression& expression, const Value& start, const Value& times) const;
+  void reject_late(const Expression& expression, const Tensor& states, double most_steps);
   Value call_builtin(std::string name, std::vector<Value>& arguments, const Type& type, const Place& place);
   Value density(const std::string& name, std::vector<Value>& arguments, const Place& place, bool& found);
   Value draw(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place,

@@ -1,4 +1,5 @@
 // Built-in functions that take a function of the program.
+#include <cmath>
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
@@ -39,51 +40,97 @@ Value Evaluator::call_with_function(const Expression& e) {
 
 // Old interface: (f, y, t0, ts, theta, x_r, x_i [, tolerances]); new: (f, y, t0, ts [, tolerances], ...).
 Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
-  if (levels_.top() > 0) throw NotTogether{"a differential equation in a loop"};
   solves_equations = true;
   const bool is_old = e.name.starts_with("integrate_ode");
   OdeOptions options;
   options.is_stiff = e.name.find("bdf") != std::string::npos || e.name.find("adjoint") != std::string::npos;
+  // Stan's own limits.
+  options.most_steps = options.is_stiff || e.name.find("adams") != std::string::npos ? 1e8 : 1e6;
+  const int level = levels_.top(), inside = levels_.innermost_scan(level);
+  const int64_t lanes = levels_.lanes(level, inside);
+  if (options.is_stiff && lanes > 0) throw NotTogether{"a stiff differential equation in a loop"};
   std::vector<Value> more;
   if (is_old) {
     more.assign(a.begin() + 3, a.begin() + 6);
     if (a.size() > 6)
-      options.relative = number_of(a[6], e.place), options.absolute = number_of(a[7], e.place);
+      options.relative = number_of(a[6], e.place), options.absolute = number_of(a[7], e.place),
+      options.most_steps = number_of(a[8], e.place);
   } else if (e.name == "ode_adjoint_tol_ctl") {
-    options.relative = number_of(a[3], e.place);
+    options.relative = number_of(a[3], e.place), options.most_steps = number_of(a[9], e.place);
     more.assign(a.begin() + 14, a.end());
   } else if (e.name.ends_with("_tol")) {
     options.relative = number_of(a[3], e.place), options.absolute = number_of(a[4], e.place);
+    options.most_steps = number_of(a[5], e.place);
     more.assign(a.begin() + 6, a.end());
   } else {
     more.assign(a.begin() + 3, a.end());
   }
+  for (const auto& [what, number] : {std::pair{"a relative tolerance", options.relative},
+                                     std::pair{"an absolute tolerance", options.absolute},
+                                     std::pair{"a limit of steps", options.most_steps}})
+    if (!(number > 0) || !std::isfinite(number))
+      fail(e.place, fmt::format("{}: expected {} above 0, got {}", e.name, what, number));
   const Function& function = *e.parts[0]->function;
   const Value y0 = whole(a[0]), times = whole(a[2]);
   const int64_t size = y0.size(), count = times.size();
   if (count == 0) return known_value(e.type, {0, size}, {});
-  if (times.is_known()) {
-    double last = a[1].is_known() ? number_of(a[1], e.place) : -INFINITY;
-    for (const double time : times.known->numbers) {
-      if (!(time >= last) || (time == last && &time == times.known->numbers.data()))
-        fail(e.place, fmt::format("{}: expected times that rise from the initial one, got {} after {}",
-                                  e.name, time, last));
-      last = time;
-    }
-  }
+  expect_rising(e, whole(a[1]), times);
+  const auto tensor_of = [&](const Value& value, const Shape& own) {
+    Shape shape = own;
+    if (lanes > 0) shape.insert(0, lanes);
+    bool in_lanes = false;
+    const Tensor found = tensor_at(value, level, inside, in_lanes);
+    return found.shape() == shape ? found : broadcast_to(found, shape);
+  };
   const Type state = is_old ? array_of(scalar_type(Base::real)) : scalar_type(Base::vector);
   const auto f = [&](const Tensor& t, const Tensor& y) {
-    std::vector<Value> all{traced_value(scalar_type(Base::real), {}, t), traced_value(state, {size}, y)};
+    std::vector<Value> all{traced_value(scalar_type(Base::real), {}, t, level, inside),
+                           traced_value(state, {size}, y, level, inside)};
     all.insert(all.end(), more.begin(), more.end());
     const Value slope = whole(call_function(function, std::move(all), e.place));
     if (slope.size() != size)
       fail(e.place, fmt::format("{}: expected {} derivatives of {}, got {}", e.name, size, function.name,
                                 slope.size()));
-    return broadcast_to(real_tensor(slope), {size});
+    return tensor_of(slope, {size});
   };
-  const Tensor states = integrate(f, broadcast_to(real_tensor(y0), {size}), reshape(real_tensor(a[1]), {}),
-                                  broadcast_to(real_tensor(times), {count}), options);
-  return traced_value(e.type, {count, size}, states);
+  const Tensor states =
+      integrate(f, tensor_of(y0, {size}), tensor_of(a[1], {}), tensor_of(times, {count}), options);
+  reject_late(e, states, options.most_steps);
+  return traced_value(e.type, {count, size}, states, level, inside);
+}
+
+// Times that are known rise from the initial one.
+void Evaluator::expect_rising(const Expression& e, const Value& start, const Value& times) const {
+  if (!times.is_known()) return;
+  const int level = start.is_known() ? std::max(start.level, times.level) : times.level;
+  const Value by_lane = levels_.lifted(times, level);
+  const auto count = static_cast<size_t>(times.size());
+  for (size_t i = 0; i < by_lane.known->numbers.size(); ++i) {
+    const bool is_first = i % count == 0;
+    double last = is_first ? -INFINITY : by_lane.known->numbers[i - 1];
+    if (is_first && start.is_known()) last = levels_.lifted(start, level).known->numbers[i / count];
+    const double time = by_lane.known->numbers[i];
+    if (!(time >= last) || (is_first && time == last))
+      fail(e.place, fmt::format("{}: expected times that rise from the initial one, got {} after {}", e.name,
+                                time, last));
+  }
+}
+
+// States that were not reached have no numbers, nor do those after them: the last ones tell.
+void Evaluator::reject_late(const Expression& e, const Tensor& states, double most_steps) {
+  if (!has_density) return;
+  const int level = levels_.top(), inside = levels_.innermost_scan(level);
+  const int axis = states.rank() - 2;
+  Dims starts = Dims::filled(states.rank(), 0), lengths = states.shape();
+  starts[axis] = lengths[axis] - 1, lengths[axis] = 1;
+  const Tensor is_none = is_nan(stop_gradient(sum(slice(states, starts, lengths), {axis, axis + 1})));
+  const Value condition =
+      traced_value(scalar_type(Base::integer), {}, as_type(is_none, DType::f64), level, inside);
+  Term origin{.place = e.place, .value = {}, .rejects = true};
+  origin.uses.push_back(
+      {.name = fmt::format("{}: no solution, or more than {} steps from one time to the next", e.name,
+                           most_steps)});
+  add_term(chosen(condition, known_real(-INFINITY), known_real(0)), std::move(origin));
 }
 
 }  // namespace adit::stan

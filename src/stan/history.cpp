@@ -9,14 +9,13 @@
 namespace adit::stan {
 
 // Whether every step writes one row, and all rows of a lane are equally far apart.
-bool Evaluator::history_of(const Tracked& tracked, int prefix, Carried& carried) const {
+bool Evaluator::history_of(const Tracked& tracked, Carried& carried) const {
   const Value& value = (*frame_)[static_cast<size_t>(carried.slot)].value;
   const int level = levels_.top();
-  int64_t row_count = 1;
-  for (int axis = 0; axis < prefix; ++axis) row_count *= value.shape[axis];
+  const int64_t row_count = carried.row_count(value);
   if (row_count == 0 || levels_.innermost_scan(level - 1) > 0) return false;
   const int64_t row_size = value.size() / row_count;
-  if (!written_rows(tracked, row_size, carried)) return false;
+  if (!written_rows(tracked, carried)) return false;
   if (std::find(carried.writes.begin(), carried.writes.end(), false) != carried.writes.end()) return false;
   const std::vector<int64_t> around = levels_.ancestors(level, level - 1);
   const auto lanes = static_cast<size_t>(level > 1 ? levels_.at(level - 1).total : 1);
@@ -49,7 +48,6 @@ bool Evaluator::history_of(const Tracked& tracked, int prefix, Carried& carried)
     carried.extent =
         std::max(carried.extent, static_cast<int64_t>((last[lane] - first[lane]) / carried.apart) + 1);
   carried.first = std::move(first);
-  carried.prefix = prefix;
   carried.by_rows = carried.has_history = true;
   return true;
 }

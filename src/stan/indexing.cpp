@@ -342,28 +342,56 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
   return placed(from, here.home, *touch, to, false);
 }
 
+// Numbers of the places that the first `axes` indices name: one, or a list of all.
+Value Evaluator::flat_places(const Value& value, const Spots& spots, size_t axes, const Place& place) {
+  const Type list = array_of(scalar_type(Base::integer));
+  const auto repeated = [&](const Value& numbers, int64_t each, int64_t times) {
+    std::vector<double> order;
+    for (int64_t t = 0; t < times; ++t)
+      for (int64_t i = 0; i < numbers.shape[0]; ++i)
+        order.insert(order.end(), static_cast<size_t>(each), static_cast<double>(i));
+    const auto count = std::ssize(order);
+    return at(numbers, {{Spot::Kind::many, known_value(list, {count}, std::move(order))}}, list, place);
+  };
+  Value flat = known_integer(0);
+  for (size_t i = 0; i < axes; ++i) {
+    const int64_t extent = value.shape[static_cast<int>(i)];
+    flat = operate(Operator::multiply, flat, known_integer(extent), place);
+    Value next = spots[i].numbers;
+    if (spots[i].kind == Spot::Kind::all) {
+      std::vector<double> all(static_cast<size_t>(extent));
+      for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<double>(k);
+      next = known_value(list, {extent}, std::move(all));
+    }
+    if (flat.shape.size() > 0 && next.shape.size() > 0) {
+      const int64_t before = flat.shape[0], own = next.shape[0];
+      flat = repeated(flat, own, 1), next = repeated(next, 1, before);
+    }
+    flat = operate(Operator::add, flat, next, place);
+  }
+  return flat;
+}
+
 // Where a place follows from parameters.
 Value Evaluator::traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place) {
-  Value flat = known_integer(0);
-  for (size_t i = 0; i < spots.size(); ++i) {
-    if (spots[i].kind != Spot::Kind::single)
-      fail(place, "expected single indices beside one that follows from parameters");
-    flat = operate(Operator::multiply, flat, known_integer(value.shape[static_cast<int>(i)]), place);
-    flat = operate(Operator::add, flat, spots[i].numbers, place);
-  }
+  size_t named = spots.size();  // what follows the last index that names something goes as a block
+  while (named > 0 && spots[named - 1].kind == Spot::Kind::all) --named;
+  const Value flat = flat_places(value, spots, named, place);
   int64_t blocks = 1;
-  for (size_t i = 0; i < spots.size(); ++i) blocks *= value.shape[static_cast<int>(i)];
-  const int64_t block = value.size() / std::max<int64_t>(1, blocks);
+  for (size_t i = 0; i < named; ++i) blocks *= value.shape[static_cast<int>(i)];
+  const int64_t block = value.size() / std::max<int64_t>(1, blocks), each = flat.size();
   const Value operands[] = {value, flat, part};
   const Met met = meet(operands);
   const int64_t lanes = std::max<int64_t>(1, met.lanes);
   Shape full_shape = value.shape, part_shape = part.shape;
   if (met.lanes > 0) full_shape.insert(0, lanes), part_shape.insert(0, lanes);
   const Tensor table = reshape(broadcast_to(met.tensors[0], full_shape), {lanes * blocks, block});
-  const Tensor index = broadcast_to(as_type(met.tensors[1], DType::i64), met.lanes ? Shape{lanes} : Shape{}) +
-                       (met.lanes ? iota({lanes}, DType::i64) * blocks : full_integer({}, 0));
-  const Tensor updates = reshape(broadcast_to(met.tensors[2], part_shape), {lanes, block});
-  const Tensor changed = indexed_put(table, reshape(index, {lanes, 1}), updates);
+  const Tensor places = as_type(met.tensors[1], DType::i64);
+  const Tensor by_lane = reshape(places, {met.in_lanes[1] ? lanes : 1, each});
+  const Tensor index = by_lane + iota({lanes, 1}, DType::i64, 0) * blocks;
+  const Tensor updates = reshape(broadcast_to(met.tensors[2], part_shape), {lanes * each, block});
+  const Tensor changed =
+      indexed_put(table, reshape(broadcast_to(index, {lanes, each}), {lanes * each, 1}), updates);
   return traced_value(value.type, value.shape, reshape(changed, full_shape), met.level, met.inside);
 }
 

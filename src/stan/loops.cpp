@@ -332,6 +332,23 @@ std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
   return carries;
 }
 
+// Sums at places, which lanes of the loop around have made together: who wrote there is known by `touches`.
+void Evaluator::add_total(Stored& variable, Tracked& loop, const Value& total,
+                          const std::vector<Touch>& touches) {
+  const Storage storage = variable.window.level ? Storage{&variable.window.rows[0], variable.window.level, {}}
+                                                : Storage{&variable.value, variable.home, {}};
+  if (loop.mode != Tracked::Mode::elements || total.inside > storage.home) {
+    loop.carries = true;
+    return;
+  }
+  flush(storage, loop);
+  loop.reads.insert(loop.reads.end(), touches.begin(), touches.end());
+  loop.writes.insert(loop.writes.end(), touches.begin(), touches.end());
+  const Type type = storage.value->type;
+  *storage.value = operate(Operator::add, whole(*storage.value), total, {});
+  storage.value->type = type;
+}
+
 // What the rounds did to variables from outside becomes what the loop did to them.
 void Evaluator::finish(Together& loop, const Frame& before) {
   const int level = loop.level;
@@ -341,6 +358,7 @@ void Evaluator::finish(Together& loop, const Frame& before) {
     Value value;
     Spots spots;
     bool adds, is_total = false;
+    std::vector<Touch> touches{};
   };
   std::vector<Write> writes;
   for (auto& [slot, tracked] : loop.variables) {
@@ -361,6 +379,7 @@ void Evaluator::finish(Together& loop, const Frame& before) {
     for (const Tracked::Addend& addend : tracked.addends) {
       if (addend.is_total) {
         writes.push_back({slot, addend.value, {}, true, true});
+        for (const Touch& touch : addend.touches) writes.back().touches.push_back(around(touch));
         continue;
       }
       bool varies = false;
@@ -374,8 +393,8 @@ void Evaluator::finish(Together& loop, const Frame& before) {
       if (!touch) throw NotTogether{"sums at places that follow from parameters"};
       const Value zero = known_value(storage.value->type, storage.value->shape,
                                      std::vector<double>(static_cast<size_t>(storage.value->size())));
-      writes.push_back(
-          {slot, placed(zero, storage.home, *touch, at_lanes(addend.value, level), true), {}, true, true});
+      const Value total = placed(zero, storage.home, *touch, at_lanes(addend.value, level), true);
+      writes.push_back({slot, total, {}, true, true, {around(counted_only(*touch))}});
     }
     Tracked* outer = tracked.mode == Tracked::Mode::elements ? this->tracked(slot, storage.home) : nullptr;
     if (outer) {
@@ -407,9 +426,9 @@ void Evaluator::finish(Together& loop, const Frame& before) {
     Stored& variable = (*frame_)[static_cast<size_t>(write.slot)];
     Tracked* outer = write.is_total ? tracked(write.slot, variable.home) : nullptr;
     if (outer && outer->mode == Tracked::Mode::sum)
-      outer->addends.push_back({write.value, {}, true});
+      outer->addends.push_back({write.value, {}, true, write.touches});
     else if (outer)
-      outer->carries = true;
+      add_total(variable, *outer, write.value, write.touches);
     else if (write.adds)
       add_to_variable(variable, write.slot, write.spots, write.value, {});
     else

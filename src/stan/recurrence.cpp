@@ -14,29 +14,30 @@ namespace {
 
 constexpr int most_lags = 16;
 
-double row_count_of(const Value& value, int prefix) {
-  double rows = 1;
-  for (int axis = 0; axis < prefix; ++axis) rows *= static_cast<double>(value.shape[axis]);
-  return rows;
-}
-
-int64_t row_size_of(const Value& value, int prefix) {
-  const auto rows = static_cast<int64_t>(row_count_of(value, prefix));
-  return rows == 0 ? 0 : value.size() / rows;
+// Of what the last index leaves.
+Type type_of_column(const Type& type) {
+  if (type.base == Base::matrix) return array_of(scalar_type(Base::vector), type.array);
+  if (type.base == Base::vector || type.base == Base::row_vector)
+    return array_of(scalar_type(Base::real), type.array);
+  return type_of_element(type);
 }
 
 }  // namespace
 
-// The row of each lane of a touch, where rows are `row_size` elements; -1 where it has none. False: more than
-// one.
-bool Evaluator::rows_of(const Touch& touch, int64_t row_size, std::vector<double>& rows) const {
+// The row of each lane of a touch; -1 where it has none. False: more than one.
+bool Evaluator::rows_of(const Touch& touch, const Carried& carried, std::vector<double>& rows) const {
   const int level = levels_.top();
-  if (touch.level != level || row_size == 0) return false;
+  const Value& value = (*frame_)[static_cast<size_t>(carried.slot)].value;
+  const int64_t row_size = carried.row_size(value), row_count = carried.row_count(value);
+  if (touch.level != level || row_size == 0 || (carried.is_turned && touch.block != 1)) return false;
+  const auto row_of = [&](int64_t element) {
+    return carried.is_turned ? element % row_count : element / row_size;
+  };
   rows.assign(static_cast<size_t>(levels_.at(level).total), -1);
   for (size_t i = 0; i < touch.blocks.size(); ++i) {
     if (touch.blocks[i] < 0) continue;
-    const int64_t first = touch.blocks[i] * touch.block / row_size;
-    const int64_t last = ((touch.blocks[i] + 1) * touch.block - 1) / row_size;
+    const int64_t first = row_of(touch.blocks[i] * touch.block);
+    const int64_t last = row_of((touch.blocks[i] + 1) * touch.block - 1);
     double& row = rows[i / static_cast<size_t>(touch.each)];
     if (first != last || (row >= 0 && row != static_cast<double>(first))) return false;
     row = static_cast<double>(first);
@@ -74,10 +75,10 @@ bool Evaluator::complete_rows(Carried& carried) const {
 }
 
 // Whether each step writes one row, as far from the one before as that from its own.
-bool Evaluator::written_rows(const Tracked& tracked, int64_t row_size, Carried& carried) const {
+bool Evaluator::written_rows(const Tracked& tracked, Carried& carried) const {
   std::vector<double> rows;
   for (const Touch& touch : tracked.writes) {
-    if (!rows_of(touch, row_size, rows)) return false;
+    if (!rows_of(touch, carried, rows)) return false;
     if (carried.written.empty()) carried.written = rows;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (carried.written[i] < 0) carried.written[i] = rows[i];
@@ -88,13 +89,12 @@ bool Evaluator::written_rows(const Tracked& tracked, int64_t row_size, Carried& 
 }
 
 // Whether each step writes one row, as far from the one before as that from its own, and reads rows at fixed
-// distances from it. Rows are what the first `prefix` indices leave.
-bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) const {
-  const int64_t row_size = row_size_of((*frame_)[static_cast<size_t>(carried.slot)].value, prefix);
-  if (!written_rows(tracked, row_size, carried)) return false;
+// distances from it.
+bool Evaluator::window_of(const Tracked& tracked, Carried& carried) const {
+  if (!written_rows(tracked, carried)) return false;
   std::vector<double> rows;
   for (const Touch& touch : tracked.reads) {
-    if (!rows_of(touch, row_size, rows)) return false;
+    if (!rows_of(touch, carried, rows)) return false;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (rows[i] < 0) continue;
       const double lag = (carried.written[i] - rows[i]) / carried.stride;
@@ -102,7 +102,6 @@ bool Evaluator::window_of(const Tracked& tracked, int prefix, Carried& carried) 
       carried.lags = std::max(carried.lags, static_cast<int>(lag));
     }
   }
-  carried.prefix = prefix;
   carried.by_rows = true;
   return true;
 }
@@ -114,23 +113,35 @@ bool Evaluator::find_window(const Tracked& tracked, Carried& carried) const {
       (tracked.carries && !tracked.by_row))
     return false;
   if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple) return false;
-  for (const auto& find : {&Evaluator::window_of, &Evaluator::history_of})
-    for (int prefix = value.shape.size(); prefix > 0; --prefix) {
-      Carried found{.slot = carried.slot};
-      if (!(this->*find)(tracked, prefix, found)) continue;
-      carried = found;
-      return true;
-    }
+  const auto finds = [&](auto find, Carried form) {
+    if (!(this->*find)(tracked, form)) return false;
+    carried = std::move(form);
+    return true;
+  };
+  const int axes = value.shape.size();
+  for (int prefix = axes; prefix > 0; --prefix)
+    if (finds(&Evaluator::window_of, {.slot = carried.slot, .prefix = prefix})) return true;
+  if (axes > 1 && finds(&Evaluator::window_of, {.slot = carried.slot, .is_turned = true})) return true;
+  for (int prefix = axes; prefix > 0; --prefix)
+    if (finds(&Evaluator::history_of, {.slot = carried.slot, .prefix = prefix})) return true;
   return false;
 }
 
+// What the last index leaves: a column of a matrix.
+Value Evaluator::column_at(const Value& value, const Value& number, const Place& place) {
+  Spots spots(static_cast<size_t>(value.shape.size() - 1));
+  spots.push_back({Spot::Kind::single, number});
+  return at(value, spots, type_of_column(value.type), place);
+}
+
 // A row by its number: the value with its first axes as one.
-Value Evaluator::row_at(const Value& value, int prefix, const Value& number, const Place& place) {
+Value Evaluator::row_at(const Value& value, const Carried& carried, const Value& number, const Place& place) {
+  if (carried.is_turned) return column_at(value, number, place);
   Shape shape;
   int64_t rows = 1;
   Type type = value.type;
   for (int axis = 0; axis < value.shape.size(); ++axis) {
-    if (axis < prefix)
+    if (axis < carried.prefix)
       rows *= value.shape[axis], type = type_of_element(type);
     else
       shape.push_back(value.shape[axis]);
@@ -190,7 +201,7 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
       outer->carries = outer->carries || !(outer->mode == Tracked::Mode::whole && outer->assigned);
     if (!one.by_rows) add(value);
     if (one.has_history) initial.push_back(first_history(value, one, rounds.statement->place));
-    const double row_count = one.by_rows ? row_count_of(value, one.prefix) : 1;
+    const double row_count = one.by_rows ? static_cast<double>(one.row_count(value)) : 1;
     for (int lag = 1; lag <= one.lags; ++lag) {
       // The row before the first one that is written, in each lane around.
       std::vector<double> rows;
@@ -200,7 +211,7 @@ std::vector<Evaluator::Carried> Evaluator::begin_carries(const Rounds& rounds, T
       const int around_level = level - 1;
       const Value number = around_level > 0 ? known_value(scalar_type(Base::integer), {}, rows, around_level)
                                             : known_integer(static_cast<int64_t>(rows[0]));
-      add(row_at(value, one.prefix, number, rounds.statement->place));
+      add(row_at(value, one, number, rounds.statement->place));
     }
     carried.push_back(std::move(one));
     loop.variables.erase(slot);
@@ -293,11 +304,11 @@ std::vector<Tensor> Evaluator::step(const Rounds& rounds, Together& loop, const 
       continue;
     }
     Window& window = variable.window;
-    window = {level, one.prefix, one.written, one.stride, {}};
+    window = {level, one.prefix, one.is_turned, one.written, one.stride, {}};
     std::vector<double> rows = one.written;
-    for (double& row : rows) row = std::clamp(row, 0.0, row_count_of(value, one.prefix) - 1);
+    for (double& row : rows) row = std::clamp(row, 0.0, static_cast<double>(one.row_count(value) - 1));
     const Value number = known_value(scalar_type(Base::integer), {}, std::move(rows), level);
-    const Value row = row_at(value, one.prefix, number, rounds.statement->place);
+    const Value row = row_at(value, one, number, rounds.statement->place);
     window.rows.push_back(row);
     if (one.has_history) begin_history(window, one, carry[t++]);
     for (int lag = 1; lag <= one.lags; ++lag)
@@ -368,16 +379,20 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
     const Value& value = (*frame_)[static_cast<size_t>(one.slot)].value;
     Type type = value.type;
     Shape own = value.shape;
-    int64_t row_count = 1;
-    for (int axis = 0; axis < one.prefix; ++axis)
-      row_count *= value.shape[axis], type = type_of_element(type), own = without_first(own);
+    for (int axis = 0; !one.is_turned && axis < one.prefix; ++axis)
+      type = type_of_element(type), own = without_first(own);
+    if (one.is_turned) type = type_of_column(type), own.erase(own.size() - 1);
     Tracked& tracked = loop.variables[one.slot];
     tracked.mode = Tracked::Mode::elements;
     tracked.written = by_lane(type, own);
     tracked.pending = true;
-    tracked.last = {.level = level, .each = 1, .block = value.size() / row_count, .blocks = {}};
+    // A column is its elements, which lie apart.
+    const int64_t size = one.row_size(value), each = one.is_turned ? size : 1;
+    tracked.last = {.level = level, .each = each, .block = size / each, .blocks = {}};
     for (size_t i = 0; i < one.written.size(); ++i)
-      tracked.last.blocks.push_back(one.writes[i] ? static_cast<int64_t>(one.written[i]) : -1);
+      for (int64_t k = 0; k < each; ++k)
+        tracked.last.blocks.push_back(
+            one.writes[i] ? k * one.row_count(value) + static_cast<int64_t>(one.written[i]) : -1);
     tracked.writes.push_back(tracked.last);
     tracked.reads = one.reads;  // as loops around this one see them
   }

@@ -145,7 +145,8 @@ constexpr const char* new_ode_tol_text = "vector[] (function, vector, real, real
 
 constexpr Signature table_higher[] = {
     {"integrate_ode", old_ode_text, "Solves differential equations; the old form."},
-    {"integrate_ode_adams", old_ode_text, "Solves differential equations; the old form."},
+    {"integrate_ode_adams", old_ode_text,
+     "Solves differential equations, by the steps of integrate_ode_rk45; the old form."},
     {"integrate_ode_adams", old_ode_tol_text, "The same with tolerances and a limit of steps."},
     {"integrate_ode_bdf", old_ode_text, "Solves stiff differential equations; the old form."},
     {"integrate_ode_bdf", old_ode_tol_text, "The same with tolerances and a limit of steps."},
@@ -153,9 +154,9 @@ constexpr Signature table_higher[] = {
     {"integrate_ode_rk45", old_ode_tol_text, "The same with tolerances and a limit of steps."},
     {"map_rect", "vector (function, vector, vector[], real[,], int[,])",
      "Joins what a function gives for each shard."},
-    {"ode_adams", new_ode_text, "Solves differential equations."},
+    {"ode_adams", new_ode_text, "Solves differential equations, by the steps of ode_rk45."},
     {"ode_adams_tol", new_ode_tol_text,
-     "Solves differential equations with tolerances and a limit of steps."},
+     "Solves differential equations with tolerances and a limit of steps, by the steps of ode_rk45."},
     {"ode_adjoint_tol_ctl",
      "vector[] (function, vector, real, real[], real, vector, real, vector, real, real, int, int, int, int, "
      "int, ...)",
@@ -163,8 +164,9 @@ constexpr Signature table_higher[] = {
     {"ode_bdf", new_ode_text, "Solves stiff differential equations."},
     {"ode_bdf_tol", new_ode_tol_text,
      "Solves stiff differential equations with tolerances and a limit of steps."},
-    {"ode_ckrk", new_ode_text, "Solves differential equations."},
-    {"ode_ckrk_tol", new_ode_tol_text, "Solves differential equations with tolerances and a limit of steps."},
+    {"ode_ckrk", new_ode_text, "Solves differential equations, by the steps of ode_rk45."},
+    {"ode_ckrk_tol", new_ode_tol_text,
+     "Solves differential equations with tolerances and a limit of steps, by the steps of ode_rk45."},
     {"ode_rk45", new_ode_text, "Solves differential equations."},
     {"ode_rk45_tol", new_ode_tol_text, "Solves differential equations with tolerances and a limit of steps."},
     {"reduce_sum", "real (function, array, int, ...)",

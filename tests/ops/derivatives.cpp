@@ -225,10 +225,10 @@ void add_reductions(std::vector<DerivativeCase>& cases) {
       const Tensor y = ifft(complex(x[0], x[1] * x[0]), 0);
       return as_real(y * y);
     });
-    add("fft", {{n, 3}}, [](const Tensors& x) { return square(as_real(rfft(x[0], 0))); });
-    add("ifft", {{2, n}, {2, n}},
+    add("rfft", {{n, 3}}, [](const Tensors& x) { return square(as_real(rfft(x[0], 0))); });
+    add("irfft", {{2, n}, {2, n}},
         [n](const Tensors& x) { return square(irfft(complex(x[0], x[1]), 1, 2 * n - 1)); });
-    add("ifft", {{2, n}, {2, n}},
+    add("irfft", {{2, n}, {2, n}},
         [n](const Tensors& x) { return square(irfft(complex(x[0], x[1]), 1, 2 * n)); });
   }
   add("fft", {{3, 5}}, [](const Tensors& x) { return square(as_real(fft2(x[0], {0, 1}, {4, 3}))); });

@@ -317,6 +317,10 @@ class Generator {
   GraphStep fourier_step(size_t x) {
     ops::Json attributes{{"axis", axis_of(x)}};
     if (random_.chance(0.5)) attributes["length"] = random_.between(1, 20);
+    if (random_.chance(0.15)) {
+      attributes["length"] = random_.between(1, 20);
+      return {"irfft", {x}, attributes, {}};
+    }
     const char* forward = is_complex(value(x).dtype()) || random_.chance(0.5) ? "fft" : "rfft";
     return {random_.chance(0.3) ? "ifft" : forward, {x}, attributes, {}};
   }

@@ -2,6 +2,9 @@
 // stores its words and then raises a flag; a reader that sees the flag must see the words.
 #include <chrono>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include <adit/kernel/builder.hpp>
 
@@ -17,7 +20,7 @@ constexpr uint32_t line_words = 32;    // words between two, so that each has a 
 constexpr uint32_t messages = 100;     // of a pair of teams in one dispatch
 constexpr uint32_t most_spins = 3000;  // of a team in all; far below any device's loop limit
 constexpr uint32_t enough = 10000;     // messages, to believe that order holds
-constexpr double least_seconds = 0.5, most_seconds = 3;
+constexpr double long_enough = 0.5, most_seconds = 3;
 
 enum Counter : uint32_t { tickets, stale_messages, seen_messages, abandoned, sink, counters };
 
@@ -89,9 +92,8 @@ Program message_passing() {
   return k.finish();
 }
 
-}  // namespace
-
-Finding probe_memory_model(Device& device, Profile& profile) {
+// As many runs as it takes to see enough messages, but for so long at least.
+std::vector<uint32_t> pass_messages(Device& device, double least_seconds, uint32_t& runs) {
   const auto kernel = device.compile(message_passing());
   const Buffer data = device.allocate(uint64_t{all_teams / 2} * message_words * line_words * 4);
   const Buffer flag = device.allocate(all_teams * line_words * 4), count = device.allocate(counters * 4);
@@ -101,7 +103,6 @@ Finding probe_memory_model(Device& device, Profile& profile) {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  uint32_t runs = 0;
   std::vector<uint32_t> counts(counters);
   // On a busy machine the two of a pair seldom run at the same time; then it takes longer.
   while (elapsed() < least_seconds || (counts[seen_messages] < enough && elapsed() < most_seconds)) {
@@ -109,16 +110,27 @@ Finding probe_memory_model(Device& device, Profile& profile) {
     counts = read_all<uint32_t>(device, count, counters);
     ++runs;
   }
-  const uint32_t stale = counts[stale_messages], seen = counts[seen_messages];
+  return counts;
+}
 
+bool is_in_order(const std::vector<uint32_t>& counts, uint32_t runs) {
+  return counts[tickets] == runs * all_teams && counts[stale_messages] == 0 &&
+         counts[seen_messages] >= enough;
+}
+
+}  // namespace
+
+Finding probe_memory_model(Device& device, Profile& profile) {
+  uint32_t runs = 0;
+  const std::vector<uint32_t> counts = pass_messages(device, long_enough, runs);
+  const uint32_t stale = counts[stale_messages], seen = counts[seen_messages];
   Finding finding{.probe = "order between teams",
                   .claimed = "-",
                   .measured = fmt::format("{} of {} messages stale", stale, seen)};
-  profile.ordered_between_teams = stale == 0 && seen >= enough;
+  profile.ordered_between_teams = is_in_order(counts, runs);
   if (counts[tickets] != runs * all_teams) {
     finding.verdict = Verdict::broken;
     finding.note = "atomic counters between teams do not add up";
-    profile.ordered_between_teams = false;
   } else if (stale > 0) {
     finding.verdict = Verdict::broken;
     finding.note = "no kernel may wait for another team's words";
@@ -127,6 +139,31 @@ Finding probe_memory_model(Device& device, Profile& profile) {
     finding.note = "too few messages to tell; taken as not ordered";
   }
   return finding;
+}
+
+bool are_teams_ordered(Device& device) {
+  const DeviceInfo& info = device.info();
+  if (info.kind == DeviceKind::cpu || info.kind == DeviceKind::software)
+    return device.limits().ordered_between_teams;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::string, bool>;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.try_emplace(info.id, false);
+  if (!is_new) return found->second;
+  Profile profile = load_profile(info).value_or(Profile{});
+  if (!profile.ordered_between_teams) {
+    uint32_t runs = 0;
+    std::vector<uint32_t> counts;
+    try {
+      counts = pass_messages(device, 0, runs);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      return false;  // a device that has no fences between teams
+    }
+    profile.ordered_between_teams = is_in_order(counts, runs);
+    save_profile(info, profile);
+  }
+  return found->second = *profile.ordered_between_teams;
 }
 
 }  // namespace adit::doctor

@@ -19,9 +19,9 @@ using graph::Op;
 namespace fourier {
 namespace {
 
-// Kernels have transforms of primes up to 13, and those of a CPU up to 31 (src/ops/fft.hpp).
-bool is_smooth(int64_t n, int64_t largest_prime = 13) {
-  for (int64_t factor = 2; factor <= largest_prime; ++factor)
+// Kernels have transforms of primes up to 13 (src/ops/fft.hpp).
+bool is_smooth(int64_t n) {
+  for (int64_t factor = 2; factor <= 13; ++factor)
     while (n % factor == 0) n /= factor;
   return n == 1;
 }
@@ -89,49 +89,9 @@ Tensor turned(const Tensor& p, int64_t turns, DType type, bool conjugated) {
 
 DType whole_type(int64_t largest) { return largest < int64_t{1} << 31 ? DType::i32 : DType::i64; }
 
-// --- Lengths with large primes -----------------------------------------------------------------------------
-// As j k = (j^2 + k^2 - (k - j)^2) / 2, the transform is a product with the chirp c_j = exp(-pi i j^2 / n), a
-// circular convolution with its conjugate, and a product again.
-Tensor chirp(const Tensor& j, int64_t n, DType type, bool conjugated) {
-  const Tensor square = remainder(j * j, graph::constant_integer(DType::i64, 2 * n));
-  return turned(square, 2 * n, type, conjugated);
-}
-
-int64_t convolution_length(int64_t least) {
-  int64_t best = 1;
-  while (best < least) best *= 2;
-  for (int64_t sevens = 1; sevens < 2 * least; sevens *= 7)
-    for (int64_t fives = sevens; fives < 2 * least; fives *= 5)
-      for (int64_t threes = fives; threes < 2 * least; threes *= 3) {
-        int64_t length = threes;
-        while (length < least) length *= 2;
-        best = std::min(best, length);
-      }
-  return best;
-}
-
-Tensor by_convolution(const Tensor& x, int axis, bool inverse) {
-  const int64_t n = x.dim(axis), m = convolution_length(2 * n - 1);
-  const DType type = x.dtype();
-  const auto whole = [](int64_t number) { return graph::constant_integer(DType::i64, number); };
-  const Tensor own = along(chirp(arange(n), n, type, inverse), axis, x.rank());
-  const Tensor place = arange(m), distance = minimum(place, whole(m) - place);
-  const Tensor other = select(distance < whole(n), chirp(minimum(distance, whole(n - 1)), n, type, !inverse),
-                              graph::constant(type, 0));
-  const graph::OneAxis attribute{axis};
-  const Tensor kernel = along(graph::make(Op::fft, {other}, graph::OneAxis{0}), axis, x.rank());
-  const Tensor spread = graph::make(Op::fft, {with_length(x * own, axis, m)}, attribute);
-  const Tensor joined = graph::make(Op::ifft, {spread * kernel}, attribute);
-  const Tensor result = part(joined, axis, 0, n) * own;
-  if (!inverse) return result;
-  return result * graph::constant(type, 1 / static_cast<double>(n));
-}
-
 // Of complex numbers.
 Tensor transformed(const Tensor& x, int axis, bool inverse) {
   if (x.dim(axis) == 1 || x.size() == 0) return x;
-  if (!is_smooth(x.dim(axis), 31) && x.dim(axis) > graph::longest_whole_fft)
-    return by_convolution(x, axis, inverse);
   return graph::make(inverse ? Op::ifft : Op::fft, {x}, graph::OneAxis{axis});
 }
 
@@ -242,8 +202,10 @@ void expect_two(std::string_view op, const Axes& axes) {
 }  // namespace
 }  // namespace fourier
 
-Tensor graph::fft_by_convolution(const Tensor& x, int axis, bool inverse) {
-  return fourier::by_convolution(x, axis, inverse);
+bool graph::is_fourier(Op op) { return op == Op::fft || op == Op::ifft || op == Op::rfft || op == Op::irfft; }
+Tensor graph::rfft_by_fft(const Tensor& x, int axis) { return fourier::of_real(x, axis); }
+Tensor graph::irfft_by_fft(const Tensor& x, int axis, int64_t length) {
+  return fourier::to_real(x, axis, length);
 }
 
 Tensor fft(const Tensor& x, int axis, std::optional<int64_t> length) {
@@ -258,7 +220,9 @@ Tensor rfft(const Tensor& x, int axis, std::optional<int64_t> length) {
   if (is_complex(x.dtype()))
     graph::fail("rfft", "x", fmt::format("expected real numbers, got {}", name_of(x.dtype())));
   const fourier::Argument argument = fourier::argument_of("rfft", x, axis, length);
-  return fourier::of_real(as_type(argument.x, real_of(complex_of(x.dtype()))), argument.axis);
+  const Tensor real = as_type(argument.x, real_of(complex_of(x.dtype())));
+  if (real.size() == 0 || real.dim(argument.axis) == 1) return fourier::of_real(real, argument.axis);
+  return graph::make(Op::rfft, {real}, graph::OneAxis{argument.axis});
 }
 
 Tensor irfft(const Tensor& x, int axis, std::optional<int64_t> length) {
@@ -269,7 +233,9 @@ Tensor irfft(const Tensor& x, int axis, std::optional<int64_t> length) {
         "irfft", "x",
         fmt::format("expected an axis of at least 2 elements, or a length, got {}", to_string(x.shape())));
   const int64_t n = fourier::expect_length("irfft", length.value_or(2 * (x.dim(normal) - 1)));
-  return fourier::to_real(fourier::as_complex(fourier::with_length(x, normal, n / 2 + 1)), normal, n);
+  const Tensor half = fourier::as_complex(fourier::with_length(x, normal, n / 2 + 1));
+  if (half.size() == 0 || n == 1) return fourier::to_real(half, normal, n);
+  return graph::make(Op::irfft, {half}, graph::AxisLength{normal, n});
 }
 
 Tensor fft2(const Tensor& x, const Axes& axes, const Dims& lengths) {

@@ -2,9 +2,12 @@
 // and the exponential of a matrix.
 #include <array>
 #include <cmath>
+#include <deque>
+#include <memory>
 
 #include <adit/control.hpp>
 
+#include "graph/node.hpp"
 #include "stan/functions/eigen.hpp"
 #include "stan/functions/rows.hpp"
 
@@ -53,7 +56,7 @@ Tensors rotated(const Tensors& carry, const Tensor& round, int64_t size) {
   return {matmul(matmul(back, a), turn), matmul(carry[1], turn)};
 }
 
-Eigen eigen_of(const Tensor& matrices) {
+Eigen computed_eigen(const Tensor& matrices) {
   const int64_t size = matrices.dim(-1), rounds = size % 2 == 0 ? size - 1 : size;
   const Tensor known = stop_gradient(matrices);
   const Tensor even = real(0.5) * (known + transposed({known, false}).x);
@@ -73,6 +76,26 @@ Eigen eigen_of(const Tensor& matrices) {
       select(expand_dims(rank, -1) == iota({size}, DType::f64), real(1), real(0));  // [from, to]
   const Tensor sorted = sum(goes * mine, {-2});
   return {stop_gradient(sorted), stop_gradient(matmul(done[1], goes))};
+}
+
+// eigenvalues_sym and eigenvectors_sym of one matrix are one decomposition: the latest ones are remembered
+// for as long as their graphs live.
+Eigen eigen_of(const Tensor& matrices) {
+  struct Known {
+    std::weak_ptr<graph::Node> of, values, vectors;
+  };
+  constexpr size_t most_known = 8;
+  thread_local std::deque<Known> all;
+  for (const Known& known : all) {
+    const auto values = known.values.lock(), vectors = known.vectors.lock();
+    if (values && vectors && known.of.lock() == graph::pointer_of(matrices))
+      return {graph::Inside::tensor(values), graph::Inside::tensor(vectors)};
+  }
+  const Eigen made = computed_eigen(matrices);
+  all.push_front(
+      {graph::pointer_of(matrices), graph::pointer_of(made.values), graph::pointer_of(made.vectors)});
+  if (all.size() > most_known) all.pop_back();
+  return made;
 }
 
 // v' (a - a) v, which is zero: its derivatives are those of a in the basis of the eigenvectors.

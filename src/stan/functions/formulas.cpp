@@ -22,15 +22,14 @@ Tensor formulas_stirling(const Tensor& z) {
   return series * r;
 }
 
-// log of (a / (a + x)) ((a + 1) / (a + 1 + x)) ... of eight factors.
+// log of (a / (a + x)) ((a + 1) / (a + 1 + x)) ... of eight factors. Quotients of products of four: divisions
+// are most of what it takes, and of its derivative.
 Tensor formulas_log_shift(const Tensor& a, const Tensor& x) {
-  const auto factor = [&](int i) {
-    const Tensor from = a + real(i);
-    return from / (from + x);
+  const auto four = [](const Tensor& first) {
+    return (first * (first + real(1))) * ((first + real(2)) * (first + real(3)));
   };
-  Tensor total = log(factor(0) * factor(1));
-  for (int i = 2; i < static_cast<int>(sharp_from); i += 2) total = total + log(factor(i) * factor(i + 1));
-  return total;
+  const auto quotient = [&](double i) { return four(a + real(i)) / four(a + x + real(i)); };
+  return log(quotient(0)) + log(quotient(4));
 }
 
 template <size_t n>
@@ -107,10 +106,13 @@ Tensor quantile_of_normal(const Tensor& p) {
 
 // With z = a + 8 and the product R of eight factors,
 //   log gamma(a + x) - log gamma(a) = (z - 1/2) log(1 + x / z) + x log(z + x) - x + S(z + x) - S(z) + log R.
+// From far out nothing is shifted, z is a and R is 1: the products of factors would overflow.
 Tensor log_rising(const Tensor& a, const Tensor& x) {
-  const Tensor z = a + real(sharp_from);
+  constexpr double far = 1e6;
+  const Tensor is_near = a < real(far), z = a + select(is_near, real(sharp_from), real(0));
   return (z - real(0.5)) * log1p(x / z) + x * (log(z + x) - real(1)) +
-         (formulas_stirling(z + x) - formulas_stirling(z)) + formulas_log_shift(a, x);
+         (formulas_stirling(z + x) - formulas_stirling(z)) +
+         select(is_near, formulas_log_shift(guarded(is_near, a, 1), guarded(is_near, x, 1)), real(0));
 }
 
 Tensor log_beta(const Tensor& a, const Tensor& b) {

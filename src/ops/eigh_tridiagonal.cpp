@@ -1,0 +1,144 @@
+#include "ops/eigh_tridiagonal.hpp"
+
+#include <cmath>
+
+#include <adit/kernel/builder.hpp>
+
+#include "ops/matmul.hpp"
+#include "ops/matrix_scale.hpp"
+#include "ops/tridiagonal.hpp"
+#include "ops/tridiagonal_merge.hpp"
+
+namespace adit::ops {
+
+using namespace kernel;
+
+namespace eigh_by_reflections {
+namespace {
+
+// An invocation an eigenvalue. Buffers: values, scale, the result.
+Program unscaled(const FactorPlan& plan, uint32_t size) {
+  Builder k("eigh_values", Team::one());
+  const Array values = k.buffer("values", Type::f64, Access::read),
+              scale = k.buffer("scale", plan.type, Access::read),
+              to = k.buffer("to", plan.type, Access::write);
+  const Value at = k.team(Type::u64), matrix = at / plan.n, x = values[matrix * size + at % plan.n];
+  to[at] = convert(x * convert(scale[matrix].get(), Type::f64), plan.type);
+  return k.finish();
+}
+
+class Passes {
+ public:
+  Passes(const FactorPlan& plan, const Limits& limits) : plan_(plan), limits_(limits) {}
+
+  Factor build() {
+    const tridiagonal::Teams teams = tridiagonal::teams_for(plan_, limits_);
+    const uint32_t n = plan_.n;
+    const uint8_t largest = numbers(n), scale = numbers(1), diagonal = numbers(n), beside = numbers(n),
+                  tau = numbers(n);
+    const uint8_t reflections = numbers(uint64_t{tridiagonal::panel_rows(n)} * tridiagonal::width);
+    const uint8_t triangles =
+        numbers(tridiagonal::panels_of(n).size() * tridiagonal::width * tridiagonal::width);
+    pass(largest_of_rows(plan_, true), plan_.batch * n, {x, largest});
+    pass(scale_of(plan_), plan_.batch, {largest, scale});
+    std::vector<uint8_t> told;
+    if (const uint64_t words = tridiagonal::words_of(plan_, teams)) {
+      made_.scratch.push_back({(words + 1) / 2 * 16});
+      told = {static_cast<uint8_t>(own + made_.scratch.size() - 1)};
+      pass(tridiagonal::clear_words(), (words + 1) / 2, told);
+    }
+    std::vector<uint8_t> buffers{x, scale};
+    buffers.insert(buffers.end(), told.begin(), told.end());
+    if (teams.stored()) buffers.push_back(numbers(teams.stored_numbers()));
+    buffers.insert(buffers.end(), {reflections, tau, diagonal, beside});
+    pass(tridiagonal::reduce(plan_, teams), plan_.batch * teams.teams, buffers);
+    pass(tridiagonal::triangles(plan_), plan_.batch * tridiagonal::panels_of(n).size(),
+         {reflections, tau, triangles});
+    const uint32_t size = tridiagonal::division_of(n).size();
+    const tridiagonal::Solved solved =
+        tridiagonal::add_division(made_, own, plan_, diagonal, beside, limits_);
+    pass(unscaled(plan_, size), plan_.batch * n, {solved.values, scale, values});
+    const uint64_t square = uint64_t{n} * n;
+    const uint8_t rough = numbers(square), error = numbers(square);
+    pass(tridiagonal::go_back(plan_, size), plan_.batch * tridiagonal::back_teams(plan_),
+         {solved.vectors, scale, reflections, triangles, rough});
+    straighten(rough, error);
+    return std::move(made_);
+  }
+
+ private:
+  enum Tensors : uint8_t { x, values, vectors, own };
+
+  uint8_t numbers(uint64_t of_each) {
+    made_.scratch.push_back({plan_.batch * of_each * size_of(plan_.type)});
+    return static_cast<uint8_t>(own + made_.scratch.size() - 1);
+  }
+  uint32_t add(Program program) {
+    made_.programs.push_back(std::move(program));
+    return static_cast<uint32_t>(made_.programs.size() - 1);
+  }
+  void pass(Program program, uint64_t teams, std::vector<uint8_t> buffers) {
+    made_.passes.push_back({add(std::move(program)), teams, std::move(buffers)});
+  }
+
+  // A step of Newton and Schulz, v + v (1 - v^T v) / 2: what all those products have left of being
+  // orthonormal.
+  void straighten(uint8_t rough, uint8_t error) {
+    MatmulHooks apart, onward;
+    // A sum of squares is rounded itself: lengths are left as they are unless they are further off than that.
+    const double unit = plan_.type == Type::f32 ? 0x1p-23 : 0x1p-52,
+                 rounding = unit * (1 + 0.25 * std::sqrt(plan_.n));
+    apart.epilogue = [=](Builder&, Value sum, Value, Value row, Value column) {
+      const Value length = 1 - sum, kept = select(abs(length) > rounding || is_nan(sum), length, sum.like(0));
+      return select(row == column, kept, -sum);
+    };
+    Array before;
+    onward.declare = [&](Builder& k) { before = k.buffer("before", plan_.type, Access::read); };
+    onward.epilogue = [&](Builder&, Value sum, Value matrix, Value row, Value column) {
+      const Value line = convert(matrix, Type::u64) * plan_.n + convert(row, Type::u64);
+      return fma(sum, 0.5, before[line * plan_.n + convert(column, Type::u64)].get());
+    };
+    multiply(true, apart, {rough, rough, error});
+    multiply(false, onward, {rough, error, vectors, rough});
+  }
+  // Tensors: a, b, the result and those of the hooks.
+  void multiply(bool turned, const MatmulHooks& hooks, std::vector<uint8_t> tensors) {
+    MatmulShape of;
+    of.type = of.result = plan_.type;
+    of.m = of.n = of.k = plan_.n;
+    of.batch = static_cast<uint32_t>(plan_.batch);
+    of.a_stride = of.b_stride = uint64_t{plan_.n} * plan_.n;
+    of.transpose_a = turned;
+    const MatmulTiling tiling = choose_tiling(of, limits_);
+    const uint64_t teams = matmul_teams(of, tiling);
+    if (tiling.split_k == 1) {
+      pass(matmul_program(of, tiling, hooks), teams, std::move(tensors));
+      return;
+    }
+    made_.scratch.push_back({matmul_workspace_bytes(of, tiling)});
+    const auto parts = static_cast<uint8_t>(own + made_.scratch.size() - 1);
+    pass(matmul_program(of, tiling), teams, {tensors[0], tensors[1], parts});
+    tensors.erase(tensors.begin());
+    tensors[0] = parts;
+    pass(matmul_sum_program(of, tiling, hooks), matmul_sum_teams(of), std::move(tensors));
+  }
+
+  const FactorPlan& plan_;
+  const Limits& limits_;
+  Factor made_;
+};
+
+}  // namespace
+}  // namespace eigh_by_reflections
+
+bool has_eigh_tridiagonal(const FactorPlan& plan, const Limits& limits) {
+  return plan.n > 32 && plan.batch > 0 && plan.batch * plan.n < uint64_t{1} << 31 &&
+         tridiagonal::teams_for(plan, limits).teams > 0 && tridiagonal::can_go_back(plan, limits) &&
+         uint64_t{tridiagonal::division_of(plan.n).size()} * 24 <= limits.shared_bytes;
+}
+
+Factor eigh_tridiagonal(const FactorPlan& plan, const Limits& limits) {
+  return eigh_by_reflections::Passes(plan, limits).build();
+}
+
+}  // namespace adit::ops

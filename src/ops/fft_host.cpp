@@ -1,0 +1,551 @@
+#include "ops/fft_host.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "ops/fft_host_pass.hpp"
+#include "support/threads.hpp"
+
+namespace adit::ops {
+
+namespace fft_host {
+namespace {
+
+// Numbers of a column that a block holds within a core's cache, a vector and its other half each.
+constexpr uint64_t longest_column = 4096;
+// Angles between passes are a table up to this length, and products of two small ones beyond.
+constexpr uint64_t longest_table = uint64_t{1} << 17;
+// Scratch of a thread that transforms rows by itself; longer ones all threads share.
+constexpr uint64_t most_own_scratch = uint64_t{4} << 20;
+// Work, in about nanoseconds, from which threads gain more than they cost.
+constexpr double least_shared_work = 15000;
+
+// --- Angles ------------------------------------------------------------------------------------------------
+// exp(-2 pi i step / turns). An eighth of a turn is what sine and cosine see, so that nothing is lost.
+std::complex<double> turn_of(uint64_t step, uint64_t turns) {
+  step %= turns;
+  const uint64_t eighth = step * 8 / turns;
+  const auto angle = [&](uint64_t part) {
+    return 2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(turns) / 8;
+  };
+  const uint64_t eighths = step * 8;
+  double c = 0, s = 0;
+  switch (eighth) {
+    case 0: c = std::cos(angle(eighths)), s = std::sin(angle(eighths)); break;
+    case 1: s = std::cos(angle(2 * turns - eighths)), c = std::sin(angle(2 * turns - eighths)); break;
+    case 2: s = std::cos(angle(eighths - 2 * turns)), c = -std::sin(angle(eighths - 2 * turns)); break;
+    case 3: c = -std::cos(angle(4 * turns - eighths)), s = std::sin(angle(4 * turns - eighths)); break;
+    case 4: c = -std::cos(angle(eighths - 4 * turns)), s = -std::sin(angle(eighths - 4 * turns)); break;
+    case 5: s = -std::cos(angle(6 * turns - eighths)), c = -std::sin(angle(6 * turns - eighths)); break;
+    case 6: s = -std::cos(angle(eighths - 6 * turns)), c = std::sin(angle(eighths - 6 * turns)); break;
+    default: c = std::cos(angle(8 * turns - eighths)), s = -std::sin(angle(8 * turns - eighths));
+  }
+  return {c, -s};
+}
+
+template <class T>
+HostTable<T> table_of(uint64_t count, const std::function<std::complex<double>(uint64_t)>& number) {
+  auto table = std::make_shared<std::vector<std::complex<T>>>(count);
+  for (uint64_t i = 0; i < count; ++i) (*table)[i] = std::complex<T>(number(i));
+  return table;
+}
+
+// exp(-pi i j^2 / n)
+std::complex<double> chirp_of(uint64_t j, uint64_t n) { return turn_of(j * j % (2 * n), 2 * n); }
+
+// --- Lengths -----------------------------------------------------------------------------------------------
+// Radices, the largest first: the first stage turns nothing.
+std::vector<uint64_t> radices_of(uint64_t n) {
+  std::vector<uint64_t> radices;
+  uint64_t twos = 0;
+  for (; n % 2 == 0; n /= 2) ++twos;
+  for (; twos > 4 || twos == 3; twos -= 3) radices.push_back(8);
+  for (; twos >= 2; twos -= 2) radices.push_back(4);
+  if (twos) radices.push_back(2);
+  for (uint64_t p = 3; n > 1; p += 2)
+    for (; n % p == 0; n /= p) radices.push_back(p);
+  std::sort(radices.begin(), radices.end(), std::greater<>());
+  return radices;
+}
+
+bool is_smooth_for_host(uint64_t n) {
+  for (uint64_t p = 2; p <= most_host_radix; ++p)
+    while (n % p == 0) n /= p;
+  return n == 1;
+}
+
+// About what a vector of numbers costs in all stages, in nanoseconds of an x86-64 core with AVX-512: stages
+// of few operations wait for memory, those of primes multiply.
+double stages_cost(uint64_t n) {
+  double cost = 0;
+  for (const uint64_t radix : radices_of(n)) {
+    const auto r = static_cast<double>(radix);
+    cost += radix <= 8 ? 0.7 + 0.1 * r : 1 + 0.15 * r;
+  }
+  return cost;
+}
+constexpr double pass_cost = 2, turn_cost = 1;  // to read and write, and to multiply by angles
+
+uint64_t chirp_length(uint64_t n) {
+  uint64_t best = 0;
+  double least = 0;
+  for (const uint64_t odd : {1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45})
+    for (uint64_t length = odd; length < 8 * n; length *= 2) {
+      if (length < 2 * n - 1) continue;
+      const double cost = static_cast<double>(length) * stages_cost(length);
+      if (!best || cost < least) best = length, least = cost;
+      break;
+    }
+  return best;
+}
+
+// --- Columns -----------------------------------------------------------------------------------------------
+// How a block transforms a column, and what a number costs.
+struct Column {
+  bool fits = false;
+  uint64_t padded = 0;  // for a convolution with a chirp; 0: by stages of its own
+  double cost = 0;
+};
+
+Column column_of(uint64_t n) {
+  Column found;
+  if (n > longest_column) return found;
+  if (is_smooth_for_host(n)) found = {true, 0, stages_cost(n)};
+  const uint64_t padded = chirp_length(n);
+  if (found.fits && found.cost < 8) return found;  // less than any convolution
+  if (padded > longest_column) return found;
+  const double longer = static_cast<double>(padded) / static_cast<double>(n);
+  const double cost = longer * (2 * stages_cost(padded) + turn_cost) + 2 * turn_cost;
+  if (!found.fits || cost < found.cost) found = {true, padded, cost};
+  return found;
+}
+
+uint64_t up(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
+
+// A transform as passes of columns, with all that one after the other costs.
+struct Cut {
+  std::vector<uint64_t> lengths;  // none: there is no such cut
+  double cost = 0;
+};
+
+double passes_cost(const std::vector<uint64_t>& lengths, uint64_t inner, uint64_t lanes) {
+  uint64_t n = inner;
+  for (const uint64_t length : lengths) n *= length;
+  double cost = 0;
+  for (const uint64_t length : lengths)
+    cost += static_cast<double>(up(n / length, lanes) * length) *
+            (column_of(length).cost + pass_cost + turn_cost);
+  return cost;
+}
+
+// Two passes; their blocks should be full.
+Cut cut_in_two(uint64_t n, uint64_t inner, uint64_t lanes) {
+  Cut best;
+  for (uint64_t d = 2; d * d <= n && d <= longest_column; ++d) {
+    if (n % d != 0 || !column_of(d).fits || !column_of(n / d).fits) continue;
+    for (const auto& [a, b] : {std::pair{d, n / d}, std::pair{n / d, d}}) {
+      const double cost = passes_cost({a, b}, inner, lanes);
+      if (best.lengths.empty() || cost <= best.cost) best = {{a, b}, cost};
+    }
+  }
+  return best;
+}
+
+Cut cut_for_host(uint64_t n, uint64_t inner, uint64_t lanes) {
+  if (Cut two = cut_in_two(n, inner, lanes); !two.lengths.empty()) return two;
+  if (!is_smooth_for_host(n) || n <= longest_column) return {};
+  // The largest factor that leaves a column short, and the rest.
+  uint64_t factor = 1;
+  for (uint64_t d = 2; d <= longest_column / 4; ++d)
+    if (n % d == 0) factor = d;
+  Cut rest = cut_for_host(n / factor, inner * factor, lanes);
+  rest.lengths.insert(rest.lengths.begin(), factor);
+  rest.cost = passes_cost(rest.lengths, inner, lanes);
+  return rest;
+}
+
+// --- Plans -------------------------------------------------------------------------------------------------
+// Where number p of a transform lies, and its neighbour i: at p * along + i * lane.
+struct Layout {
+  uint64_t along = 2, lane = 2, imag = 1, outer = 0;
+};
+
+template <class T>
+struct Buffers {
+  const T* x = nullptr;
+  T *result = nullptr, *a = nullptr, *b = nullptr;
+};
+
+void append_axis(std::vector<HostAxis>& axes, const HostAxis& axis) {
+  if (axis.extent == 1) return;
+  if (!axes.empty()) {
+    HostAxis& last = axes.back();
+    const uint64_t n = last.extent;
+    if (axis.in == last.in * n && axis.out == last.out * n && axis.place_in == last.place_in * n &&
+        axis.place_out == last.place_out * n) {
+      last.extent *= axis.extent;
+      return;
+    }
+  }
+  axes.push_back(axis);
+}
+
+// A thread's room for blocks, and for rows of its own; it stays.
+std::byte* room_of(int which, size_t bytes) {
+  struct Room {
+    std::unique_ptr<std::byte[]> held;
+    size_t bytes = 0;
+  };
+  thread_local Room rooms[2];
+  Room& room = rooms[which];
+  if (room.bytes < bytes) {
+    room.bytes = 0;  // there is none while a new one is asked for
+    room.held.reset();
+    room.held.reset(new std::byte[bytes + 64]);
+    room.bytes = bytes;
+  }
+  const auto address = reinterpret_cast<uintptr_t>(room.held.get());
+  return room.held.get() + (64 - address % 64) % 64;
+}
+
+template <class T>
+class Plan final : public HostFftPlan {
+ public:
+  explicit Plan(const HostFft& wanted)
+      : wanted_(wanted), lanes_(static_cast<uint64_t>(host_fft_kernels().bytes) / sizeof(T)) {
+    describe();
+    make();
+  }
+
+  uint64_t scratch_bytes() const override { return rows_alone() ? 0 : own_scratch(); }
+
+  void run(const void* x, void* result, void* scratch) const override {
+    const T* from = static_cast<const T*>(x);
+    T* to = static_cast<T*>(result);
+    if (rows_alone()) {
+      const double work = work_ * static_cast<double>(wanted_.outer);
+      const auto some = [&](uint64_t begin, uint64_t end) {
+        T* own = reinterpret_cast<T*>(room_of(1, own_scratch()));
+        for (uint64_t row = begin; row < end; ++row) one(buffers(from, to, row, own), 1);
+      };
+      if (threads_for(work) == 1) return some(0, wanted_.outer);
+      return parallel(thread_count(), wanted_.outer, 1, some);
+    }
+    for (uint64_t row = 0; row < rows_; ++row)
+      one(buffers(from, to, row, static_cast<T*>(scratch)), threads_for(work_));
+  }
+
+ private:
+  using Pass = HostPass<T>;
+  enum class Kind { pass, join, split, mirror };
+  struct Step {
+    Kind kind = Kind::pass;
+    int from = 0, to = 1;  // 0: x, 1: the result, 2 and 3: scratch
+    Pass pass;
+  };
+
+  static unsigned threads_for(double work) { return work < least_shared_work ? 1 : thread_count(); }
+  bool rows_alone() const { return rows_ > 1 && own_scratch() <= most_own_scratch; }
+  uint64_t own_scratch() const { return 2 * room_ * sizeof(T); }
+  Buffers<T> buffers(const T* x, T* result, uint64_t row, T* own) const {
+    return {x + row * in_.outer, result + row * out_.outer, own, own + room_};
+  }
+
+  // --- What is transformed ---------------------------------------------------------------------------------
+  void describe() {
+    const uint64_t n = wanted_.length, inner = wanted_.inner, half = n / 2 + 1;
+    const Layout whole{2 * inner, 2, 1, 2 * n * inner}, some{2 * inner, 2, 1, 2 * half * inner};
+    const Layout real = n % 2 ? Layout{inner, 1, 0, n * inner} : Layout{2 * inner, 1, inner, n * inner};
+    const bool is_odd = n % 2 != 0;
+    count_ = given_ = kept_ = n;
+    in_ = out_ = whole;
+    inverse_ = wanted_.inverse;
+    if (wanted_.kind == HostFft::Kind::complex) return;
+    if (!is_odd) count_ = n / 2;
+    if (wanted_.kind == HostFft::Kind::of_real) {
+      in_ = real, out_ = some;
+      given_ = count_, kept_ = half;
+      inverse_ = false;
+      if (!is_odd) real_ = Pass::Real::join;
+    } else {
+      in_ = some, out_ = real;
+      given_ = half, kept_ = count_;
+      inverse_ = true;
+      real_ = is_odd ? Pass::Real::mirror : Pass::Real::split;
+    }
+    if (!is_odd)
+      halves_ = table_of<T>(count_ / 2 + 1,
+                            [&](uint64_t k) { return std::complex<double>(0, -0.5) * turn_of(k, n); });
+  }
+
+  // The cheapest of: all in one block, passes of columns, and a convolution in such passes.
+  void make() {
+    const uint64_t inner = wanted_.inner, outer = wanted_.outer;
+    const Column column = column_of(count_);
+    const auto rows = static_cast<double>(outer);
+    const double alone = static_cast<double>(up(outer * inner, lanes_) * count_) * (column.cost + pass_cost);
+    const double halves =
+        real_ == Pass::Real::no ? 0 : static_cast<double>(up(count_ * inner, lanes_)) * 2 * pass_cost;
+    Cut cut = cut_for_host(count_, inner, lanes_);
+    uint64_t length = count_;
+    if (!is_smooth_for_host(count_)) {
+      const uint64_t padded = chirp_length(count_);
+      Cut other = cut_for_host(padded, inner, lanes_);
+      other.cost = 2 * other.cost + static_cast<double>(up(padded * inner, lanes_)) * 3 * turn_cost;
+      if (!other.lengths.empty() && (cut.lengths.empty() || other.cost < cut.cost))
+        cut = other, length = padded;
+    }
+    const double parts = (cut.cost + halves) * rows;
+    if (column.fits && (cut.lengths.empty() || alone <= parts)) {
+      work_ = alone;
+      return make_one(column);
+    }
+    work_ = cut.cost + halves;
+    rows_ = outer;
+    room_ = 2 * (std::max(length, wanted_.length) + 1) * inner;
+    room_ += 64 - room_ % 64;
+    make_several(length, cut.lengths);
+  }
+
+  struct Chirp {
+    HostTable<T> own, transform;  // and that of its conjugate, in `length` numbers
+  };
+  static Chirp chirp_for(uint64_t count, uint64_t length) {
+    std::vector<std::complex<double>> other(length), there(length);
+    for (uint64_t j = 0; j < count; ++j)
+      other[j] = other[(length - j) % length] = std::conj(chirp_of(j, count)) / static_cast<double>(length);
+    const Plan<double> plan({true, HostFft::Kind::complex, false, 1, length, 1});
+    std::vector<double> scratch(plan.scratch_bytes() / sizeof(double) + 1);
+    plan.run(other.data(), there.data(), scratch.data());
+    return {table_of<T>(count, [&](uint64_t j) { return chirp_of(j, count); }),
+            table_of<T>(length, [&](uint64_t j) { return there[j]; })};
+  }
+
+  // --- Passes ----------------------------------------------------------------------------------------------
+  static std::vector<HostStage<T>> stages_of(uint64_t length) {
+    std::vector<HostStage<T>> stages;
+    uint64_t done = 1;
+    for (const uint64_t radix : radices_of(length)) {
+      HostStage<T> stage{radix, done, {}, {}};
+      const auto add = [](std::vector<T>& list, std::complex<double> number, double sign) {
+        list.push_back(static_cast<T>(number.real()));
+        list.push_back(static_cast<T>(sign * number.imag()));
+      };
+      for (uint64_t q = 0; q < done && done > 1; ++q)
+        for (uint64_t r = 1; r < radix; ++r) add(stage.turns, turn_of(q * r, done * radix), 1);
+      for (uint64_t k = 1; k <= radix / 2 && radix % 2; ++k)
+        for (uint64_t j = 1; j <= radix / 2; ++j) add(stage.roots, turn_of(j * k, radix), -1);
+      if (done == 1) stage.turns.resize(2 * radix);
+      stages.push_back(std::move(stage));
+      done *= radix;
+    }
+    return stages;
+  }
+
+  static void set_column(Pass& pass, uint64_t count, const Column& column) {
+    pass.length = column.padded ? column.padded : count;
+    pass.stages = stages_of(pass.length);
+    if (!column.padded) return;
+    const Chirp chirp = chirp_for(count, column.padded);
+    pass.chirp = chirp.own, pass.kernel = chirp.transform;
+  }
+
+  T back_scale() const { return inverse_ ? static_cast<T>(1 / static_cast<double>(count_)) : T(1); }
+
+  // All in one: columns stay in their lanes.
+  void make_one(const Column& column) {
+    Pass pass;
+    pass.given = given_, pass.kept = kept_;
+    set_column(pass, count_, column);
+    pass.in_along = in_.along, pass.out_along = out_.along;
+    pass.in_imag = in_.imag, pass.out_imag = out_.imag;
+    pass.swap_in = inverse_ && real_ == Pass::Real::no;
+    pass.swap_out = inverse_;
+    pass.scale = back_scale();
+    append_axis(pass.columns, {wanted_.inner, in_.lane, out_.lane, 0, 0});
+    append_axis(pass.columns, {wanted_.outer, in_.outer, out_.outer, 0, 0});
+    pass.count = wanted_.inner * wanted_.outer;
+    pass.real = real_, pass.half = real_ == Pass::Real::no ? 0 : count_;
+    pass.halves = halves_;
+    steps_.push_back({Kind::pass, 0, 1, std::move(pass)});
+  }
+
+  // One pass of several; see fft.cpp for how places go.
+  Pass pass_of(const std::vector<uint64_t>& cut, size_t number, const Layout& in, const Layout& out) const {
+    Pass pass;
+    const bool is_last = number + 1 == cut.size();
+    uint64_t before = 1, after = 1, all = 1;
+    for (size_t i = 0; i < cut.size(); ++i) {
+      (i < number ? before : i > number ? after : all) *= cut[i];
+    }
+    const uint64_t own = cut[number];
+    pass.given = pass.kept = own;
+    set_column(pass, own, column_of(own));
+    pass.in_along = after * in.along;
+    pass.in_imag = in.imag, pass.out_imag = out.imag;
+    pass.place_in_along = after;
+    append_axis(pass.columns, {wanted_.inner, in.lane, out.lane, 0, 0});
+    pass.count = wanted_.inner * before * after;
+    if (is_last) {
+      pass.out_along = before * out.along;
+      pass.place_out_along = before;
+      uint64_t from = before * own, to = 1;
+      for (size_t i = 0; i < number; ++i) {
+        from /= cut[i];
+        append_axis(pass.columns, {cut[i], from * in.along, to * out.along, from, to});
+        to *= cut[i];
+      }
+      return pass;
+    }
+    pass.out_along = after * out.along;
+    pass.place_out_along = after;
+    append_axis(pass.columns, {after, in.along, out.along, 1, 1});
+    append_axis(pass.columns, {before, own * after * in.along, own * after * out.along, 0, 0});
+    turn_results(pass, own * after, after);
+    return pass;
+  }
+
+  static void turn_results(Pass& pass, uint64_t turns, uint64_t after) {
+    if (turns <= longest_table) {
+      pass.times_out =
+          table_of<T>(turns, [&](uint64_t i) { return turn_of(i / after * (i % after), turns); });
+      return;
+    }
+    pass.turns = turns;
+    while (uint64_t{1} << (2 * pass.low_bits) < turns) ++pass.low_bits;
+    const uint64_t low = uint64_t{1} << pass.low_bits;
+    pass.low_turns = table_of<T>(low, [&](uint64_t i) { return turn_of(i, turns); });
+    pass.high_turns = table_of<T>(turns / low + 1, [&](uint64_t i) { return turn_of(i * low, turns); });
+  }
+
+  // A transform of `cut`, from one buffer to another by way of a third.
+  void add_passes(const std::vector<uint64_t>& cut, int from, int by, int to, const Layout& in,
+                  const Layout& out) {
+    const Layout between{2 * wanted_.inner, 2, 1, 0};
+    for (size_t i = 0; i < cut.size(); ++i) {
+      const bool is_first = i == 0, is_last = i + 1 == cut.size();
+      steps_.push_back({Kind::pass, is_first ? from : by, is_last ? to : by,
+                        pass_of(cut, i, is_first ? in : between, is_last ? out : between)});
+    }
+  }
+
+  void make_several(uint64_t length, const std::vector<uint64_t>& cut) {
+    const Layout between{2 * wanted_.inner, 2, 1, 0};
+    const bool joins = real_ == Pass::Real::join;
+    int from = 0;
+    Layout in = in_;
+    if (real_ == Pass::Real::split || real_ == Pass::Real::mirror) {
+      steps_.push_back({real_ == Pass::Real::split ? Kind::split : Kind::mirror, 0, 3, {}});
+      from = 3, in = between;
+    }
+    const size_t first = steps_.size();
+    if (length == count_) {
+      add_passes(cut, from, 2, joins ? 3 : 1, in, joins ? between : out_);
+    } else {
+      add_passes(cut, from, 2, 3, in, between);
+      const Chirp chirp = chirp_for(count_, length);
+      Pass& there = steps_.back().pass;
+      there.times_out = chirp.transform, there.swap_out = true;
+      add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_);
+      Pass &start = steps_[first].pass, &end = steps_.back().pass;
+      start.times_in = chirp.own, start.limit_in = count_;
+      end.swap_before_times = true;
+      end.times_out = chirp.own, end.limit_out = std::min(count_, kept_);
+    }
+    if (wanted_.kind == HostFft::Kind::of_real && !joins) steps_.back().pass.limit_out = kept_;
+    steps_[first].pass.swap_in = inverse_;
+    steps_.back().pass.swap_out = inverse_;
+    steps_.back().pass.scale = back_scale();
+    if (joins) steps_.push_back({Kind::join, steps_.back().to, 1, {}});
+  }
+
+  // --- A run -----------------------------------------------------------------------------------------------
+  void one(const Buffers<T>& buffers, unsigned threads) const {
+    for (const Step& step : steps_) {
+      T* const places[] = {nullptr, buffers.result, buffers.a, buffers.b};
+      const T* from = step.from == 0 ? buffers.x : places[step.from];
+      T* to = places[step.to];
+      if (step.kind != Kind::pass) {
+        run_halves(step.kind, from, to, threads);
+        continue;
+      }
+      const uint64_t blocks = up(step.pass.count, lanes_);
+      const size_t room = host_room(step.pass);
+      const auto some = [&](uint64_t begin, uint64_t end) {
+        run_blocks(step.pass, from, to, begin, end, room_of(0, room));
+      };
+      if (threads == 1 || blocks == 1)
+        some(0, blocks);
+      else
+        parallel(threads, blocks, std::max<uint64_t>(1, blocks / (4 * threads)), some);
+    }
+  }
+  static void run_blocks(const HostPass<float>& pass, const float* from, float* to, uint64_t begin,
+                         uint64_t end, void* room) {
+    host_fft_kernels().run_f32(pass, from, to, begin, end, room);
+  }
+  static void run_blocks(const HostPass<double>& pass, const double* from, double* to, uint64_t begin,
+                         uint64_t end, void* room) {
+    host_fft_kernels().run_f64(pass, from, to, begin, end, room);
+  }
+
+  // Between real numbers and passes, through memory.
+  void run_halves(Kind kind, const T* x, T* y, unsigned threads) const {
+    const uint64_t inner = wanted_.inner, m = count_;
+    const auto some = [&](uint64_t begin, uint64_t end) {
+      for (uint64_t k = begin; k < end; ++k) {
+        if (kind == Kind::mirror) {
+          mirror_one(x, y, k);
+          continue;
+        }
+        const bool joins = kind == Kind::join;
+        const std::complex<T> c = joins ? (*halves_)[k] : std::conj((*halves_)[k]);
+        const T *a = x + 2 * k * inner, *b = x + 2 * (joins && k == 0 ? 0 : m - k) * inner;
+        T *low = y + 2 * k * inner, *high = y + 2 * (m - k) * inner;
+        const T ends = !joins && k == 0 ? T(0) : T(1);  // of which only real parts count
+        for (uint64_t i = 0; i < inner; ++i) {
+          const T ar = a[2 * i], ai = ends * a[2 * i + 1], br = b[2 * i], bi = -ends * b[2 * i + 1];
+          const T dr = ar - br, di = ai - bi, er = (ar + br) / 2, ei = (ai + bi) / 2;
+          const T odd_r = dr * c.real() - di * c.imag(), odd_i = dr * c.imag() + di * c.real();
+          if (k > 0 || joins) high[2 * i] = er - odd_r, high[2 * i + 1] = odd_i - ei;
+          low[2 * i] = er + odd_r, low[2 * i + 1] = ei + odd_i;
+        }
+      }
+    };
+    const uint64_t pairs = m / 2 + 1;
+    if (threads == 1) return some(0, pairs);
+    parallel(threads, pairs, std::max<uint64_t>(1, pairs / (4 * threads)), some);
+  }
+  void mirror_one(const T* x, T* y, uint64_t k) const {
+    const uint64_t inner = wanted_.inner;
+    const T* own = x + 2 * k * inner;
+    T *low = y + 2 * k * inner, *high = y + 2 * (count_ - k) * inner;
+    for (uint64_t i = 0; i < inner; ++i) {
+      low[2 * i] = own[2 * i], low[2 * i + 1] = k == 0 ? T(0) : own[2 * i + 1];
+      if (k > 0) high[2 * i] = own[2 * i], high[2 * i + 1] = -own[2 * i + 1];
+    }
+  }
+
+  HostFft wanted_;
+  uint64_t lanes_ = 1;
+  uint64_t count_ = 1, given_ = 1, kept_ = 1;  // complex numbers of a transform, and those in memory
+  Layout in_, out_;
+  bool inverse_ = false;
+  typename Pass::Real real_ = Pass::Real::no;
+  HostTable<T> halves_;
+  std::vector<Step> steps_;
+  uint64_t rows_ = 1, room_ = 0;  // transforms one after the other, and real numbers of each scratch
+  double work_ = 0;               // of one of them
+};
+
+}  // namespace
+}  // namespace fft_host
+
+std::shared_ptr<const HostFftPlan> host_fft(const HostFft& wanted) {
+  if (wanted.is_double) return std::make_shared<fft_host::Plan<double>>(wanted);
+  return std::make_shared<fft_host::Plan<float>>(wanted);
+}
+
+}  // namespace adit::ops

@@ -1,0 +1,259 @@
+// A row on the CPU by digits of its keys: where the processor has no vectors, or keys have few bits.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ops/sort_host_row.hpp"
+
+namespace adit::ops::sorting_on_host {
+
+// Rows below go by comparison, which has no tables to clear. Digits are wider where a row is long enough for
+// their tables. Measured once, on two x86-64 cores (bench/RESULTS.md).
+constexpr uint64_t ranked_row = 96, row_of_wide_digits = 3000;
+constexpr int narrow_digits = 8, wide_digits = 11;
+constexpr uint64_t most_counted = uint64_t{1} << 32;
+
+template <class K, class I>
+struct Entry {
+  K key;
+  I place;
+};
+
+template <class K>
+K key_in(const K& key) {
+  return key;
+}
+template <class K, class I>
+K key_in(const Entry<K, I>& entry) {
+  return entry.key;
+}
+template <class K, class I>
+bool operator<(const Entry<K, I>& a, const Entry<K, I>& b) {
+  return a.key != b.key ? a.key < b.key : a.place < b.place;
+}
+
+template <class K, class E>
+E entry_of(K key, uint64_t place) {
+  if constexpr (std::is_same_v<E, K>)
+    return key;
+  else
+    return {key, static_cast<decltype(E::place)>(place)};
+}
+
+// By so many digits of so many bits, from the lowest on, of what keys are more than the least of them. Parts
+// of the row count theirs, learn where they begin, and move their elements.
+template <class K, class E, int bits, int passes>
+class Radix {
+ public:
+  Radix(const K* keys, K least, E* row, E* beside, uint64_t length, uint64_t parts)
+      : keys_(keys),
+        least_(least),
+        row_(row),
+        beside_(beside),
+        length_(length),
+        parts_(parts),
+        tables_(parts) {}
+
+  // Where the result lies.
+  E* run() {
+    each_part([&](uint64_t part) { count_all(part); });
+    bool has_entries = false;
+    for (int p = 0; p < passes; ++p) {
+      uint64_t equal = 0;
+      for (const Tables& tables : tables_) equal += tables[index(p)][digit(keys_[0], p)];
+      if (equal == length_) continue;  // all have the same
+      if (!has_entries) {
+        move([this](uint64_t i) { return entry_of<K, E>(keys_[i], i); }, p);
+      } else {
+        if (parts_ > 1) count(p);
+        move([from = row_](uint64_t i) { return from[i]; }, p);
+      }
+      std::swap(row_, beside_);
+      has_entries = true;
+    }
+    return row_;
+  }
+
+ private:
+  static constexpr size_t digits = size_t{1} << bits;
+  using Table = std::array<uint32_t, digits>;
+  using Tables = std::array<Table, passes>;
+
+  static size_t index(int p) { return static_cast<size_t>(p); }
+  size_t digit(K key, int p) const {
+    return static_cast<size_t>(K(key - least_) >> (bits * p)) & (digits - 1);
+  }
+  uint64_t first(uint64_t part) const { return length_ * part / parts_; }
+  void each_part(const auto& f) const {
+    if (parts_ == 1) return f(0);
+    parallel(static_cast<unsigned>(parts_), parts_, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t part = begin; part < end; ++part) f(part);
+    });
+  }
+  void count_all(uint64_t part) {
+    Tables& counts = tables_[part];
+    for (Table& table : counts) table.fill(0);
+    for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
+      const K key = keys_[i];
+      for (int p = 0; p < passes; ++p) ++counts[index(p)][digit(key, p)];
+    }
+  }
+  void count(int p) {
+    each_part([&](uint64_t part) {
+      Table& counts = tables_[part][index(p)];
+      counts.fill(0);
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) ++counts[digit(key_in(row_[i]), p)];
+    });
+  }
+  void move(const auto& from, int p) {
+    uint32_t start = 0;
+    for (size_t d = 0; d < digits; ++d)
+      for (Tables& tables : tables_) {
+        const uint32_t here = tables[index(p)][d];
+        tables[index(p)][d] = start;
+        start += here;
+      }
+    each_part([&](uint64_t part) {
+      uint32_t* at = tables_[part][index(p)].data();
+      E* to = beside_;
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
+        const E entry = from(i);
+        to[at[digit(key_in(entry), p)]++] = entry;
+      }
+    });
+  }
+
+  const K* keys_;
+  K least_;
+  E *row_, *beside_;
+  uint64_t length_, parts_;
+  std::vector<Tables> tables_;
+};
+
+// As few digits as the keys' range needs.
+template <class K, class E, int bits, int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits>
+E* by_digits(const K* keys, const Range<K>& seen, E* row, E* beside, uint64_t length, uint64_t parts) {
+  if constexpr (passes > 1)
+    if (static_cast<int>(std::bit_width(K(seen.most - seen.least))) <= bits * (passes - 1))
+      return by_digits<K, E, bits, passes - 1>(keys, seen, row, beside, length, parts);
+  return Radix<K, E, bits, passes>(keys, seen.least, row, beside, length, parts).run();
+}
+
+// Values of which there are far fewer than elements: how many there are of each is enough.
+template <class K>
+class Counted {
+ public:
+  Counted(const Row<K>& row, const Range<K>& seen)
+      : row_(row), least_(seen.least), kinds_(size_t{seen.most} - seen.least + 1) {}
+
+  bool serves() const {
+    return row_.length > ranked_row && row_.length < most_counted && 4 * kinds_ <= row_.length;
+  }
+
+  void sort(const K* keys, uint64_t parts) const {
+    const uint64_t ranges = parts == 1 ? 1 : 2 * parts, n = row_.length;
+    std::vector<std::vector<uint32_t>> counts(ranges);
+    each(parts, ranges, [&](uint64_t range) {
+      counts[range] = count(keys + n * range / ranges, keys + n * (range + 1) / ranges);
+    });
+    for (uint64_t range = 1; range < ranges; ++range)
+      for (size_t kind = 0; kind < kinds_; ++kind) counts[0][kind] += counts[range][kind];
+    std::vector<uint64_t> starts(ranges + 1);
+    for (uint64_t range = 0; range < ranges; ++range) {
+      uint64_t all = 0;
+      for (size_t kind = first(range, ranges); kind < first(range + 1, ranges); ++kind)
+        all += counts[0][kind];
+      starts[range + 1] = starts[range] + all;
+    }
+    each(parts, ranges, [&](uint64_t range) {
+      fill(counts[0], first(range, ranges), first(range + 1, ranges), starts[range]);
+    });
+  }
+
+ private:
+  void each(uint64_t parts, uint64_t ranges, const auto& f) const {
+    parallel(static_cast<unsigned>(parts), ranges, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t range = begin; range < end; ++range) f(range);
+    });
+  }
+  size_t first(uint64_t range, uint64_t ranges) const { return kinds_ * range / ranges; }
+  // Neighbours in tables of their own: equal ones would wait for each other.
+  std::vector<uint32_t> count(const K* from, const K* end) const {
+    std::vector<uint32_t> table(2 * kinds_);
+    uint32_t *even = table.data(), *odd = even + kinds_;
+    for (; from + 1 < end; from += 2) ++even[from[0] - least_], ++odd[from[1] - least_];
+    if (from < end) ++even[*from - least_];
+    for (size_t kind = 0; kind < kinds_; ++kind) even[kind] += odd[kind];
+    return table;
+  }
+  void fill(const std::vector<uint32_t>& counts, size_t kind, size_t end, uint64_t at) const {
+    for (; kind < end; ++kind) {
+      const K key = static_cast<K>(least_ + kind);
+      K bits = 0;
+      put_bits(&key, 1, 1, row_.keys, &bits);
+      for (uint64_t i = 0; i < counts[kind]; ++i, ++at) row_.values[at * row_.apart] = bits;
+    }
+  }
+
+  const Row<K>& row_;
+  K least_;
+  size_t kinds_;
+};
+
+template <class K, class E>
+class RadixRow {
+ public:
+  struct Space {
+    explicit Space(uint64_t length) : keys(new K[length]), a(new E[length]), b(new E[length]) {}
+    std::unique_ptr<K[]> keys;
+    std::unique_ptr<E[]> a, b;
+  };
+  static constexpr uint64_t unasked = 0;
+  explicit RadixRow(const Row<K>& row) : row_(row) {}
+
+  void sort(const Space& space, uint64_t parts) const {
+    const Range<K> seen = row_.look(space.keys.get(), parts);
+    if constexpr (std::is_same_v<E, K> && sizeof(K) <= 2)
+      if (const Counted<K> counted(row_, seen); counted.serves())
+        return counted.sort(space.keys.get(), parts);
+    const E* sorted = in_order(space.keys.get(), seen, space, parts);
+    if constexpr (std::is_same_v<E, K>)
+      row_.share(parts, [&](uint64_t begin, uint64_t end) {
+        row_.loops.put_bits(sorted + begin, row_.apart, end - begin, row_.keys,
+                            row_.values + begin * row_.apart);
+      });
+    else
+      row_.share(parts, [&](uint64_t begin, uint64_t end) {
+        for (uint64_t i = begin; i < end; ++i) row_.store(i, sorted[i].place);
+      });
+  }
+
+ private:
+  const E* in_order(const K* keys, const Range<K>& seen, const Space& space, uint64_t parts) const {
+    const uint64_t n = row_.length;
+    E* row = space.a.get();
+    const bool is_counted = n > ranked_row && n < most_counted;
+    if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
+      return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts);
+    if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts);
+    if (n <= ranked_row) {
+      K ranks[ranked_row];
+      row_.loops.put_ranks(keys, n, ranks);
+      for (uint64_t i = 0; i < n; ++i) row[ranks[i]] = entry_of<K, E>(keys[i], i);
+      return row;
+    }
+    for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
+    std::sort(row, row + n);
+    return row;
+  }
+
+  const Row<K>& row_;
+};
+
+}  // namespace adit::ops::sorting_on_host

@@ -1,0 +1,178 @@
+#include "ops/svd_gram.hpp"
+
+#include <algorithm>
+
+#include "ops/eigh_tridiagonal.hpp"
+#include "ops/factor_writer.hpp"
+#include "ops/matmul.hpp"
+#include "ops/matrix_scale.hpp"
+
+namespace adit::ops {
+
+using namespace kernel;
+
+namespace svd_by_gram {
+namespace {
+
+// x, or its transpose where it is wide.
+struct Shape {
+  uint32_t length = 0, count = 0;
+  bool turned = false;
+};
+
+FactorPlan inner_plan(const FactorPlan& plan) {
+  FactorPlan inner = plan;
+  inner.type = Type::f64;
+  inner.m = inner.n = std::min(plan.m, plan.n);
+  return inner;
+}
+
+// An invocation a number of the columns, scaled, with 32 and with 64 bits. Buffers: x, scale, columns, wide.
+Program filled(const Shape& shape) {
+  Builder k("svd_fill", Team::one());
+  const Array x = k.buffer("x", Type::f32, Access::read), scale = k.buffer("scale", Type::f32, Access::read),
+              columns = k.buffer("columns", Type::f32, Access::write),
+              wide = k.buffer("wide", Type::f64, Access::write);
+  const uint64_t numbers = uint64_t{shape.length} * shape.count;
+  const Value at = k.team(Type::u64), matrix = at / numbers, row = at % numbers / shape.count,
+              column = at % shape.count, by = scale[matrix];
+  const Value given = x[shape.turned ? matrix * numbers + column * shape.length + row : at];
+  const Value y = select(is_nan(by), by.like(0), given / by);
+  columns[at] = y;
+  wide[at] = convert(y, Type::f64);
+  return k.finish();
+}
+
+// An invocation a singular value, largest first. Buffers: the squares, ascending, scale, values.
+Program rooted(const Shape& shape) {
+  Builder k("svd_values", Team::one());
+  const Array squares = k.buffer("squares", Type::f64, Access::read),
+              scale = k.buffer("scale", Type::f32, Access::read),
+              to = k.buffer("to", Type::f32, Access::write);
+  const Value at = k.team(Type::u64), matrix = at / shape.count, j = at % shape.count;
+  const Value square = squares[matrix * shape.count + (shape.count - 1 - j)];
+  to[at] = convert(sqrt(max(square, square.like(0))), Type::f32) * scale[matrix].get();
+  return k.finish();
+}
+
+// A team a row of v, whose columns are turned round; in rows of the result v^T, or in columns of u where x is
+// wide. Buffers: vectors, scale, v, the result.
+Program ordered(const Shape& shape) {
+  Builder k("svd_order", Team::many(shape.count <= 128 ? 128 : 256));
+  const Array from = k.buffer("vectors", Type::f64, Access::read),
+              scale = k.buffer("scale", Type::f32, Access::read), v = k.buffer("v", Type::f32, Access::write),
+              to = k.buffer("to", Type::f32, Access::write);
+  const uint32_t count = shape.count;
+  const Value team = k.team(Type::u64), matrix = team / count, row = team % count, by = scale[matrix];
+  k.each(k.constant(Type::u32, count), [&](Value column) {
+    const Value j = convert(column, Type::u64);
+    const Value x = convert(from[team * count + (count - 1 - j)].get(), Type::f32);
+    v[team * count + j] = x;
+    to[shape.turned ? team * count + j : (matrix * count + j) * count + row] = select(is_nan(by), by, x);
+  });
+  return k.finish();
+}
+
+// q has the directions but for signs, which r tells. An invocation a number. Buffers: q, r, scale, the
+// result.
+Program signed_directions(const Shape& shape, uint32_t q_columns) {
+  Builder k("svd_signs", Team::one());
+  const Array q = k.buffer("q", Type::f32, Access::read), r = k.buffer("r", Type::f32, Access::read),
+              scale = k.buffer("scale", Type::f32, Access::read),
+              to = k.buffer("to", Type::f32, Access::write);
+  const uint64_t numbers = uint64_t{shape.length} * q_columns;
+  const Value team = k.team(Type::u64), matrix = team / numbers, place = team % numbers;
+  const Value i = place / q_columns, j = place % q_columns, at = min(j, j.like(shape.count - 1));
+  const Value minus = j < shape.count && r[(matrix * q_columns + at) * shape.count + at].get() < 0;
+  const Value x = q[team], by = scale[matrix];
+  to[shape.turned ? matrix * numbers + j * shape.length + i : team] =
+      select(is_nan(by), by, select(minus, -x, x));
+  return k.finish();
+}
+
+class Passes {
+ public:
+  Passes(const FactorPlan& plan, const Limits& limits)
+      : plan_(plan),
+        limits_(limits),
+        shape_{std::max(plan.m, plan.n), std::min(plan.m, plan.n), plan.m < plan.n} {}
+
+  Factor build(SvdWanted wanted) {
+    const uint64_t length = shape_.length, count = shape_.count, batch = plan_.batch;
+    const uint8_t largest = bytes(plan_.m * 4), scale = bytes(4), columns = bytes(length * count * 4),
+                  wide = bytes(length * count * 8), gram = bytes(count * count * 8),
+                  squares = bytes(count * 8), vectors = bytes(count * count * 8);
+    pass(largest_of_rows(plan_, false), batch * plan_.m, {x, largest});
+    pass(scale_of(plan_), batch, {largest, scale});
+    pass(filled(shape_), batch * length * count, {x, scale, columns, wide});
+    MatmulShape with_itself, by_vectors;
+    with_itself.type = with_itself.result = Type::f64;
+    with_itself.m = with_itself.n = shape_.count, with_itself.k = shape_.length;
+    with_itself.transpose_a = true;
+    product(with_itself, wide, wide, gram);
+    append(made_, own, eigh_tridiagonal(inner_plan(plan_), limits_), {gram, squares, vectors});
+    pass(rooted(shape_), batch * count, {squares, scale, values});
+    if (!wanted.vectors) return std::move(made_);
+    const uint8_t v = bytes(count * count * 4), turned = bytes(length * count * 4);
+    pass(ordered(shape_), batch * count, {vectors, scale, v, shape_.turned ? u : v_h});
+    by_vectors.m = shape_.length, by_vectors.n = by_vectors.k = shape_.count;
+    product(by_vectors, columns, v, turned);
+    const uint32_t q_columns = wanted.full ? shape_.length : shape_.count;
+    const uint8_t q = bytes(length * q_columns * 4), r = bytes(q_columns * count * 4);
+    FactorPlan inner = plan_;
+    inner.m = shape_.length, inner.n = shape_.count;
+    append(made_, own, qr(inner, q_columns, limits_), {turned, q, r});
+    pass(signed_directions(shape_, q_columns), batch * length * q_columns,
+         {q, r, scale, shape_.turned ? v_h : u});
+    return std::move(made_);
+  }
+
+ private:
+  enum Tensors : uint8_t { x, u, values, v_h, own };
+
+  uint8_t bytes(uint64_t of_each) {
+    made_.scratch.push_back({plan_.batch * of_each});
+    return static_cast<uint8_t>(own + made_.scratch.size() - 1);
+  }
+  uint32_t add(Program program) {
+    made_.programs.push_back(std::move(program));
+    return static_cast<uint32_t>(made_.programs.size() - 1);
+  }
+  void pass(Program program, uint64_t teams, std::vector<uint8_t> buffers) {
+    made_.passes.push_back({add(std::move(program)), teams, std::move(buffers)});
+  }
+  void product(MatmulShape of, uint8_t a, uint8_t b, uint8_t c) {
+    of.batch = static_cast<uint32_t>(plan_.batch);
+    of.a_stride = uint64_t{of.m} * of.k;
+    of.b_stride = uint64_t{of.n} * of.k;
+    const MatmulTiling tiling = choose_tiling(of, limits_);
+    const uint64_t teams = matmul_teams(of, tiling);
+    if (tiling.split_k == 1) {
+      made_.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, c}});
+      return;
+    }
+    made_.scratch.push_back({matmul_workspace_bytes(of, tiling)});
+    const auto parts = static_cast<uint8_t>(own + made_.scratch.size() - 1);
+    made_.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, parts}});
+    made_.passes.push_back({add(matmul_sum_program(of, tiling)), matmul_sum_teams(of), {parts, c}});
+  }
+
+  const FactorPlan& plan_;
+  const Limits& limits_;
+  Shape shape_;
+  Factor made_;
+};
+
+}  // namespace
+}  // namespace svd_by_gram
+
+bool has_svd_gram(const FactorPlan& plan, const Limits& limits) {
+  return plan.type == Type::f32 && !plan.complex &&
+         has_eigh_tridiagonal(svd_by_gram::inner_plan(plan), limits);
+}
+
+Factor svd_gram(const FactorPlan& plan, SvdWanted wanted, const Limits& limits) {
+  return svd_by_gram::Passes(plan, limits).build(wanted);
+}
+
+}  // namespace adit::ops

@@ -1,0 +1,28 @@
+#include "ops/vector_sort.hpp"
+
+namespace adit::ops {
+
+VectorKind vectors_of_this_cpu() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("bmi2") || !__builtin_cpu_supports("popcnt")) return VectorKind::none;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return VectorKind::avx512;
+  if (__builtin_cpu_supports("avx2")) return VectorKind::avx2;
+#endif
+  return VectorKind::none;
+}
+
+template <class K>
+VectorSort<K> vector_sort([[maybe_unused]] VectorKind kind) {
+#if defined(__x86_64__)
+  if (kind == VectorKind::avx512) return vector_sort_avx512::vector_sort<K>();
+  if (kind == VectorKind::avx2) return vector_sort_avx2::vector_sort<K>();
+#endif
+  return {};
+}
+
+template VectorSort<uint32_t> vector_sort(VectorKind);
+template VectorSort<uint64_t> vector_sort(VectorKind);
+
+}  // namespace adit::ops

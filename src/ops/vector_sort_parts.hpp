@@ -1,0 +1,73 @@
+// What the vector sort needs of no particular processor.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+// Functions between these two are compiled for a processor that has more than every one of its family.
+#define ADIT_TEXT_OF(...) #__VA_ARGS__
+#if defined(__clang__)
+#define ADIT_BEGIN_TARGET(FEATURES) \
+  _Pragma(ADIT_TEXT_OF(clang attribute push(__attribute__((target(FEATURES))), apply_to = function)))
+#define ADIT_END_TARGET _Pragma("clang attribute pop")
+#define ADIT_UNROLLED _Pragma("unroll")
+#else
+#define ADIT_BEGIN_TARGET(FEATURES) _Pragma("GCC push_options") _Pragma(ADIT_TEXT_OF(GCC target(FEATURES)))
+#define ADIT_END_TARGET _Pragma("GCC pop_options")
+#define ADIT_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+namespace adit::ops::vector_sort_parts {
+
+// From so many keys on a pivot is the middle of half of what the largest network sorts, before of a register.
+// Measured on one x86-64 processor.
+constexpr uint64_t many_draws = 2048;
+
+struct Pair {
+  int low = 0, high = 0;
+};
+
+// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M).
+template <class F>
+constexpr void each_exchange(int count, const F& f) {
+  const int top = count / 2;
+  for (int p = top; p > 0; p /= 2) {
+    int q = top, r = 0, apart = p;
+    while (true) {
+      for (int i = 0; i + apart < count; ++i)
+        if ((i & p) == r) f(Pair{i, i + apart});
+      if (q == p) break;
+      apart = q - p;
+      q /= 2;
+      r = p;
+    }
+  }
+}
+template <int count>
+constexpr size_t exchanges() {
+  size_t found = 0;
+  each_exchange(count, [&](Pair) { ++found; });
+  return found;
+}
+template <int count>
+constexpr auto make_network() {
+  std::array<Pair, exchanges<count>()> pairs{};
+  size_t at = 0;
+  each_exchange(count, [&](Pair pair) { pairs[at++] = pair; });
+  return pairs;
+}
+// Exchanges that bring so many (a power of two) into order.
+template <int count>
+inline constexpr auto network = make_network<count>();
+
+template <class K>
+void sort_slowly(K* keys, uint64_t count) {
+  std::sort(keys, keys + count);
+}
+
+}  // namespace adit::ops::vector_sort_parts

@@ -1,0 +1,145 @@
+// For each error of a checked program's run with its data a program that provokes it: the gist of the text
+// and the place.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <adit/error.hpp>
+
+#include "stan/lower.hpp"
+#include "stan_checked.hpp"
+
+namespace adit::stan {
+namespace {
+
+// Something with the gist is said of the place where the program goes on with `at`.
+void expect_refusal(const std::string& text, const std::string& gist, const std::string& at,
+                    const std::string& data = "{}") {
+  const Checked program = checked(text);
+  ASSERT_FALSE(has_errors(program)) << text << "\n" << all_text(program);
+  const std::string place = fmt::format("line 1, column {}: ", text.find(at));
+  try {
+    lower(program.program, data_from_json(data, "data"));
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find(gist), std::string::npos) << said << "\n" << text;
+    EXPECT_NE(said.find(place), std::string::npos) << said << "\n" << place << text;
+    return;
+  }
+  ADD_FAILURE() << "nothing was said of " << text;
+}
+
+TEST(StanRunMessage, Indices) {
+  expect_refusal("transformed data { vector[3] x = [1, 2, 3]'; real y = x[4]; }",
+                 "expected an index from 1 to 3, got 4", "4]; }");
+  expect_refusal("transformed data { vector[3] x = [1, 2, 3]'; real y = x[0]; }", "from 1 to 3, got 0",
+                 "0]; }");
+  expect_refusal("transformed data { int n; vector[3] x = [1, 2, 3]'; real y = x[n]; }",
+                 "expected an index, got a variable that has no value yet", "n]; }");
+  expect_refusal("parameters { vector[3] x; } model { for (i in 1:9) target += x[i]; }", "from 1 to 3, got 4",
+                 "i]; }");
+  expect_refusal("parameters { vector[3] x; } model { target += sum(x[2:5]); }", "from 1 to 3, got 5",
+                 "2:5]");
+  expect_refusal(
+      "parameters { real a; vector[9] x; } model { int n = a > 0 ? 2 : 3; target += sum(x[1:n]); }",
+      "expected bounds of a range that follow from data alone", "1:n]");
+  expect_refusal("parameters { vector[3] x; } model { vector[4] y; y[1:4] = x; }",
+                 "expected a right-hand side of size", "y[1:4] = x");
+}
+
+TEST(StanRunMessage, Sizes) {
+  expect_refusal("data { int n; } transformed data { vector[n] x; }", "expected a size of at least 0, got -2",
+                 "n] x", R"({"n": -2})");
+  expect_refusal("transformed data { array[3000000, 3000] int x; }", "expected at most 2^31 numbers",
+                 "array[3000000, 3000] int");
+  expect_refusal("transformed data { int n; vector[n] x; }",
+                 "expected a whole number, got a variable that has no value", "n] x");
+  expect_refusal("parameters { vector[3] x; vector[4] y; } model { target += x + y; }",
+                 "expected operands of one size, got", "x + y");
+  expect_refusal("parameters { row_vector[3] x; vector[4] y; } model { target += x * y; }",
+                 "expected sizes that agree in a product", "x * y");
+  expect_refusal("parameters { vector[3] x; vector[4] y; } model { array[2] vector[3] z = {x, y}; }",
+                 "expected elements of one size", "{x, y}");
+  expect_refusal("transformed data { vector[2] x = rep_vector(1, -1); }",
+                 "rep_vector: expected a size of at least 0", "rep_vector");
+  expect_refusal("parameters { vector[6] x; } model { target += sum(to_matrix(x, 2, 2)); }",
+                 "to_matrix: expected 4 numbers, got 6", "to_matrix");
+  expect_refusal("parameters { matrix[2, 2] x; } model { target += sum(append_col(x, [1, 2, 3]')); }",
+                 "append_col: expected sizes that agree", "append_col");
+  expect_refusal("parameters { vector[3] x; } model { target += sum(head(x, 4)); }", "head: expected",
+                 "head");
+  expect_refusal("parameters { vector[3] x; } model { target += sum(segment(x, 2, -1)); }",
+                 "segment: expected a size of at least 0", "segment");
+  expect_refusal("transformed data { matrix[2, 2] x = identity_matrix(-1); }",
+                 "identity_matrix: expected a size of at least 0", "identity_matrix");
+  expect_refusal("transformed data { vector[3] x = one_hot_vector(3, 4); }",
+                 "one_hot_vector: expected a place from 1 to 3, got 4", "one_hot_vector");
+}
+
+TEST(StanRunMessage, Numbers) {
+  expect_refusal("data { int n; } transformed data { int k = 7 %/% n; }", "expected a divisor that is not 0",
+                 "7 %/%", R"({"n": 0})");
+  expect_refusal("parameters { matrix[2, 2] x; } model { target += sum(x ^ 2000); }",
+                 "expected a power from 0 to 1000", "x ^");
+  expect_refusal("transformed data { vector[0] x; real y = mean(x); }", "mean: expected at least one number",
+                 "mean");
+  expect_refusal("parameters { vector[3] x; } model { target += quantile(x, 0.5); }",
+                 "quantile of values that follow from parameters", "quantile");
+  expect_refusal("transformed data { int k = rank([1, 2]', 3); }",
+                 "rank: expected a place from 1 to 2, got 3", "rank");
+}
+
+TEST(StanRunMessage, Loops) {
+  expect_refusal("transformed data { int n; real y = 0; for (i in 1:n) y += i; }",
+                 "expected bounds of a loop", "1:n");
+  expect_refusal("parameters { real x; } model { while (x > 0) { target += 1; } }",
+                 "expected a while loop to change what its condition reads", "while");
+}
+
+TEST(StanRunMessage, Functions) {
+  expect_refusal("functions { real f(int n) { return f(n + 1); } } transformed data { real y = f(1); }",
+                 "expected calls inside of calls to end", "f(n + 1)");
+  expect_refusal("transformed data { reject(\"n is \", 3); }", "reject: n is 3", "reject");
+  expect_refusal("data { int n; } transformed data { if (n > 1) reject(\"n = \", n); }", "reject: n = 2",
+                 "reject", R"({"n": 2})");
+}
+
+const std::string decay =
+    "functions { vector f(real t, vector y, real k) { return -k * y; } "
+    "vector g(real t, vector y, real k) { return [k, k]'; } } "
+    "parameters { real<lower=0> k; } model { array[2] vector[1] y = ";
+
+TEST(StanRunMessage, DifferentialEquations) {
+  expect_refusal(decay + "ode_rk45(f, [1]', 0, {2, 1}, k); }", "ode_rk45: expected times that rise",
+                 "ode_rk45");
+  expect_refusal(decay + "ode_rk45(f, [1]', 3, {1, 2}, k); }", "ode_rk45: expected times that rise",
+                 "ode_rk45");
+  expect_refusal(decay + "ode_bdf(g, [1]', 0, {1, 2}, k); }", "ode_bdf: expected 1 derivatives of g, got 2",
+                 "ode_bdf");
+  expect_refusal(decay + "ode_rk45_tol(f, [1]', 0, {1, 2}, 1e-6, 1e-6, 0, k); }",
+                 "ode_rk45_tol: expected a limit of steps above 0, got 0", "ode_rk45_tol");
+  expect_refusal(decay + "ode_adams_tol(f, [1]', 0, {1, 2}, 0.0, 1e-6, 9, k); }",
+                 "ode_adams_tol: expected a relative tolerance above 0, got 0", "ode_adams_tol");
+  expect_refusal(decay + "ode_bdf_tol(f, [1]', 0, {1, 2}, 1e-6, -1.0, 9, k); }",
+                 "ode_bdf_tol: expected an absolute tolerance above 0, got -1", "ode_bdf_tol");
+}
+
+// Where the steps do not suffice there is no density; where they do, they change nothing.
+TEST(StanRunMessage, StepsOfDifferentialEquations) {
+  for (const std::string solver : {"ode_rk45_tol", "ode_ckrk_tol", "ode_adams_tol", "ode_bdf_tol"}) {
+    const auto density = [&](int steps) {
+      const Checked program =
+          checked(decay + solver + fmt::format("(f, [1]', 0, {{5, 9}}, 1e-8, 1e-10, {}, k); ", steps) +
+                  "target += y[1, 1]; k ~ exponential(1); }");
+      EXPECT_FALSE(has_errors(program)) << all_text(program);
+      const Lowered lowered = lower(program.program, data_from_json("{}", "data"));
+      return lowered.model.log_density(tensor(std::vector<double>{0.8})).item<double>();
+    };
+    const double k = std::exp(0.8);
+    EXPECT_NEAR(density(100000), std::exp(-5 * k) - k + 0.8, 1e-6) << solver;
+    EXPECT_NEAR(density(2000), std::exp(-5 * k) - k + 0.8, 1e-6) << solver;
+    EXPECT_FALSE(std::isfinite(density(3))) << solver;
+  }
+}
+
+}  // namespace
+}  // namespace adit::stan
