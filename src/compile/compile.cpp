@@ -54,6 +54,9 @@ class Compiler {
       i += together.size();
       groups.resize(work.size(), together);
     }
+    std::vector<Work*> all;
+    for (Work& item : work) all.push_back(&item);
+    compile_all(all);
     auto executable = std::make_shared<Executable>();
     place_outputs(*executable);
     const MemoryPlan plan = plan_memory(work, groups, parts, *executable);

@@ -203,7 +203,7 @@ KernelStep step_of(const Work& work, const LocationOf& location_of, int64_t begi
 
 // Launches until the condition does not hold; the host reads whether it does once a launch.
 Work launched_while(LoopKernel loop, Device& device) {
-  const auto inside = std::make_shared<const Work>(work_of(std::move(loop.launch), device));
+  const auto inside = std::make_shared<const Work>(compiled_work(std::move(loop.launch), device));
   Work work;
   work.name = inside->name;
   work.touches = inside->touches;
@@ -237,7 +237,7 @@ std::vector<Work> launched_for(LoopKernel loop, int64_t length, Device& device) 
     }
     return list;
   }
-  const auto inside = std::make_shared<const Work>(work_of(std::move(loop.launch), device));
+  const auto inside = std::make_shared<const Work>(compiled_work(std::move(loop.launch), device));
   Work work;
   work.name = inside->name;
   work.touches = inside->touches;

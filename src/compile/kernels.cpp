@@ -4,12 +4,14 @@
 #include <array>
 #include <atomic>
 #include <optional>
+#include <unordered_map>
 
 #include <adit/error.hpp>
 
 #include "graph/op.hpp"
 #include "graph/trace.hpp"
 #include "support/log.hpp"
+#include "support/threads.hpp"
 
 namespace adit::compile {
 
@@ -26,12 +28,37 @@ std::vector<const Node*> picked_results(const Node& node, const Workshop& shop) 
 Work work_of(Launch launch, Device& device) {
   Work work;
   work.name = launch.program.name;
-  work.kernel = device.compile(launch.program);
+  work.device = &device;
   work.program = std::move(launch.program);
   work.teams = launch.teams;
   for (const Binding& binding : launch.bindings)
     if (binding.kind == Binding::Kind::tensor) work.touches.push_back(binding.node);
   work.bindings = std::move(launch.bindings);
+  return work;
+}
+
+void compile_all(const std::vector<Work*>& list) {
+  // Equal programs once: threads that wait for one of them would compile none of the others.
+  std::unordered_map<std::string, size_t> places;
+  std::vector<std::vector<Work*>> equal;
+  for (Work* work : list) {
+    if (!work->device || work->kernel) continue;
+    const size_t place = places.try_emplace(kernel::content_hash(work->program), equal.size()).first->second;
+    if (place == equal.size()) equal.emplace_back();
+    equal[place].push_back(work);
+  }
+  parallel(static_cast<unsigned>(std::min<uint64_t>(thread_count(), equal.size())), equal.size(), 1,
+           [&](uint64_t begin, uint64_t end) {
+             for (uint64_t i = begin; i < end; ++i) {
+               const auto made = equal[i][0]->device->compile(equal[i][0]->program);
+               for (Work* work : equal[i]) work->kernel = made;
+             }
+           });
+}
+
+Work compiled_work(Launch launch, Device& device) {
+  Work work = work_of(std::move(launch), device);
+  compile_all({&work});
   return work;
 }
 
@@ -235,6 +262,10 @@ Work repeated_work(std::string name, Repeated repeated, Device& device) {
       work.touches.insert(work.touches.end(), one.touches.begin(), one.touches.end());
     }
   for (std::vector<Launch>* list : lists) list->clear();
+  std::vector<Work*> all;
+  for (std::vector<Work>& list : *made)
+    for (Work& one : list) all.push_back(&one);
+  compile_all(all);
   work.conduct = [name, made, repeated](const LocationOf& location_of) {
     RepeatedSteps steps;
     steps.name = name;

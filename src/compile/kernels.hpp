@@ -15,8 +15,9 @@ using LocationOf = std::function<Location(const Node&)>;
 
 struct Work {
   std::string name;
-  std::shared_ptr<const Kernel> kernel;
-  kernel::Program program;  // that the kernel was made from
+  Device* device = nullptr;              // that compiles the program; null where there is none
+  std::shared_ptr<const Kernel> kernel;  // null until it has been compiled
+  kernel::Program program;
   uint64_t teams = 0;
   std::vector<Binding> bindings;
   std::vector<const Node*> touches;  // tensors in memory that it reads or writes
@@ -31,7 +32,10 @@ struct Work {
 std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& target);
 // The items of a node with several results; null where nobody picked one.
 std::vector<const Node*> picked_results(const Node& node, const Workshop& shop);
+// Not compiled yet: all kernels of an executable are at the same time.
 Work work_of(Launch launch, Device& device);
+void compile_all(const std::vector<Work*>& list);
+Work compiled_work(Launch launch, Device& device);
 // The work of an operation with a kernel of its own.
 std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device);
 // A product, and what is done with its results before they are stored.

@@ -9,6 +9,7 @@
 #include "support/cache.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/threads.hpp"
 
 namespace adit::compile {
 
@@ -167,8 +168,7 @@ class StepReader {
       output.place = location();
       if (output.place.in != (output.is_input ? Location::In::input : Location::In::output)) Unpacker::fail();
     }
-    kernels_.resize(in_.get_size());
-    for (auto& kernel : kernels_) kernel = device_.compile(unpack_program(in_));
+    read_kernels();
     const size_t steps = in_.get_size();
     for (size_t i = 0; i < steps; ++i) made->steps_.push_back(step());
     in_.expect_end();
@@ -176,6 +176,16 @@ class StepReader {
   }
 
  private:
+  void read_kernels() {
+    std::vector<kernel::Program> programs(in_.get_size());
+    for (kernel::Program& program : programs) program = unpack_program(in_);
+    kernels_.resize(programs.size());
+    parallel(static_cast<unsigned>(std::min<uint64_t>(thread_count(), programs.size())), programs.size(), 1,
+             [&](uint64_t begin, uint64_t end) {
+               for (uint64_t i = begin; i < end; ++i) kernels_[i] = device_.compile(programs[i]);
+             });
+  }
+
   static bool fits_into(uint64_t bytes, const Location& place) {
     return place.offset <= bytes && place.bytes <= bytes - place.offset;
   }

@@ -6,6 +6,7 @@
 #include "support/cache.hpp"
 #include "support/log.hpp"
 #include "support/process_end.hpp"
+#include "support/stopwatch.hpp"
 
 namespace adit::vulkan {
 
@@ -89,8 +90,11 @@ std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<con
   auto pipeline = std::make_unique<Pipeline>();
   pipeline->layout = layout_;
   pipeline->name = name;
-  const VkResult result =
-      calls.create_compute_pipelines(core_->handle(), cache_, 1, &info, nullptr, &pipeline->handle);
+  VkResult result = VK_SUCCESS;
+  const double seconds = seconds_of([&] {
+    result = calls.create_compute_pipelines(core_->handle(), cache_, 1, &info, nullptr, &pipeline->handle);
+  });
+  log_debug("vulkan: the driver took {:.0f} ms for {}, {} words", seconds * 1e3, name, words.size());
   calls.destroy_shader_module(core_->handle(), module, nullptr);
   if (result == VK_ERROR_DEVICE_LOST || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
       result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
