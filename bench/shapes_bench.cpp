@@ -1,7 +1,7 @@
 // Works of any shape, as a list names them: one line a work, {"work", "us", "thr_us"} a line in answer:
 // the fastest call that is waited for, and a call in a queue of calls.
-//   shapes_bench DEVICE LIST [SECONDS]   LIST: a file of lines such as "conv x=7,13,31,29 w=17,13,5,3 p=2,1"
-// SECONDS: about how long each kind of timing of a work takes, 0.04 if not said.
+//   shapes_bench DEVICE LIST [SECONDS [WAKING]]   LIST: a file of lines such as "conv x=7,13,31,29 w=17,13,5,3 p=2,1"
+// SECONDS: about how long each kind of timing of a work takes, 0.04 if not said. WAKING: the load before, 0.4.
 // shapes_peers.py times the same list with PyTorch and JAX, and makes lists of random shapes.
 #include <algorithm>
 #include <chrono>
@@ -69,7 +69,7 @@ Line parsed(const std::string& text) {
 double seconds = 0.04;
 // A GPU that waited for the compiler has slowed down, and needs a load of so long to come back: an H200 runs
 // at 345 MHz instead of 1,980 after a second, and is three times slower for the first 0.1 s.
-constexpr double waking = 0.4;
+double waking = 0.4;
 
 void time(const std::string& work, const Function& f, const Tensors& arguments) {
   const auto device = default_device();
@@ -278,6 +278,11 @@ void run(const Line& line) {
   if (line.kind == "layer_norm" || line.kind == "rms_norm" || line.kind == "softmax") return rowwise(line);
   if (is_of_matrices(line.kind)) return linear(line);
   const Shape shape = line.shape("x");
+  if (line.kind == "sum") {
+    Axes axes;
+    for (const int64_t one : line.list("axis")) axes.push_back(static_cast<int>(one));
+    time(line.text, [=](const Tensors& x) { return Tensors{sum(x[0], axes)}; }, {normal(shape, type)});
+  }
   if (line.kind == "cumsum")
     time(line.text, [=](const Tensors& x) { return Tensors{cumulative_sum(x[0], axis)}; },
          {normal(shape, type)});
@@ -309,11 +314,12 @@ void run(const Line& line) {
 
 int main(int argc, char** argv) try {
   if (argc < 3) {
-    fmt::print(stderr, "usage: shapes_bench DEVICE LIST [SECONDS]\n");
+    fmt::print(stderr, "usage: shapes_bench DEVICE LIST [SECONDS [WAKING]]\n");
     return 2;
   }
   adit::set_default_device(adit::Device::open(argv[1]));
   if (argc > 3) adit::bench::seconds = std::stod(argv[3]);
+  if (argc > 4) adit::bench::waking = std::stod(argv[4]);
   std::ifstream list(argv[2]);
   for (std::string text; std::getline(list, text);)
     if (!text.empty() && text[0] != '#') adit::bench::run(adit::bench::parsed(text));

@@ -2,7 +2,7 @@
   shapes_peers.py time LIST [torch|jax]...     one JSON object a line
   shapes_peers.py random KIND COUNT SEED       lines of random shapes
   shapes_peers.py table FILE...                ratio to the better peer, the worst first"""
-import json, random, sys, time
+import json, math, random, sys, time
 
 OF_MATRICES = ["cholesky", "lu", "qr", "inverse", "determinant", "triangular", "solve", "least_squares"]
 
@@ -99,6 +99,8 @@ def torch_works(lines):
                  "layer_norm": lambda x, w, b: F.layer_norm(x, [last], w, b),
                  "rms_norm": lambda x, w: F.rms_norm(x, [last], w, 1e-5)}[kind]
             gradients(text, f, given, [], joint=True, forward=forward)
+        elif kind == "sum":
+            x, axes = new(n["x"]), n["axis"]; emit(text, "torch", lambda: torch.sum(x, axes), wait)
         elif kind == "cumsum":
             x = new(n["x"]); emit(text, "torch", lambda: torch.cumsum(x, axis), wait)
         elif kind == "sort":
@@ -167,6 +169,7 @@ def jax_works(lines):
             one(text, f, *given)
             if n.get("forward", [0])[0]: continue
             one(text + " grad", lambda g, *p: jax.vjp(f, *p)[1](g), new(n["x"]), *given)
+        elif kind == "sum": one(text, lambda x: jnp.sum(x, tuple(n["axis"])), new(n["x"]))
         elif kind == "cumsum": one(text, lambda x: jnp.cumsum(x, axis), new(n["x"]))
         elif kind == "sort": one(text, lambda x: jnp.sort(x, axis), new(n["x"]))
         elif "fft" in kind:
@@ -240,6 +243,23 @@ def random_rows(r):
     rows, columns = side(1, 100000), side(2, 100000)
     rows = max(1, min(rows, (1 << 26) // columns))
     return f"{r.choice(['layer_norm', 'rms_norm', 'softmax'])} x={rows},{columns}"
+
+
+def random_sum(r):
+    side = lambda low, high: int(round(low * (high / low) ** r.random()))
+    rank = r.choice([2, 2, 3, 3, 4])
+    shape = [side(1, 20000) for _ in range(rank)]
+    while math.prod(shape) > 1 << 26: shape[shape.index(max(shape))] //= 2
+    axes = sorted(r.sample(range(rank), r.randint(1, max(1, rank - 1))))
+    return f"sum x={','.join(map(str, shape))} axis={','.join(map(str, axes))}"
+
+
+def random_fft(r):
+    side = lambda low, high: int(round(low * (high / low) ** r.random()))
+    n = side(16, 100000)
+    rows = max(1, min(side(1, 20000), (1 << 23) // n))
+    if r.random() < 0.2: return f"fft x={n},{rows} axis=0"
+    return f"{r.choice(['fft', 'fft', 'ifft', 'rfft'])} x={rows},{n}"
 
 
 def random_pool(r):
