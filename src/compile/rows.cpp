@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "compile/columns.hpp"
 #include "compile/serial.hpp"
 
 namespace adit::compile {
@@ -39,6 +40,21 @@ int level_of(const Node& node, const Group& group, const std::map<const Node*, i
   return level;
 }
 
+// Axes of extent 1 do not count.
+std::optional<Columns> columns_of(const Shape& full, const Axes& axes) {
+  Columns columns;
+  for (int axis = 0; axis < full.size(); ++axis) {
+    if (full[axis] == 1) continue;
+    if (axes.contains(axis)) {
+      if (columns.inner > 1) return {};
+      columns.lines *= full[axis];
+    } else {
+      (columns.lines > 1 ? columns.inner : columns.outer) *= full[axis];
+    }
+  }
+  return columns.inner > 1 ? std::optional(columns) : std::nullopt;
+}
+
 }  // namespace
 
 RowPlan plan_rows(const Group& group, const Partition& partition) {
@@ -46,6 +62,7 @@ RowPlan plan_rows(const Group& group, const Partition& partition) {
   plan.count = group.row_count();
   plan.length = group.row_length();
   plan.consecutive = last_axes(group.full, group.axes);
+  plan.columns = columns_of(group.full, group.axes);
   for (int axis = 0; axis < group.full.size(); ++axis)
     if (!group.axes.contains(axis)) plan.rows.push_back(group.full[axis]);
   std::map<const Node*, int> levels;
@@ -121,6 +138,12 @@ class RowWriter {
   // The rows of a team that has one for each of its subgroups.
   void write_by_subgroups(Value team) {
     write_if_there_is(team * writer_.number(rows_of_a_team()) + convert(k_.subgroup_number(), index_type()));
+  }
+
+  // A column of an outer place, where the lanes of a CPU's team take them side by side.
+  void write_column(Value outer, Value inner) {
+    outer_ = outer, inner_ = inner;
+    write(outer * writer_.number(plan_.columns->inner) + inner);
   }
 
   void write(Value row_number) {
@@ -336,10 +359,19 @@ class RowWriter {
     return later;
   }
 
+  Index place(Value r) {
+    std::optional<Value> linear;
+    if (inner_) {
+      const Columns& columns = *plan_.columns;
+      linear = (*outer_ * writer_.number(columns.lines) + r) * writer_.number(columns.inner) + *inner_;
+    }
+    return place_in(group_.full, group_.axes, row_, r, linear);
+  }
+
   std::vector<Index> places(Value step) {
     std::vector<Index> result;
     const int elements = width();
-    if (elements == 1) return {place_in(group_.full, group_.axes, row_, step)};
+    if (elements == 1) return {place(step)};
     std::vector<Value> lanes;
     for (int lane = 0; lane < elements; ++lane) {
       const Value r = step * writer_.number(elements) + writer_.number(lane);
@@ -463,6 +495,7 @@ class RowWriter {
   std::vector<Held> held_;
   Slices slices_;
   Value slice_;                    // this lane's
+  std::optional<Value> outer_, inner_;
   std::optional<Value> there_is_;  // a row of this number, where a team has several
   Keep keep_;
 };
@@ -501,6 +534,23 @@ Launch sliced_kernel(const Group& group, const RowPlan& plan, Workshop& shop, co
   rows.write(k.team(rows.index_type()), slices);
   const int64_t teams = (plan.count + slices.columns - 1) / slices.columns;
   return {k.finish(), static_cast<uint64_t>(teams), arguments.bindings()};
+}
+
+Launch column_kernel(const Group& group, const RowPlan& plan, Workshop& shop, int64_t block) {
+  Builder k(kernel_name(group, shop.partition, "columns"), kernel::Team::many(64));
+  Arguments arguments(k);
+  RowWriter rows(group, plan, shop, false, false, k, arguments);
+  rows.declare();
+  Writer& writer = rows.writer();
+  const int64_t blocks = (plan.columns->inner + block - 1) / block;
+  const Value team = k.team(rows.index_type()), outer = team / writer.number(blocks);
+  const Value first = team % writer.number(blocks) * writer.number(block);
+  const Value count = min(writer.number(block), writer.number(plan.columns->inner) - first);
+  k.each(convert(count, Type::u32), [&](Value i) {
+    const Writer::Scope scope(writer);
+    rows.write_column(outer, first + convert(i, rows.index_type()));
+  });
+  return {k.finish(), static_cast<uint64_t>(plan.columns->outer * blocks), arguments.bindings()};
 }
 
 // As many columns as still give each multiprocessor two teams, for whose lanes a column has elements enough;
@@ -571,6 +621,12 @@ std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
   const RowPlan plan = plan_rows(group, shop.partition);
   if (plan.count == 0) return {};
   const bool by_team = goes_by_team(group, plan);
+  if (const auto lines = lines_for(plan, shop.target)) return line_launches(group, plan, shop, *lines);
+  if (const int64_t block = columns_of_a_team(plan, shop.target)) {
+    std::vector<Launch> launches;
+    launches.push_back(column_kernel(group, plan, shop, block));
+    return launches;
+  }
   const int64_t parts = parts_for(plan, shop.target, by_team);
   if (parts > 1) return split_rows(group, plan, shop, parts);
   const Slices slices = by_team ? Slices{} : slices_for(plan, shop.target);

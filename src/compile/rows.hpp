@@ -5,9 +5,16 @@
 // on. A kernel goes through the row once a level, then once more to write what is as large as the row.
 #pragma once
 
+#include <optional>
+
 #include "compile/launch.hpp"
 
 namespace adit::compile {
+
+// Rows whose elements lie apart: those of the middle axis of a space [outer, lines, inner].
+struct Columns {
+  int64_t outer = 1, lines = 1, inner = 1;
+};
 
 struct RowPlan {
   std::vector<std::vector<const Node*>> levels;  // reductions
@@ -16,6 +23,7 @@ struct RowPlan {
   Shape rows;                                    // the space without the reduced axes
   int64_t count = 0, length = 0;                 // of rows; of a row
   bool consecutive = false;                      // a row's elements lie together
+  std::optional<Columns> columns;                // none where they do, or where the reduced axes lie apart
 };
 RowPlan plan_rows(const Group& group, const Partition& partition);
 

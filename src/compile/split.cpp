@@ -4,6 +4,7 @@
 
 #include "compile/rows.hpp"
 #include "compile/serial.hpp"
+#include "compile/totals.hpp"
 
 namespace adit::compile {
 
@@ -25,11 +26,17 @@ DType tensor_type(Type type) {
   }
 }
 
-struct Parts {
-  std::vector<Reduction> reductions;
-  std::vector<Type> types;
-  std::vector<const Node*> memory;  // one tensor an accumulator, [count * parts]
-};
+}  // namespace
+
+Totals::Totals(const RowPlan& plan, Workshop& shop, int64_t count) {
+  for (const Node* node : plan.levels[0]) {
+    for (const Reduction reduction : reductions_of(*node)) reductions.push_back(reduction);
+    for (const Type type : accumulator_types(*node)) types.push_back(type);
+  }
+  for (const Type type : types) memory.push_back(&shop.make_scratch(tensor_type(type), {count}));
+}
+
+namespace {
 
 class Splitter {
  public:
@@ -38,16 +45,12 @@ class Splitter {
         plan_(plan),
         shop_(shop),
         parts_(parts),
-        index_type_(index_type_for(group, shop.partition)) {
+        index_type_(index_type_for(group, shop.partition)),
+        totals_(plan, shop, plan.count * parts) {
     by_team_ = plan.consecutive && plan.length >= 32;
     width_ = by_team_ && shop.target.gpu && plan.length % 4 == 0 ? 4 : 1;
-    for (const Node* node : plan.levels[0]) {
+    for (const Node* node : plan.levels[0])
       if (size_of(node->operands[0].dtype()) > 4) width_ = 1;
-      for (const Reduction reduction : reductions_of(*node)) totals_.reductions.push_back(reduction);
-      for (const Type type : accumulator_types(*node)) totals_.types.push_back(type);
-    }
-    for (const Type type : totals_.types)
-      totals_.memory.push_back(&shop.make_scratch(tensor_type(type), {plan.count * parts}));
     const int64_t unit = width_ * 64;
     chunk_ = (plan.length + parts - 1) / parts;
     chunk_ = (chunk_ + unit - 1) / unit * unit;
@@ -55,7 +58,7 @@ class Splitter {
 
   std::vector<Launch> make() {
     std::vector<Launch> launches;
-    launches.push_back(walks_lines() ? partial_lines() : partial());
+    launches.push_back(partial());
     launches.push_back(joining());
     return launches;
   }
@@ -98,68 +101,6 @@ class Splitter {
     else
       store();
     return {k.finish(), static_cast<uint64_t>(plan_.count * parts_), arguments.bindings()};
-  }
-
-  // On a CPU what is reduced along an outer axis is walked as it lies in memory: a team takes a part of the
-  // lines, and keeps a sum for each column of a block in the partial results themselves, which stay in its
-  // cache.
-  static constexpr int64_t block = 1024, lines_at_once = 8;
-  bool walks_lines() const { return !shop_.target.gpu && !by_team_ && plan_.count >= 64; }
-
-  Launch partial_lines() {
-    Builder k(kernel_name(group_, shop_.partition, "lines"), kernel::Team::many(64));
-    Arguments arguments(k);
-    Writer writer(k, arguments, shop_.partition, group_, index_type_);
-    Group reductions_only = group_;
-    reductions_only.roots = plan_.levels[0];
-    declare_reads(writer, reductions_only);
-    std::vector<kernel::Array> cells;
-    for (const Node* memory : totals_.memory)
-      cells.push_back(arguments.tensor(*memory, kernel::Access::read_write));
-    const int64_t blocks = (plan_.count + block - 1) / block;
-    const Value team = k.team(index_type_);
-    const Value part = team / writer.number(blocks),
-                first = team % writer.number(blocks) * writer.number(block);
-    const Value columns = min(writer.number(block), writer.number(plan_.count) - first);
-    const Value begin = part * writer.number(chunk_);
-    const Value end = min(begin + writer.number(chunk_), writer.number(plan_.length));
-    const auto place = [&](Value i) {
-      return part * writer.number(plan_.count) + first + convert(i, index_type_);
-    };
-    k.each(convert(columns, Type::u32), [&](Value i) {
-      for (size_t j = 0; j < cells.size(); ++j)
-        cells[j][place(i)] =
-            k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
-    });
-    k.for_(begin, end, writer.number(lines_at_once), [&](Value line) {
-      k.each(convert(columns, Type::u32), [&](Value i) {
-        add_lines(writer, cells, place(i), first + convert(i, index_type_), line, end);
-      });
-    });
-    return {k.finish(), static_cast<uint64_t>(parts_ * blocks), arguments.bindings()};
-  }
-
-  void add_lines(Writer& writer, const std::vector<kernel::Array>& cells, Value slot_at, Value column,
-                 Value line, Value end) {
-    Builder& k = writer.builder();
-    const Writer::Scope scope(writer);
-    std::vector<Value> sums;
-    for (size_t j = 0; j < cells.size(); ++j) sums.push_back(cells[j][slot_at]);
-    const Index row(k, plan_.rows, column);
-    for (int64_t step = 0; step < lines_at_once; ++step) {
-      const Value r = line + writer.number(step);
-      // Lines past the end are the last one again, and count for nothing.
-      const Index at = place_in(group_.full, group_.axes, row, min(r, end - writer.number(1)));
-      size_t j = 0;
-      for (const Node* node : plan_.levels[0])
-        for (const Value part : contributions(*node, writer.read(graph::node_of(node->operands[0]), at))) {
-          const Value none =
-              k.constant_bits(totals_.types[j], kernel::identity_of(totals_.reductions[j], totals_.types[j]));
-          sums[j] = combine(totals_.reductions[j], sums[j], select(r < end, part, none));
-          ++j;
-        }
-    }
-    for (size_t j = 0; j < cells.size(); ++j) cells[j][slot_at] = sums[j];
   }
 
   std::vector<Value> contributions_at(Writer& writer, const Index& row, Value row_number, Value begin,
@@ -251,7 +192,7 @@ class Splitter {
   bool by_team_ = false;
   int width_ = 1;
   int64_t chunk_ = 0;
-  Parts totals_;
+  Totals totals_;
 };
 
 }  // namespace

@@ -98,7 +98,7 @@ bool last_axes(const Shape& shape, const Axes& axes) {
   return true;
 }
 
-Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r) {
+Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r, std::optional<Value> given) {
   std::vector<Value> coordinates(static_cast<size_t>(shape.size()));
   int64_t stride = 1, count = 1;
   for (const int64_t axis : axes) count *= shape[static_cast<int>(axis)];
@@ -115,6 +115,7 @@ Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r) {
   int kept = 0;
   for (int axis = 0; axis < shape.size(); ++axis)
     if (!axes.contains(axis)) coordinates[static_cast<size_t>(axis)] = at.coordinate(kept++);
+  if (given) return Index(at.builder(), shape, *given, std::move(coordinates));
   if (!last_axes(shape, axes)) return at.at(shape, std::move(coordinates));
   const Value linear = element_count(at.shape()) == 1 ? r : at.linear() * at.number(count) + r;
   return Index(at.builder(), shape, linear, std::move(coordinates));
