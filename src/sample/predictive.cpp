@@ -46,15 +46,32 @@ namespace {
 using MakeInput =
     std::function<stats::PointInput(std::span<const uint64_t> numbers, const std::shared_ptr<Device>&)>;
 
+// What draws hold of the model already, by the placeholder that stands for it.
+struct Drawn {
+  Tensor placeholder;
+  const std::vector<double>* values = nullptr;
+};
+
+stats::PointInput input_of(const Drawn& drawn, int64_t first, int64_t block,
+                           const std::shared_ptr<Device>& device) {
+  Shape shape = drawn.placeholder.shape();
+  const auto size = static_cast<int64_t>(element_count(shape));
+  shape.insert(0, block);
+  const std::span part(drawn.values->data() + first * size, static_cast<size_t>(block * size));
+  return {drawn.placeholder, tensor(part, shape, device), true};
+}
+
 // Values of graphs at points: one list of numbers a graph, point after point.
 std::vector<std::vector<double>> values_in_blocks(const ModelState& model, const Tensors& graphs,
                                                   const std::vector<double>& points,
                                                   const std::vector<uint64_t>& numbers,
                                                   const std::shared_ptr<Device>& device,
-                                                  const MakeInput& input) {
+                                                  const MakeInput& input,
+                                                  const std::vector<Drawn>& drawn = {}) {
   std::vector<std::vector<double>> values(graphs.size());
   const auto count = std::ssize(numbers);
   int64_t width = model.size + 1;
+  for (const Drawn& one : drawn) width += one.placeholder.size();
   for (size_t i = 0; i < graphs.size(); ++i) {
     width += graphs[i].size();
     values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
@@ -70,7 +87,9 @@ std::vector<std::vector<double>> values_in_blocks(const ModelState& model, const
     if (!points.empty())
       u = tensor(std::span(points.data() + first * model.size, static_cast<size_t>(block * model.size)),
                  {block, model.size}, on);
-    const Tensors results = stats::at_points(model, graphs, u, {input(which, on)}, block);
+    std::vector<stats::PointInput> inputs{input(which, on)};
+    for (const Drawn& one : drawn) inputs.push_back(input_of(one, first, block, on));
+    const Tensors results = stats::at_points(model, graphs, u, inputs, block);
     eval(results);
     for (size_t i = 0; i < graphs.size(); ++i) {
       const auto found = as_type(results[i], DType::f64).to_vector<double>();
@@ -148,19 +167,43 @@ void add_predictive(const ModelState& model, const std::vector<double>& points, 
 
 namespace {
 
+// Deterministic values that draws hold need not be computed again: placeholders stand for them in `graphs`. A
+// program that solves differential equations, say, has them in transformed parameters.
+std::vector<Drawn> take_from_draws(const ModelState& model, const std::vector<DrawsVariable>& variables,
+                                   size_t points, Tensors& graphs) {
+  std::vector<Drawn> drawn;
+  Tensors from, to;
+  for (const auto& deterministic : model.deterministics) {
+    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+      return variable.name == deterministic.name;
+    });
+    const Tensor& value = deterministic.value;
+    if (value.dtype() != DType::f64 || graph::node_of(value).operands.empty()) continue;
+    if (found == variables.end() || found->values.size() != points * static_cast<size_t>(value.size()))
+      continue;
+    drawn.push_back({graph::placeholder(DType::f64, value.shape()), &found->values});
+    from.push_back(value);
+    to.push_back(drawn.back().placeholder);
+  }
+  graphs = graph::substitute(graphs, from, to);
+  return drawn;
+}
+
 void add_generated_at(const ModelState& model, const std::vector<double>& points,
                       const std::vector<uint64_t>& numbers, uint64_t seed,
                       const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
   if (model.generated.empty() || numbers.empty()) return;
   Tensors graphs;
   for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
+  const std::vector<Drawn> drawn = take_from_draws(model, variables, numbers.size(), graphs);
   const Tensor key = random::fold_in(random::key(seed), hash64("generated quantities"));
-  auto values =
-      values_in_blocks(model, graphs, points, numbers, device,
-                       [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
-                         const Tensor number = tensor(which, {std::ssize(which)}, on);
-                         return stats::PointInput{model.generated_key, random::fold_in(key, number), true};
-                       });
+  auto values = values_in_blocks(
+      model, graphs, points, numbers, device,
+      [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
+        const Tensor number = tensor(which, {std::ssize(which)}, on);
+        return stats::PointInput{model.generated_key, random::fold_in(key, number), true};
+      },
+      drawn);
   for (size_t i = 0; i < graphs.size(); ++i) {
     const stats::ModelGenerated& one = model.generated[i];
     variables.push_back({one.name, one.shape, std::vector<std::string>(static_cast<size_t>(one.shape.size())),

@@ -1,4 +1,5 @@
 // Built-in functions that take a function of the program.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -6,6 +7,14 @@
 #include "stan/ode.hpp"
 
 namespace adit::stan {
+
+namespace {
+
+std::string late_words(const std::string& solver, double most_steps) {
+  return fmt::format("{}: no solution within {} steps from one time to the next", solver, most_steps);
+}
+
+}  // namespace
 
 Value Evaluator::call_with_function(const Expression& e) {
   const Function& function = *e.parts[0]->function;
@@ -43,12 +52,12 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
   solves_equations = true;
   const bool is_old = e.name.starts_with("integrate_ode");
   OdeOptions options;
-  options.is_stiff = e.name.find("bdf") != std::string::npos || e.name.find("adjoint") != std::string::npos;
+  options.may_be_stiff =
+      e.name.find("bdf") != std::string::npos || e.name.find("adjoint") != std::string::npos;
   // Stan's own limits.
-  options.most_steps = options.is_stiff || e.name.find("adams") != std::string::npos ? 1e8 : 1e6;
+  options.most_steps = options.may_be_stiff || e.name.find("adams") != std::string::npos ? 1e8 : 1e6;
   const int level = levels_.top(), inside = levels_.innermost_scan(level);
   const int64_t lanes = levels_.lanes(level, inside);
-  if (options.is_stiff && lanes > 0) throw NotTogether{"a stiff differential equation in a loop"};
   std::vector<Value> more;
   if (is_old) {
     more.assign(a.begin() + 3, a.begin() + 6);
@@ -93,10 +102,24 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
                                 slope.size()));
     return tensor_of(slope, {size});
   };
-  const Tensor states =
-      integrate(f, tensor_of(y0, {size}), tensor_of(a[1], {}), tensor_of(times, {count}), options);
-  reject_late(e, states, options.most_steps);
-  return traced_value(e.type, {count, size}, states, level, inside);
+  const Tensor start = tensor_of(y0, {size});
+  Tensor states = integrate(f, start, tensor_of(a[1], {}), tensor_of(times, {count}), options);
+  const double limit = std::min(options.most_steps, step_limit(options));
+  const Shape shape{count, size};
+  if (is_data_only) {
+    const Value numbers = settled(traced_value(e.type, shape, states, level, inside), {});
+    if (std::any_of(numbers.known->numbers.begin(), numbers.known->numbers.end(),
+                    [](double number) { return std::isnan(number); }))
+      fail(e.place, late_words(e.name, limit));
+    return numbers;
+  }
+  if (has_density) {
+    reject_late(e, states, limit);
+    // What reads the states finds the initial ones there, so that no other statement is to blame.
+    const Tensor instead = broadcast_to(expand_dims(stop_gradient(start), states.rank() - 2), states.shape());
+    states = select(is_nan(stop_gradient(states)), instead, states);
+  }
+  return traced_value(e.type, shape, states, level, inside);
 }
 
 // Times that are known rise from the initial one.
@@ -118,7 +141,6 @@ void Evaluator::expect_rising(const Expression& e, const Value& start, const Val
 
 // States that were not reached have no numbers, nor do those after them: the last ones tell.
 void Evaluator::reject_late(const Expression& e, const Tensor& states, double most_steps) {
-  if (!has_density) return;
   const int level = levels_.top(), inside = levels_.innermost_scan(level);
   const int axis = states.rank() - 2;
   Dims starts = Dims::filled(states.rank(), 0), lengths = states.shape();
@@ -127,9 +149,7 @@ void Evaluator::reject_late(const Expression& e, const Tensor& states, double mo
   const Value condition =
       traced_value(scalar_type(Base::integer), {}, as_type(is_none, DType::f64), level, inside);
   Term origin{.place = e.place, .value = {}, .rejects = true};
-  origin.uses.push_back(
-      {.name = fmt::format("{}: no solution, or more than {} steps from one time to the next", e.name,
-                           most_steps)});
+  origin.uses.push_back({.name = late_words(e.name, most_steps)});
   add_term(chosen(condition, known_real(-INFINITY), known_real(0)), std::move(origin));
 }
 

@@ -1,10 +1,10 @@
-// Dormand and Prince's pair of orders 5 and 4 (1980), whose last stage is the next step's first one.
+// From time to time, with steps as long as the error allows.
 #include <algorithm>
 #include <cmath>
 
 #include <adit/control.hpp>
-#include <adit/transform.hpp>
 
+#include "graph/bounded_loops.hpp"
 #include "stan/ode_steps.hpp"
 
 namespace adit::stan {
@@ -13,80 +13,123 @@ namespace {
 
 Tensor number(double x) { return full({}, x, DType::f64); }
 
-// Steps here are held to tighter tolerances than those that were asked for; the limit was meant for those.
-double steps_of(const OdeOptions& options) {
-  const double tighter = std::max({1.0, options.relative / most_relative, options.absolute / most_absolute});
-  return std::ceil(options.most_steps * std::pow(tighter, options.is_stiff ? 0.25 : 0.2));
+// An explicit step whose speed is above this one is as long as its stability allows (the pair's reaches to
+// 3.3). After so many of them, those that were not counted at a quarter, steps are implicit ones.
+constexpr double stable_speed = 2.5, most_stiff_steps = 8;
+
+// What goes from step to step. `stiff` is there where steps may become implicit.
+struct Course {
+  Tensor t, y, slope, length;
+  Tensor tries;  // that are left until the next time
+  Tensor stiff;  // how many steps were as long as stability allows
+};
+
+Tensors list_of(const Course& c) {
+  Tensors list{c.t, c.y, c.slope, c.length, c.tries};
+  if (c.stiff) list.push_back(c.stiff);
+  return list;
 }
+
+Course course_of(const Tensors& s) { return {s[0], s[1], s[2], s[3], s[4], s.size() > 5 ? s[5] : Tensor()}; }
+
+class Solver {
+ public:
+  Solver(const Derivative& f, const OdeOptions& options, bool in_lanes)
+      : f_(f), options_(options), in_lanes_(in_lanes) {}
+
+  // To the time `end`: by explicit steps until they are stiff, and then by implicit ones.
+  Tensors run(const Tensors& start, const Tensor& end) const {
+    const Tensors by_explicit = loop(start, end, false);
+    return options_.may_be_stiff ? loop(by_explicit, end, true) : by_explicit;
+  }
+
+ private:
+  Tensors loop(const Tensors& start, const Tensor& end, bool is_implicit) const {
+    const auto goes = [&, is_implicit](const Course& c) {
+      return c.stiff && !is_implicit ? logical_and(c.t < end, c.stiff < most_stiff_steps) : c.t < end;
+    };
+    return while_loop(
+        [&](const Tensors& s) { return in_lanes_ ? any(goes(course_of(s))) : goes(course_of(s)); },
+        [&](const Tensors& s) {
+          const Course course = course_of(s);
+          return list_of(tried(course, end, in_lanes_ ? goes(course) : Tensor(), is_implicit));
+        },
+        start);
+  }
+
+  // One try; lanes that do not go wait for the others.
+  Course tried(const Course& c, const Tensor& end, const Tensor& goes, bool is_implicit) const {
+    const Tensor left = end - c.t, h = minimum(c.length, left);
+    const Attempt step = (is_implicit ? implicit_step : explicit_step)(f_, c.t, c.y, c.slope, h, options_);
+    // A step that leaves the numbers is made shorter; where that does not help, or there were too many, the
+    // interval ends without numbers, and there is no density.
+    const Tensor is_none = logical_not(step.error <= 1e300), is_late = c.tries < 1.0;
+    const Tensor failed = logical_or(is_late, logical_and(is_none, h <= left * 1e-9));
+    Tensor taken = logical_or(step.error <= 1.0, failed), stays = failed;
+    if (goes) taken = logical_and(taken, goes), stays = logical_or(failed, logical_not(goes));
+    const Tensor factor = select(is_none, number(0.05), factor_of(step.error, is_implicit));
+    const Tensor longer = select(logical_and(taken, h < c.length), maximum(c.length, h * factor), h * factor);
+    const Tensor reached = select(logical_or(failed, h >= left), end, c.t + h);
+    const Tensor state = select(beside_states(failed, c.y), number(NAN), step.y);
+    Course next{select(taken, reached, c.t),
+                select(beside_states(taken, c.y), state, c.y),
+                select(beside_states(taken, c.y), step.slope, c.slope),
+                stop_gradient(select(stays, c.length, longer)),
+                c.tries - 1.0,
+                c.stiff};
+    if (c.stiff && !is_implicit) next.stiff = counted(c.stiff, taken, step.speed);
+    return next;
+  }
+
+  // How much longer the next try may be: the error to the power of one over its order, -1/4 or -1/5. The
+  // latter by a line that is at most a twentieth below it where steps grow, and by the former where they
+  // shrink: a step waits for this, and a power takes as long as some of its stages.
+  static Tensor factor_of(const Tensor& error, bool is_implicit) {
+    const Tensor power = 1.0 / sqrt(sqrt(maximum(error, number(1e-10))));
+    const Tensor wanted = is_implicit ? power : minimum(power, power * 0.655 + 0.345);
+    return clip(wanted * 0.9, number(0.2), number(5));
+  }
+
+  static Tensor counted(const Tensor& stiff, const Tensor& taken, const Tensor& speed) {
+    const Tensor next = select(speed > stable_speed, stiff + 1.0, maximum(stiff - 0.25, number(0)));
+    return stop_gradient(select(taken, next, stiff));
+  }
+
+  const Derivative& f_;
+  const OdeOptions& options_;
+  bool in_lanes_;
+};
 
 }  // namespace
 
-Tensor error_of(const Tensor& error, const Tensor& y, const Tensor& next, const OdeOptions& options) {
-  const Tensor allowed = maximum(abs(y), abs(next)) * std::min(options.relative, most_relative) +
-                         std::min(options.absolute, most_absolute);
-  return reduce_max(abs(stop_gradient(error)) / stop_gradient(allowed), {-1});
-}
-
-Attempt explicit_step(const Derivative& f, const Tensor& t, const Tensor& y, const Tensor& k1,
-                      const Tensor& h, const OdeOptions& options) {
-  const Tensor step = y.rank() > 1 ? expand_dims(h, 1) : h;  // for each state of a lane
-  const Tensor k2 = f(t + h * 0.2, y + step * (k1 * 0.2));
-  const Tensor k3 = f(t + h * 0.3, y + step * (k1 * (3.0 / 40) + k2 * (9.0 / 40)));
-  const Tensor k4 = f(t + h * 0.8, y + step * (k1 * (44.0 / 45) + k2 * (-56.0 / 15) + k3 * (32.0 / 9)));
-  const Tensor k5 = f(t + h * (8.0 / 9), y + step * (k1 * (19372.0 / 6561) + k2 * (-25360.0 / 2187) +
-                                                     k3 * (64448.0 / 6561) + k4 * (-212.0 / 729)));
-  const Tensor k6 = f(t + h, y + step * (k1 * (9017.0 / 3168) + k2 * (-355.0 / 33) + k3 * (46732.0 / 5247) +
-                                         k4 * (49.0 / 176) + k5 * (-5103.0 / 18656)));
-  const Tensor next = y + step * (k1 * (35.0 / 384) + k3 * (500.0 / 1113) + k4 * (125.0 / 192) +
-                                  k5 * (-2187.0 / 6784) + k6 * (11.0 / 84));
-  const Tensor k7 = f(t + h, next);
-  const Tensor error = step * (k1 * (71.0 / 57600) + k3 * (-71.0 / 16695) + k4 * (71.0 / 1920) +
-                               k5 * (-17253.0 / 339200) + k6 * (22.0 / 525) + k7 * (-1.0 / 40));
-  return {next, k7, error_of(error, y, next, options)};
+double step_limit(const OdeOptions& options) {
+  const double tighter = std::max(
+      {1.0, options.relative / of_explicit_steps.relative, options.absolute / of_explicit_steps.absolute});
+  const double order = options.may_be_stiff ? 4 : 5;
+  return std::min(std::ceil(options.most_steps * std::pow(tighter, 1 / order)),
+                  static_cast<double>(graph::most_rounds - 1));
 }
 
 Tensor integrate(const std::function<Tensor(const Tensor& t, const Tensor& y)>& f, const Tensor& y0,
                  const Tensor& t0, const Tensor& times, const OdeOptions& options) {
   const bool in_lanes = y0.rank() > 1;
+  const Solver solver(f, options, in_lanes);
   const Tensor by_time = in_lanes ? transpose(times, {1, 0}) : times;
-  const int64_t count = by_time.shape()[0];
-  const auto attempt = options.is_stiff ? implicit_step : explicit_step;
-  const double exponent = options.is_stiff ? -0.25 : -0.2;  // one over the order of the error
-  const auto of_states = [&](const Tensor& of_lane) { return in_lanes ? expand_dims(of_lane, 1) : of_lane; };
-  const Tensor steps = broadcast_to(number(steps_of(options)), t0.shape());
-  // From one time to the next; lanes that are there wait for the others.
+  const Tensor tries = broadcast_to(number(step_limit(options)), t0.shape());
   const auto interval = [&](const Tensors& carry, const Tensors& slices) {
     const Tensor end = slices[0];
-    const Tensors last = while_loop(
-        [&](const Tensors& s) { return in_lanes ? any(s[0] < end) : s[0] < end; },
-        [&](const Tensors& s) -> Tensors {  // time, state, slope, length of a step, steps left
-          const Tensor &t = s[0], &y = s[1], &slope = s[2], &length = s[3];
-          const Tensor left = end - t, h = minimum(length, left);
-          const Attempt step = attempt(f, t, y, slope, h, options);
-          // What is no number ends the interval: the density is none then.
-          const Tensor is_late = s[4] < 1.0;
-          const Tensor failed = logical_or(logical_not(step.error <= 1e300), is_late);
-          Tensor taken = logical_or(step.error <= 1.0, failed), changes = failed;
-          if (in_lanes) taken = logical_and(taken, left > 0.0), changes = logical_or(failed, left <= 0.0);
-          const Tensor factor =
-              clip(pow(maximum(step.error, number(1e-10)), number(exponent)) * 0.9, number(0.2), number(5));
-          const Tensor reached = select(logical_or(failed, h >= left), end, t + h);
-          const Tensor longer =
-              select(logical_and(taken, h < length), maximum(length, h * factor), h * factor);
-          const Tensor next = select(of_states(is_late), number(NAN), step.y);
-          return {select(taken, reached, t), select(of_states(taken), next, y),
-                  select(of_states(taken), step.slope, slope), stop_gradient(select(changes, length, longer)),
-                  s[4] - as_type(taken, DType::f64)};
-        },
-        {carry[0], carry[1], carry[2], carry[3], steps});
-    return Step{{last[0], last[1], last[2], last[3]}, {last[1]}};
+    Tensors start = carry;
+    start[4] = tries;
+    const Tensors last = solver.run(start, end);
+    return Step{last, {last[1]}};
   };
   const Tensor start = as_type(t0, DType::f64);
   const Tensor first = reshape(
       slice(by_time, Dims::filled(by_time.rank(), 0), in_lanes ? Shape{1, by_time.shape()[1]} : Shape{1}),
       t0.shape());
-  const Tensors initial{start, y0, f(start, y0), stop_gradient((first - t0) * 0.1)};
-  const Tensor states = scan(interval, initial, {by_time}, count).outputs[0];
+  Course initial{start, y0, f(start, y0), stop_gradient((first - t0) * 0.1), tries, {}};
+  if (options.may_be_stiff) initial.stiff = broadcast_to(number(0), t0.shape());
+  const Tensor states = scan(interval, list_of(initial), {by_time}, by_time.shape()[0]).outputs[0];
   return in_lanes ? transpose(states, {1, 0, 2}) : states;
 }
 
