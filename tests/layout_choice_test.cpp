@@ -1,12 +1,16 @@
 // Which layout a run takes: by costs, which a profile of the device scales, by the clock, and as before.
+#include <atomic>
 #include <cstdlib>
+#include <thread>
 
 #include <adit/doctor.hpp>
 
 #include "sample/candidates.hpp"
 #include "sample/layout_text.hpp"
+#include "sample/options.hpp"
 #include "sample/settle.hpp"
 #include "sample/speeds.hpp"
+#include "sample/trial.hpp"
 #include "sample_runs.hpp"
 #include "sampling/random_model.hpp"
 
@@ -128,6 +132,43 @@ TEST_F(LayoutChoice, candidates_come_by_their_costs) {
       for (const Candidate& each : all)
         EXPECT_TRUE(each.choice.by_team || each.choice.outside || each.choice.lanes <= chains);
     }
+}
+
+// Threads that take time away for as long as it lives.
+class BusyMachine {
+ public:
+  explicit BusyMachine(unsigned threads) {
+    for (unsigned k = 0; k < threads; ++k)
+      threads_.emplace_back([this] {
+        while (!done_) std::atomic_signal_fence(std::memory_order_seq_cst);
+      });
+  }
+  ~BusyMachine() {
+    done_ = true;
+    for (std::thread& each : threads_) each.join();
+  }
+
+ private:
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> threads_;
+};
+
+// By the clock on the wall it would be an eighth and less of the pace of an idle one.
+TEST_F(LayoutChoice, a_busy_machine_sees_the_pace_of_an_idle_one) {
+  const auto device = Device::open("cpu");
+  const Model model = small_model();
+  const SampleOptions options = long_run();
+  for (const bool by_team : {false, true}) {
+    const Choice choice{.type = DType::f64, .by_team = by_team, .on_cpu = true};
+    sampling::Run run(stats::state_of(model), options, choice, {DataSet{}}, device, Forced{.budget = 256});
+    prepare_start(run, stats::state_of(model), options);
+    const int64_t limit = run.saved_from() + run.ring();
+    const double idle = pace_of(run, limit, 0.01, *device);
+    const BusyMachine others(8 * device->limits().processors);
+    const double busy = pace_of(run, limit, 0.01, *device);
+    EXPECT_GT(busy, 0.4 * idle) << by_team;
+    EXPECT_LT(busy, 2.5 * idle) << by_team;
+  }
 }
 
 TEST_F(LayoutChoice, a_profile_scales_the_costs) {

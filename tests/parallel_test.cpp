@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <set>
@@ -13,6 +14,7 @@
 #include <adit/error.hpp>
 
 #include "support/threads.hpp"
+#include "support/work_meter.hpp"
 
 namespace adit::test {
 namespace {
@@ -49,6 +51,32 @@ TEST(Parallel, APieceMayShareItsOwnWork) {
     });
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(total, 4u * 20 * 5 * 4 * 3);
+}
+
+// Both pieces wait for each other, so that one is a helper's.
+TEST(Parallel, AMeterTellsProcessorTimeOfAllWhoHelped) {
+  const auto spent = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  const auto work = [&](double seconds) {
+    for (const double begin = spent(); spent() - begin < seconds;) {
+    }
+  };
+  const auto pieces = [&](const std::function<void()>& piece) {
+    std::atomic<int> here{0};
+    parallel(2, 2, 1, [&](uint64_t, uint64_t) {
+      for (++here; here < 2;) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      piece();
+    });
+  };
+  const WorkMeter idle;
+  pieces([] { std::this_thread::sleep_for(std::chrono::milliseconds(40)); });
+  EXPECT_LT(idle.seconds(), 0.03);
+  const WorkMeter busy;
+  pieces([&] { work(0.02); });
+  EXPECT_GT(busy.seconds(), 0.04);
 }
 
 TEST(Parallel, TheFirstExceptionIsThrownAgainAndTheThreadsGoOn) {

@@ -32,6 +32,7 @@ class Run {
       const std::vector<DataSet>& sets, std::shared_ptr<Device> device, const Forced& forced = {});
 
   int64_t chains() const { return chains_; }
+  int64_t groups() const { return groups_; }  // of chains that wait for each other
   const NutsKernel& kernel() const { return *kernel_; }
   const Density& density() const { return *density_; }
   const std::string& layout() const { return layout_; }  // layout_text.hpp
@@ -134,7 +135,7 @@ class Run {
   std::string layout_;
   uint64_t teams_ = 0;  // of a dispatch of all chains
   int64_t chains_a_team_ = 1;
-  int64_t groups_ = 1;       // of chains that wait for each other
+  int64_t groups_ = 1;
   bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
   bool sampling_ = false;    // some dispatch began after warm-up
   BoundData data_;

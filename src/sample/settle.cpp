@@ -31,7 +31,7 @@ constexpr double close = 3;
 constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
 // The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
 constexpr double latest_engine = 0.5;
-constexpr int turns = 2;                       // that a trial goes by
+constexpr int turns = 3;                       // that a trial goes by
 constexpr double clearly = 1.03;               // faster than the one before: else the estimate stands
 constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
 constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
@@ -171,7 +171,7 @@ class Settling {
     if (!each.run || (each.pace > 0 && Clock::now() > deadline_)) return;
     const int64_t last = options_.warmup + options_.draws * options_.thin;
     const int64_t limit = std::min(last, each.run->saved_from() + each.run->ring() * options_.thin);
-    each.pace = std::max(each.pace, pace_of(*each.run, limit, trial_seconds / turns, wall_seconds));
+    each.pace = std::max(each.pace, pace_of(*each.run, limit, trial_seconds / turns, *device_));
   }
 
   const stats::ModelState& model_;

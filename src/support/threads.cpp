@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <ctime>
 #include <deque>
 #include <exception>
 #include <fmt/format.h>
@@ -18,6 +19,8 @@
 #endif
 
 #include <adit/error.hpp>
+
+#include "support/work_meter.hpp"
 
 namespace adit {
 
@@ -70,6 +73,19 @@ std::vector<int> other_processors() { return {}; }
 void visit(int) {}
 #endif
 
+// --- Processor time ---
+
+std::atomic<int> meters{0};             // that want helpers' time to be taken
+std::atomic<int64_t> helpers_spent{0};  // nanoseconds
+
+int64_t thread_nanoseconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+// --- Jobs ---
+
 struct Job {
   const WorkRange* work = nullptr;
   uint64_t count = 0, chunk = 1;
@@ -87,12 +103,21 @@ struct Job {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   }
-  void help() {
+  // A helper's time is noted before the chunk counts as done: who waits for that reads it next.
+  void perform_metered(uint64_t begin, uint64_t end) {
+    const int64_t before = thread_nanoseconds();
+    perform(begin, end);
+    helpers_spent.fetch_add(thread_nanoseconds() - before, std::memory_order_relaxed);
+  }
+  void help(bool is_caller) {
     for (;;) {
       const uint64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
       if (begin >= count) return;
       const uint64_t size = std::min(count - begin, chunk);
-      perform(begin, begin + size);
+      if (is_caller || meters.load(std::memory_order_relaxed) == 0)
+        perform(begin, begin + size);
+      else
+        perform_metered(begin, begin + size);
       if (done.fetch_add(size, std::memory_order_acq_rel) + size == count) done.notify_all();
     }
   }
@@ -168,7 +193,7 @@ std::shared_ptr<Job> Workers::take() {
 void Workers::serve() {
   for (;;) {
     const uint32_t seen = posted_.load(std::memory_order_acquire);
-    while (const auto job = take()) job->help();
+    while (const auto job = take()) job->help(false);
     const auto news = [&] { return posted_.load(std::memory_order_acquire) != seen; };
     if (spin_until(news)) continue;
     std::unique_lock lock(mutex_);
@@ -202,10 +227,21 @@ void parallel(unsigned threads, uint64_t count, uint64_t chunk, const WorkRange&
   job->room = threads - 1;
   workers().start(threads - 1);
   workers().post(job);
-  job->help();
+  job->help(true);
   job->wait();
   workers().remove(job);
   if (job->failure) std::rethrow_exception(job->failure);
+}
+
+WorkMeter::WorkMeter() {
+  meters.fetch_add(1);
+  begin_ = thread_nanoseconds() + helpers_spent.load();
+}
+
+WorkMeter::~WorkMeter() { meters.fetch_sub(1); }
+
+double WorkMeter::seconds() const {
+  return static_cast<double>(thread_nanoseconds() + helpers_spent.load() - begin_) * 1e-9;
 }
 
 }  // namespace adit
