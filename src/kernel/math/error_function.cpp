@@ -16,15 +16,26 @@ Value erf(Value x, const ErfParts& parts) {
   return select(a < 1, centre, flip_sign(side, sign_bit(x)));
 }
 
+namespace {
+
+// Both quotients of erfc by one division: each divisor's inverse is that of their product times the other.
+Value factor_of(Value a, const ErfcParts& parts) {
+  Value sum = a + parts.pivot, divisor = fma(a, 2, 1.0);
+  Value inverse = 1 / (sum * divisor);
+  Value t = quotient(a - parts.pivot, sum, inverse * divisor);
+  return quotient(parts.core(t), divisor, inverse * sum);
+}
+
+}  // namespace
+
 // erfc(a) = exp(-a^2) core / (1 + 2 a) for a >= 0 (Shepherd and Laframboise, 1981). What a * a loses in
 // rounding is a factor 1 - low. The exponential comes last, so a subnormal one costs nothing: its factor is
-// below 1.
+// below 1. It is the one of erfc's derivative, written alike: a kernel that computes both has it once.
 Value erfc(Value x, const ErfcParts& parts) {
   Value a = min(abs(x), parts.last);
-  Twofold square = two_product(a, a);
-  Value t = quotient(a - parts.pivot, a + parts.pivot);
-  Value factor = quotient(parts.core(t), fma(a, 2, 1.0));
-  Value right = exp(-square.high) * fma(-square.low, factor, factor);
+  Value low = two_product(a, a).low;
+  Value factor = factor_of(a, parts);
+  Value right = exp(-(x * x)) * fma(-low, factor, factor);
   return select(x < 0, 2 - right, right);
 }
 
