@@ -42,13 +42,15 @@ struct DensityCase {
 
 // One leapfrog step from a point near 0; its end is where both are compared.
 inline void compare_density(const Model& model, const std::string& name, const std::string& id,
-                            Placement placement, DType type, double tolerance, uint64_t seed = 9) {
+                            Placement placement, DType type, double tolerance, uint64_t seed = 9,
+                            int64_t loop_numbers = 0) {
   const int64_t size = model.size();
   std::vector<double> start = normals(size, seed);
   for (double& v : start) v *= 0.4;
   const auto home = Device::open(id);
   const Tensor q = as_type(tensor(std::span<const double>(start), {size}, home), type);
-  const LeapfrogKernel kernel(model, {.type = type, .device = id, .placement = placement});
+  const LeapfrogKernel kernel(
+      model, {.type = type, .device = id, .placement = placement, .loop_numbers = loop_numbers});
   const LeapfrogChain chain = kernel(q, q, 0.01, 1);
   const Tensor point = to_device(as_type(reshape(chain.positions, {size}), DType::f64), Device::open("cpu"));
   const auto [value, gradients] = value_and_grad([&](Tensor u) { return model.log_density(u); })(point);

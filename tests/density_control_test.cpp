@@ -327,6 +327,14 @@ TEST_P(DensityControl, InSinglePrecision) {
       compare_density(one.make(), one.name, GetParam(), placement, DType::f32, 5e-4);
 }
 
+// Loops that keep some of their states: blocks of equal lengths, steps left over, sums inside of blocks and
+// outputs that others read whole, loops in both directions, states in memory, slices that are variables.
+TEST_P(DensityControl, InBlocks) {
+  for (const DensityCase& one : cases)
+    for (const Placement placement : {Placement::lane, Placement::team})
+      compare_density(one.make(), one.name, GetParam(), placement, DType::f64, 1e-10, 9, 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, DensityControl, testing::ValuesIn(device_ids()), test_name);
 
 }  // namespace

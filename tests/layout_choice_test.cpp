@@ -1,8 +1,10 @@
 // Which layout a run takes: by costs, which a profile of the device scales, by the clock, and as before.
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <thread>
 
+#include <adit/checkpoint.hpp>
 #include <adit/doctor.hpp>
 
 #include "sample/candidates.hpp"
@@ -119,6 +121,52 @@ TEST_F(LayoutChoice, a_run_that_goes_on_lies_as_it_lay) {
   const Draws rest = sample(small_model(), options);
   EXPECT_EQ(rest.layout, whole.layout);
   expect_same(rest, whole);
+}
+
+Model model_with_a_loop() {
+  Model m("loop");
+  const Tensor a = m.sample("a", beta(2, 2)), s = m.sample("s", exponential(1));
+  std::vector<double> numbers;
+  for (int i = 0; i < 60; ++i) numbers.push_back(std::sin(i));
+  const Tensor y = m.data("y", tensor(numbers));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor next = tanh(a * carry[0] + slices[0]);
+        return {{next}, {next}};
+      },
+      {a}, {y});
+  m.observe("y", normal(all.outputs[0], s), y);
+  return m;
+}
+
+// Where memory is scarce; told, taken back, gone on with, and no other draws than those of all states in
+// memory.
+TEST_F(LayoutChoice, loops_in_blocks) {
+  SampleOptions options = few(), short_ones = few();
+  options.layout = "lane:1:array:blocks:50";
+  short_ones.warmup = 0;  // so that rounding does not part them
+  short_ones.draws = 3;
+  short_ones.step_size = 1e-3;
+  short_ones.max_depth = 2;
+  short_ones.layout = "lane:1:array";
+  const Draws kept = sample(model_with_a_loop(), short_ones);
+  ASSERT_EQ(kept.layout, "lane:1:array");
+  short_ones.layout = options.layout;
+  const Draws computed = sample(model_with_a_loop(), short_ones);
+  ASSERT_EQ(computed.layout, options.layout);
+  for (size_t i = 0; i < kept.stats.lp.size(); ++i)
+    EXPECT_NEAR(computed.stats.lp[i], kept.stats.lp[i], 1e-9 * std::abs(kept.stats.lp[i]));
+  const Draws whole = sample(model_with_a_loop(), options);
+  options.checkpoint = checkpoint();
+  sample(model_with_a_loop(), stopping(options, 150), Forced{.budget = 40, .checkpoint_seconds = 0});
+  EXPECT_GT(draws_so_far(options.checkpoint, model_with_a_loop(), Device::open("cpu")).draws, 0);
+  options.resume = true;
+  options.layout = "auto";
+  const Draws rest = sample(model_with_a_loop(), options);
+  EXPECT_EQ(rest.layout, whole.layout);
+  expect_same(rest, whole);
+  options.layout = "lane:1:array:blocks:0";
+  expect_error([&] { sample(model_with_a_loop(), options); }, "[sample] layout: expected a number from 1");
 }
 
 TEST_F(LayoutChoice, candidates_come_by_their_costs) {

@@ -35,6 +35,18 @@ TEST_P(ModelFuzz, DensitiesOnTheCpu) {
   });
 }
 
+// Those with loops once more, whose gradients keep as little as can be.
+TEST_P(ModelFuzz, LoopsInBlocks) {
+  each_seed(20, [](uint64_t seed) {
+    const Model model = RandomModel(seed).make();
+    const stats::ModelState& state = stats::state_of(model);
+    if (sampling::make_density(state, DType::f64, 1).loop_numbers == lower::any_loop_numbers) return;
+    const Placement placement = (seed / shares) % 2 ? Placement::lane : Placement::team;
+    compare_density(model, placement == Placement::lane ? "lane" : "team", "cpu", placement, DType::f64, 1e-9,
+                    seed, 1);
+  });
+}
+
 // A software device compiles slowly: few.
 TEST_P(ModelFuzz, DensitiesOnGpus) {
   for (const std::string& id : device_ids()) {

@@ -207,5 +207,32 @@ TEST(Schedules, SquaresOfManyResidualsBecomeThoseOfFew) {
   }
 }
 
+// A loop in blocks keeps about the square root of what its states, slices and outputs are, also where the
+// number of steps has no divisor.
+TEST(Schedules, LoopsInBlocksKeepLittle) {
+  for (const int64_t steps : {10000, 10007}) {
+    Model m("loop");
+    const Tensor a = m.sample("a", beta(2, 2), {4}), b = m.sample("b", normal(0, 1), {4}),
+                 s = m.sample("s", exponential(1));
+    const Tensor y = m.data("y", tensor(normals(steps, 3)));
+    const Step all = scan(
+        [&](const Tensors& carry, const Tensors& slices) -> Step {
+          const Tensor next = tanh(a * carry[0] + slices[0]);
+          return {{next}, {sum(next)}};
+        },
+        {b}, {b * reshape(y, {steps, 1})});
+    m.observe("y", normal(all.outputs[0], s), y);
+    const Schedule kept = schedule_of(m, false, true);
+    const auto density = sampling::make_density(stats::state_of(m), DType::f64, 1000);
+    EXPECT_EQ(density.loop_numbers, 1000);
+    const Schedule blocks = sampling::make_schedule(density, false, true);
+    EXPECT_GT(kept.scratch, 8 * steps);
+    EXPECT_LT(blocks.scratch, 32 * 100) << to_text(blocks);
+    // Below that, nothing changes.
+    EXPECT_EQ(sampling::make_density(stats::state_of(m), DType::f64, 100 * steps).loop_numbers,
+              lower::any_loop_numbers);
+  }
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -99,6 +99,9 @@ struct LeapfrogOptions {
   std::string device{};                  // "": the best
   Placement placement = Placement::automatic;
   uint32_t lanes = 0;  // that share a workgroup; 0: from the model and the device
+  // Numbers of a point that a loop may keep for its gradient; a loop with more keeps some of its states, and
+  // computes the others again. 0: as many as it likes.
+  int64_t loop_numbers = 0;
 };
 // The same for many calls: the kernel and the data, as they are now, are made ready once. A call is one
 // dispatch, which is queued, not waited for. Any thread may call.

@@ -88,7 +88,7 @@ class Hoist {
 
 }  // namespace
 
-Density make_density(const stats::ModelState& model, DType type) {
+Density make_density(const stats::ModelState& model, DType type, int64_t loop_numbers) {
   const graph::Tracing tracing;
   std::vector<Tensor> inputs, totals;
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
@@ -98,6 +98,9 @@ Density make_density(const stats::ModelState& model, DType type) {
 
   std::vector<SquareSum> square_sums;
   Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};
+  const Tensors kept = roots;
+  roots = lower::loops_in_blocks(kept, inputs, loop_numbers);
+  const bool has_blocks = graph::pointer_of(roots[0]) != graph::pointer_of(kept[0]);
   Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
   for (size_t i = 0; i < gradients.size(); ++i)
     roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
@@ -114,6 +117,7 @@ Density make_density(const stats::ModelState& model, DType type) {
   Density density;
   density.type = type;
   density.size = model.size;
+  if (has_blocks) density.loop_numbers = loop_numbers;
   density.value = narrow.roots[0];
   // Under names of their own: to compute them leaves the model's graph as it is, and the next density equal.
   density.constant = graph::alias(sum_of(terms.constant));

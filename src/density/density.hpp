@@ -10,6 +10,7 @@
 #include "density/places.hpp"
 #include "density/square_sums.hpp"
 #include "graph/node.hpp"
+#include "lower/loop_blocks.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::sampling {
@@ -36,11 +37,14 @@ struct Density {
   std::vector<DensityVariable> variables;
   Tensor value;  // a scalar, up to `constant`
   std::vector<DensityLeaf> leaves;
-  std::vector<SquareSum> square_sums;  // whose factors the leaves' sources hold as placeholders
-  std::vector<Places> loop_places;     // in f64 and integers, of the model's data
-  Tensor constant;                     // f64, a graph of the data: what no variable enters
+  std::vector<SquareSum> square_sums;              // whose factors the leaves' sources hold as placeholders
+  std::vector<Places> loop_places;                 // in f64 and integers, of the model's data
+  Tensor constant;                                 // f64, a graph of the data: what no variable enters
+  int64_t loop_numbers = lower::any_loop_numbers;  // where loops go by blocks: what made them do so
 };
 
-Density make_density(const stats::ModelState& model, DType type);
+// Loops whose gradients would keep more than `loop_numbers` go by blocks (lower/loop_blocks.hpp).
+Density make_density(const stats::ModelState& model, DType type,
+                     int64_t loop_numbers = lower::any_loop_numbers);
 
 }  // namespace adit::sampling

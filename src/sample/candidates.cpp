@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sample/loop_memory.hpp"
 #include "sample/placement.hpp"
 #include "sample/rows_density.hpp"
 #include "sample/shape_limits.hpp"
@@ -96,7 +97,7 @@ Choice outside_choice(const stats::ModelState& model, DType type, bool on_cpu) {
 std::vector<Candidate> candidates(const stats::ModelState& model, DType type, int64_t chains,
                                   const Device& device) {
   const bool is_cpu = device.info().kind == DeviceKind::cpu;
-  const Density density = make_density(model, type);
+  const Density density = density_for(model, type, chains, device);
   const std::optional<Schedule> schedule = known_schedule(density, is_cpu);
   if (!schedule) return {{outside_choice(model, type, is_cpu), 0}};
   const Demand demand = demand_of(density, *schedule, chains);

@@ -8,6 +8,7 @@
 #include "density/trips.hpp"
 #include "sample/candidates.hpp"
 #include "sample/layout_text.hpp"
+#include "sample/loop_memory.hpp"
 #include "sample/options.hpp"
 #include "sample/rows_density.hpp"
 #include "sample/settle.hpp"
@@ -90,7 +91,7 @@ void describe_outside(const Density& density, const Choice& choice, const Forced
   }
   const int64_t teams =
       forced.rows_teams > 0 ? forced.rows_teams : teams_for_rows(*rows, plan.chains, device.limits());
-  plan.layout = fmt::format("device:{}", teams);
+  plan.layout = fmt::format("device:{}{}", teams, blocks_text(density));
   plan.density =
       fmt::format("between dispatches, by kernels that spread a chain's rows over {} teams", teams);
   describe_schedule(*rows, plan);
@@ -109,7 +110,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   }
   if (wish.placement != Placement::automatic) options.placement = wish.placement;
   const Choice choice = choose(model, options, options.chains, *device);
-  const Density density = make_density(model, choice.type);
+  const Density density = density_for(model, choice.type, options.chains, *device, wish.forced);
   const auto [schedule, shape] =
       plan_kernel(density, options, options.chains, 1, choice, *device, wish.forced);
   const NutsKernel kernel = make_nuts_kernel(density, schedule, options.metric, options.max_depth, shape);
@@ -120,7 +121,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   plan.device = device->info().id;
   plan.device_name = device->info().name;
   plan.precision = choice.type == DType::f64 ? "f64" : "f32";
-  plan.layout = layout_text(shape);
+  plan.layout = layout_text(shape, density);
   plan.chains = options.chains;
   plan.teams = teams_of(shape, options.chains);
   plan.density = "inside of the kernel";

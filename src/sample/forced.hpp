@@ -18,6 +18,7 @@ struct Forced {
   std::optional<int64_t> slots{};
   int64_t ring = 0;               // rows, where it is not 0
   bool summarises = false;        // where chains are, also of few, in a few numbers
+  int64_t loop_numbers = 0;       // that a loop of a chain may keep, where it is not 0
   double checkpoint_seconds = 1;  // how often a checkpoint is written at first
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <limits>
 
 namespace adit::sampling {
 
@@ -42,18 +43,23 @@ int64_t whole(const std::string& part, int64_t least, int64_t most, const std::s
 
 }  // namespace
 
-std::string layout_text(const KernelOptions& shape) {
-  if (shape.outside) return "device";
+std::string blocks_text(const Density& density) {
+  return density.loop_numbers == lower::any_loop_numbers ? ""
+                                                         : fmt::format(":blocks:{}", density.loop_numbers);
+}
+
+std::string layout_text(const KernelOptions& shape, const Density& density) {
+  if (shape.outside) return "device" + blocks_text(density);
   std::string text =
       fmt::format("{}:{}:{}", shape.by_team ? "team" : "lane", shape.lanes, name_of(shape.home));
   if (!shape.by_team && shape.home == Home::shared) text += fmt::format(":{}", shape.slots);
-  return text;
+  return text + blocks_text(density);
 }
 
 LayoutWish layout_wish(const std::string& text) {
   LayoutWish wish;
   if (text.empty() || text == "auto") return wish;
-  const std::vector<std::string> parts = parts_of(text);
+  std::vector<std::string> parts = parts_of(text);
   constexpr const char* forms =
       "auto, lane, team, device, or a layout that a run told, such as team:64:split";
   if (parts[0] == "lane")
@@ -64,6 +70,10 @@ LayoutWish layout_wish(const std::string& text) {
     wish.placement = Placement::device;
   else
     refuse(forms, text);
+  if (parts.size() > 2 && parts[parts.size() - 2] == "blocks") {
+    wish.forced.loop_numbers = whole(parts.back(), 1, std::numeric_limits<int64_t>::max() - 1, text);
+    parts.resize(parts.size() - 2);
+  }
   const bool is_device = wish.placement == Placement::device;
   if (parts.size() > (is_device ? 2u : 4u)) refuse(forms, text);
   if (is_device) {

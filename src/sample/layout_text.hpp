@@ -5,6 +5,7 @@
 //   lane:4:array      chains in lanes, 4 together, their numbers in arrays
 //   lane:16:shared:3  with 3 slots of the tree's stack in shared memory
 //   team:64:split     a chain on 64 lanes, what every leaf touches in shared memory
+//   lane:2:buffer:blocks:30000  loops that would keep more numbers of a chain go by blocks
 #pragma once
 
 #include <string>
@@ -13,7 +14,9 @@
 
 namespace adit::sampling {
 
-std::string layout_text(const KernelOptions& shape);
+std::string layout_text(const KernelOptions& shape, const Density& density);
+// What a layout's text ends with where loops go by blocks.
+std::string blocks_text(const Density& density);
 
 struct LayoutWish {
   Placement placement = Placement::automatic;

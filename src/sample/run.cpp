@@ -14,6 +14,7 @@
 #include "sample/batched_density.hpp"
 #include "sample/failure.hpp"
 #include "sample/layout_text.hpp"
+#include "sample/loop_memory.hpp"
 #include "sample/rows_density.hpp"
 #include "sample/shape.hpp"
 
@@ -42,11 +43,11 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       chains_(options.chains * static_cast<int64_t>(sets.size())),
       sets_(static_cast<int64_t>(sets.size())),
       data_sets_(sets),
-      density_(std::make_shared<Density>(make_density(model, choice.type))),
+      density_(std::make_shared<Density>(density_for(model, choice.type, chains_, *device_, forced))),
       should_stop_(options.should_stop) {
   check_places(model, *density_, sets);
   const auto [schedule, shape] = plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
-  layout_ = layout_text(shape);
+  layout_ = layout_text(shape, *density_);
   teams_ = teams_of(shape, chains_);
   chains_a_team_ = teams_ == static_cast<uint64_t>(chains_) ? 1 : shape.lanes;
   const uint32_t together = shape.by_team ? 1 : shape.lanes;
@@ -89,7 +90,7 @@ void Run::open_outside() {
   const int64_t teams = forced_.rows_teams > 0 ? forced_.rows_teams : teams_for_rows(*rows, chains_, limits);
   outside_ =
       std::make_unique<RowsDensity>(model_, *density_, *rows, data_sets_, options_.chains, teams, device_);
-  layout_ = fmt::format("device:{}", teams);
+  layout_ = fmt::format("device:{}{}", teams, blocks_text(*density_));
 }
 
 void Run::allocate() {

@@ -31,6 +31,7 @@ Forced joined(Forced forced, const Forced& wish) {
   if (!forced.rows_teams) forced.rows_teams = wish.rows_teams;
   if (!forced.home) forced.home = wish.home;
   if (!forced.slots) forced.slots = wish.slots;
+  if (!forced.loop_numbers) forced.loop_numbers = wish.loop_numbers;
   return forced;
 }
 

@@ -8,6 +8,7 @@
 #include "density/digest.hpp"
 #include "sample/candidates.hpp"
 #include "sample/layout_text.hpp"
+#include "sample/loop_memory.hpp"
 #include "sample/options.hpp"
 #include "sample/trial.hpp"
 #include "source_stamp.hpp"
@@ -41,9 +42,10 @@ std::string key_of(const stats::ModelState& model, DType type, const SampleOptio
                    const Device& device) {
   const DeviceInfo& info = device.info();
   return fmt::format("{} {} {} chains {} sets {} metric {} depth {} adapt {}\n{}\n{}\n{}\n{}", source_stamp,
-                     digest_of(make_density(model, type)), name_of(type), options.chains, sets,
-                     static_cast<int>(options.metric), options.max_depth, static_cast<int>(options.adapt),
-                     info.name, info.driver, info.id, device.limits().processors);
+                     digest_of(density_for(model, type, options.chains * sets, device)), name_of(type),
+                     options.chains, sets, static_cast<int>(options.metric), options.max_depth,
+                     static_cast<int>(options.adapt), info.name, info.driver, info.id,
+                     device.limits().processors);
 }
 
 std::string load(const std::string& key) {
@@ -118,7 +120,7 @@ class Settling {
   // Teams of a GPU also with half and twice as many lanes, which no estimate tells apart.
   std::vector<Contender> contenders_of(const std::vector<Candidate>& close_ones) {
     std::vector<Contender> all;
-    const Density density = make_density(model_, close_ones[0].choice.type);
+    const Density density = density_for(model_, close_ones[0].choice.type, chains_, *device_);
     for (const Candidate& each : close_ones) {
       const uint32_t lanes = add(density, each, 0, all);
       const bool is_team = each.choice.by_team && !each.choice.outside && !each.choice.on_cpu;

@@ -10,6 +10,7 @@
 #include "sample/checkpoint_format.hpp"
 #include "sample/collect.hpp"
 #include "sample/journal.hpp"
+#include "sample/layout_text.hpp"
 #include "sample/predictive.hpp"
 #include "support/json.hpp"
 
@@ -76,7 +77,9 @@ void describe(const CheckpointHeader& header, const stats::ModelState& model, Dr
 Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
                    const stats::ModelState& model, const std::shared_ptr<Device>& device) try {
   const CheckpointHeader& header = contents.header;
-  const Density density = make_density(model, header.is_f32 ? DType::f32 : DType::f64);
+  const int64_t loop_numbers = layout_wish(layout_of(header)).forced.loop_numbers;
+  const Density density = make_density(model, header.is_f32 ? DType::f32 : DType::f64,
+                                       loop_numbers > 0 ? loop_numbers : lower::any_loop_numbers);
   check_model(header, path, model, density);
   Draws draws;
   describe(header, model, draws);
