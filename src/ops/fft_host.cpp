@@ -52,8 +52,16 @@ HostTable<T> table_of(uint64_t count, const std::function<std::complex<double>(u
   return table;
 }
 
+// The same of a transform, or of the way back.
+std::complex<double> turn_of(uint64_t step, uint64_t turns, bool backward) {
+  const std::complex<double> turn = turn_of(step, turns);
+  return backward ? std::conj(turn) : turn;
+}
+
 // exp(-pi i j^2 / n)
-std::complex<double> chirp_of(uint64_t j, uint64_t n) { return turn_of(j * j % (2 * n), 2 * n); }
+std::complex<double> chirp_of(uint64_t j, uint64_t n, bool backward) {
+  return turn_of(j * j % (2 * n), 2 * n, backward);
+}
 
 // --- Lengths -----------------------------------------------------------------------------------------------
 // Radices, the largest first: the first stage turns nothing.
@@ -312,29 +320,29 @@ class Plan final : public HostFftPlan {
   struct Chirp {
     HostTable<T> own, transform;  // and that of its conjugate, in `length` numbers
   };
-  static Chirp chirp_for(uint64_t count, uint64_t length) {
+  static Chirp chirp_for(uint64_t count, uint64_t length, bool backward) {
     std::vector<std::complex<double>> other(length), there(length);
     for (uint64_t j = 0; j < count; ++j)
-      other[j] = other[(length - j) % length] = std::conj(chirp_of(j, count)) / static_cast<double>(length);
+      other[j] = other[(length - j) % length] = chirp_of(j, count, !backward) / static_cast<double>(length);
     const Plan<double> plan({true, HostFft::Kind::complex, false, 1, length, 1});
     std::vector<double> scratch(plan.scratch_bytes() / sizeof(double) + 1);
     plan.run(other.data(), there.data(), scratch.data());
-    return {table_of<T>(count, [&](uint64_t j) { return chirp_of(j, count); }),
+    return {table_of<T>(count, [&](uint64_t j) { return chirp_of(j, count, backward); }),
             table_of<T>(length, [&](uint64_t j) { return there[j]; })};
   }
 
   // --- Passes ----------------------------------------------------------------------------------------------
-  static std::vector<HostStage<T>> stages_of(uint64_t length) {
+  static std::vector<HostStage<T>> stages_of(uint64_t length, bool backward) {
     std::vector<HostStage<T>> stages;
     uint64_t done = 1;
     for (const uint64_t radix : radices_of(length)) {
-      HostStage<T> stage{radix, done, {}, {}};
+      HostStage<T> stage{radix, done, backward, {}, {}};
       const auto add = [](std::vector<T>& list, std::complex<double> number, double sign) {
         list.push_back(static_cast<T>(number.real()));
         list.push_back(static_cast<T>(sign * number.imag()));
       };
       for (uint64_t q = 0; q < done && done > 1; ++q)
-        for (uint64_t r = 1; r < radix; ++r) add(stage.turns, turn_of(q * r, done * radix), 1);
+        for (uint64_t r = 1; r < radix; ++r) add(stage.turns, turn_of(q * r, done * radix, backward), 1);
       for (uint64_t k = 1; k <= radix / 2 && radix % 2; ++k)
         for (uint64_t j = 1; j <= radix / 2; ++j) add(stage.roots, turn_of(j * k, radix), -1);
       if (done == 1) stage.turns.resize(2 * radix);
@@ -344,11 +352,12 @@ class Plan final : public HostFftPlan {
     return stages;
   }
 
-  static void set_column(Pass& pass, uint64_t count, const Column& column) {
+  static void set_column(Pass& pass, uint64_t count, const Column& column, bool backward) {
     pass.length = column.padded ? column.padded : count;
-    pass.stages = stages_of(pass.length);
+    pass.stages = stages_of(pass.length, backward && !column.padded);
     if (!column.padded) return;
-    const Chirp chirp = chirp_for(count, column.padded);
+    pass.stages_back = stages_of(pass.length, true);
+    const Chirp chirp = chirp_for(count, column.padded, backward);
     pass.chirp = chirp.own, pass.kernel = chirp.transform;
   }
 
@@ -358,11 +367,9 @@ class Plan final : public HostFftPlan {
   void make_one(const Column& column) {
     Pass pass;
     pass.given = given_, pass.kept = kept_;
-    set_column(pass, count_, column);
+    set_column(pass, count_, column, inverse_);
     pass.in_along = in_.along, pass.out_along = out_.along;
     pass.in_imag = in_.imag, pass.out_imag = out_.imag;
-    pass.swap_in = inverse_ && real_ == Pass::Real::no;
-    pass.swap_out = inverse_;
     pass.scale = back_scale();
     append_axis(pass.columns, {wanted_.inner, in_.lane, out_.lane, 0, 0});
     append_axis(pass.columns, {wanted_.outer, in_.outer, out_.outer, 0, 0});
@@ -373,7 +380,8 @@ class Plan final : public HostFftPlan {
   }
 
   // One pass of several; see fft.cpp for how places go.
-  Pass pass_of(const std::vector<uint64_t>& cut, size_t number, const Layout& in, const Layout& out) const {
+  Pass pass_of(const std::vector<uint64_t>& cut, size_t number, const Layout& in, const Layout& out,
+               bool backward) const {
     Pass pass;
     const bool is_last = number + 1 == cut.size();
     uint64_t before = 1, after = 1, all = 1;
@@ -382,7 +390,7 @@ class Plan final : public HostFftPlan {
     }
     const uint64_t own = cut[number];
     pass.given = pass.kept = own;
-    set_column(pass, own, column_of(own));
+    set_column(pass, own, column_of(own), backward);
     pass.in_along = after * in.along;
     pass.in_imag = in.imag, pass.out_imag = out.imag;
     pass.place_in_along = after;
@@ -403,31 +411,32 @@ class Plan final : public HostFftPlan {
     pass.place_out_along = after;
     append_axis(pass.columns, {after, in.along, out.along, 1, 1});
     append_axis(pass.columns, {before, own * after * in.along, own * after * out.along, 0, 0});
-    turn_results(pass, own * after, after);
+    turn_results(pass, own * after, after, backward);
     return pass;
   }
 
-  static void turn_results(Pass& pass, uint64_t turns, uint64_t after) {
+  static void turn_results(Pass& pass, uint64_t turns, uint64_t after, bool backward) {
     if (turns <= longest_table) {
       pass.times_out =
-          table_of<T>(turns, [&](uint64_t i) { return turn_of(i / after * (i % after), turns); });
+          table_of<T>(turns, [&](uint64_t i) { return turn_of(i / after * (i % after), turns, backward); });
       return;
     }
     pass.turns = turns;
     while (uint64_t{1} << (2 * pass.low_bits) < turns) ++pass.low_bits;
     const uint64_t low = uint64_t{1} << pass.low_bits;
-    pass.low_turns = table_of<T>(low, [&](uint64_t i) { return turn_of(i, turns); });
-    pass.high_turns = table_of<T>(turns / low + 1, [&](uint64_t i) { return turn_of(i * low, turns); });
+    pass.low_turns = table_of<T>(low, [&](uint64_t i) { return turn_of(i, turns, backward); });
+    pass.high_turns =
+        table_of<T>(turns / low + 1, [&](uint64_t i) { return turn_of(i * low, turns, backward); });
   }
 
   // A transform of `cut`, from one buffer to another by way of a third.
   void add_passes(const std::vector<uint64_t>& cut, int from, int by, int to, const Layout& in,
-                  const Layout& out) {
+                  const Layout& out, bool backward) {
     const Layout between{2 * wanted_.inner, 2, 1, 0};
     for (size_t i = 0; i < cut.size(); ++i) {
       const bool is_first = i == 0, is_last = i + 1 == cut.size();
       steps_.push_back({Kind::pass, is_first ? from : by, is_last ? to : by,
-                        pass_of(cut, i, is_first ? in : between, is_last ? out : between)});
+                        pass_of(cut, i, is_first ? in : between, is_last ? out : between, backward)});
     }
   }
 
@@ -442,21 +451,17 @@ class Plan final : public HostFftPlan {
     }
     const size_t first = steps_.size();
     if (length == count_) {
-      add_passes(cut, from, 2, joins ? 3 : 1, in, joins ? between : out_);
+      add_passes(cut, from, 2, joins ? 3 : 1, in, joins ? between : out_, inverse_);
     } else {
-      add_passes(cut, from, 2, 3, in, between);
-      const Chirp chirp = chirp_for(count_, length);
-      Pass& there = steps_.back().pass;
-      there.times_out = chirp.transform, there.swap_out = true;
-      add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_);
+      add_passes(cut, from, 2, 3, in, between, false);
+      const Chirp chirp = chirp_for(count_, length, inverse_);
+      steps_.back().pass.times_out = chirp.transform;
+      add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_, true);
       Pass &start = steps_[first].pass, &end = steps_.back().pass;
       start.times_in = chirp.own, start.limit_in = count_;
-      end.swap_before_times = true;
       end.times_out = chirp.own, end.limit_out = std::min(count_, kept_);
     }
     if (wanted_.kind == HostFft::Kind::of_real && !joins) steps_.back().pass.limit_out = kept_;
-    steps_[first].pass.swap_in = inverse_;
-    steps_.back().pass.swap_out = inverse_;
     steps_.back().pass.scale = back_scale();
     if (joins) steps_.push_back({Kind::join, steps_.back().to, 1, {}});
   }

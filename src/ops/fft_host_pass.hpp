@@ -16,6 +16,7 @@ inline constexpr uint64_t most_host_radix = 127;
 template <class T>
 struct HostStage {
   uint64_t radix = 1, done = 1;  // the product of those before
+  bool backward = false;         // of an inverse transform, whose turns have the other sign
   std::vector<T> turns;          // (cos, sin) of number q of `done`, times 1 to radix - 1
   std::vector<T> roots;          // of an odd radix: cosines and sines of j k / radix, k by k
 };
@@ -33,11 +34,10 @@ template <class T>
 struct HostPass {
   enum class Real { no, join, split, mirror };
 
-  uint64_t length = 1;                     // of the stages' transform
-  uint64_t given = 1, kept = 1;            // numbers of a column that are read, and written
-  uint64_t in_along = 0, out_along = 0;    // strides along a column
-  uint64_t in_imag = 1, out_imag = 1;      // how far imaginary parts lie from real ones; 0: there are none
-  bool swap_in = false, swap_out = false;  // parts change places, which makes a transform an inverse one
+  uint64_t length = 1;                   // of the stages' transform
+  uint64_t given = 1, kept = 1;          // numbers of a column that are read, and written
+  uint64_t in_along = 0, out_along = 0;  // strides along a column
+  uint64_t in_imag = 1, out_imag = 1;    // how far imaginary parts lie from real ones; 0: there are none
   T scale = 1;
   std::vector<HostAxis> columns;  // fastest first
   uint64_t count = 1;             // of columns
@@ -46,16 +46,16 @@ struct HostPass {
   // By places of the whole transform; those from a limit on are taken for 0, and not written.
   HostTable<T> times_in, times_out;
   uint64_t place_in_along = 0, place_out_along = 0, limit_in = ~uint64_t{0}, limit_out = ~uint64_t{0};
-  bool swap_before_times = false;
 
   // Angles of long transforms, exp(-2 pi i place k / turns), as products of two tables: the lower and the
   // higher half of a number of steps.
   HostTable<T> low_turns, high_turns;
   uint64_t turns = 0, low_bits = 0;
 
-  // Columns that are convolved with a chirp in their block: the chirp, and between two rounds of stages the
-  // transform of its conjugate.
+  // Columns that are convolved with a chirp in their block: the chirp, and between the stages and those of
+  // the way back the transform of its conjugate.
   HostTable<T> chirp, kernel;
+  std::vector<HostStage<T>> stages_back;
 
   // Half as many complex numbers as there are real ones, and the results of both halves (fft_host.hpp).
   Real real = Real::no;
