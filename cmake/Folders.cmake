@@ -55,13 +55,13 @@ adit_library(ops TOGETHER 12 LEVEL 1 LINK adit_device)
 # Most of ops writes kernels; these compute on the host.
 set(host_sources "")
 foreach(source conv_bands conv_copy conv_dots conv_host conv_library conv_sums conv_tile fft_host fft_host_kernels
-               lapack sort_columns sort_host vector_sort_avx2 vector_sort_avx512)
+               lapack sort_columns sort_host vector_sort_avx2 vector_sort_avx512 narrow_product)
   list(APPEND host_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp)
 endforeach()
 set_source_files_properties(${host_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 # Sums of products: each product and sum in one rounding where the processor has that.
-foreach(source conv_tile fft_host_kernels)
+foreach(source conv_tile fft_host_kernels narrow_product)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp PROPERTIES
                               COMPILE_OPTIONS "-ffp-contract=fast;$<$<CONFIG:Release>:-O3>")
 endforeach()

@@ -24,13 +24,15 @@ constexpr int64_t inline_reduction_limit = 8;
 // call takes about a microsecond, and small matrices are many calls; on a GPU a lane goes through the terms
 // by itself, so that long sums of few elements take their time. Measured: a product of 512 x 512 with a
 // vector took 93 us on two cores and 75 us on an H200, of 600 x 600 22 us and 4 us.
-constexpr int64_t small_on_cpu = 1 << 13, small_matrix_on_cpu = 1 << 9;
+constexpr int64_t small_on_cpu = 1 << 13, small_matrix_on_cpu = 1 << 9, small_by_hand = 1 << 9;
 constexpr int64_t small_on_gpu = 1 << 12, most_on_gpu = 1 << 18, most_terms_on_gpu = 64;
 
 bool is_small_dot(const Node& node, const Target& target) {
   const int64_t terms = contracted_count(node), all = element_count(node.shape) * terms;
   if (target.gpu)
     return all <= small_on_gpu || (all <= most_on_gpu && (terms <= most_terms_on_gpu || target.in_round));
+  const bool by_hand = node.type == DType::f32 || node.type == DType::f64;  // ops/narrow_product.hpp
+  if (by_hand && !target.in_round) return all <= small_by_hand;
   int64_t matrices = 1;
   for (const int64_t axis : node.as<graph::DotAttributes>().batch_a)
     matrices *= node.operands[0].dim(static_cast<int>(axis));
@@ -165,6 +167,7 @@ Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, co
                     const Set& arguments, const Target& target) {
   Partition result;
   result.arguments = arguments;
+  result.rounds_exactly = !target.gpu;
   result.in_memory = materialise(nodes, inputs, outputs, target);
   std::vector<Group> groups;
   for (const Node* node : nodes) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compile/columns.hpp"
+#include "compile/kept_row.hpp"
 #include "compile/serial.hpp"
 
 namespace adit::compile {
@@ -124,6 +125,8 @@ class RowWriter {
   Type index_type() const { return writer_.index_type(); }
   Writer& writer() { return writer_; }
   using Keep = std::function<bool(const Node&, const Scalar&)>;
+  // A CPU may keep what is dear to compute while it goes through a row again.
+  void set_may_keep() { may_keep_ = true; }
   // From now on what it takes is not stored.
   void set_keep(Keep keep) { keep_ = std::move(keep); }
 
@@ -150,6 +153,7 @@ class RowWriter {
     row_number_ = row_number;
     row_ = Index(k_, plan_.rows, row_number_);
     if (holds()) hold_places();
+    if (!shop_.target.gpu && may_keep_) kept_ = KeptRow(group_, plan_, shop_.partition, by_team_, k_);
     for (const auto& level : plan_.levels) {
       writer_.forbid(later_reductions(level));
       fix_row_values(writer_, group_, shop_.partition, row_);
@@ -391,20 +395,58 @@ class RowWriter {
       for (const Reduction reduction : reductions_of(*node)) reductions.push_back(reduction);
       for (const Type type : accumulator_types(*node)) types.push_back(type);
     }
+    const auto own_pass = static_cast<int>(&level - plan_.levels.data());
     const auto body = [&](Value step) {
       const Writer::Scope scope(writer_);
       std::vector<Value> sums;
-      for (const Index& at : places(step)) add_contributions(level, reductions, at, sums);
+      kept_.find(writer_, own_pass, step);
+      for (const Index& at : places(step)) {
+        add_contributions(level, reductions, at, sums);
+        kept_.keep(writer_, own_pass, step, at);
+      }
       writer_.clear_vector();
       return sums;
     };
     const int64_t steps = plan_.length / width();
-    const std::vector<Value> totals = !held_.empty()        ? held_totals(level, reductions)
+    const std::vector<Value> totals = inner_                ? column_totals(own_pass, reductions, types)
+                                      : !held_.empty()      ? held_totals(level, reductions)
                                       : slices_.columns > 0 ? slice_totals(level, reductions, types)
                                       : by_team_
                                           ? team_reduce(steps, reductions, body)
                                           : loop_totals(k_, writer_.number(steps), reductions, types, body);
     fix_totals(writer_, level, totals);
+  }
+
+  // Several elements of a column at once, where little is done with each: else one addition would wait for
+  // the one before.
+  std::vector<Value> column_totals(int pass, const std::vector<Reduction>& reductions,
+                                   const std::vector<Type>& types) {
+    const auto& level = plan_.levels[static_cast<size_t>(pass)];
+    constexpr int64_t together = 4;
+    const int64_t at_once = kept_.is_short(pass) && plan_.length >= together ? together : 1;
+    const auto element = [&](Value r) {
+      std::vector<Value> sums;
+      kept_.find(writer_, pass, r);
+      const Index at = place(r);
+      add_contributions(level, reductions, at, sums);
+      kept_.keep(writer_, pass, r, at);
+      return sums;
+    };
+    const auto join = [&](std::vector<Value> a, const std::vector<Value>& b) {
+      for (size_t i = 0; i < a.size(); ++i) a[i] = combine(reductions[i], a[i], b[i]);
+      return a;
+    };
+    const int64_t rounds = plan_.length / at_once;
+    std::vector<Value> totals =
+        loop_totals(k_, writer_.number(rounds), reductions, types, [&](Value round) {
+          const Writer::Scope scope(writer_);
+          const Value r = round * writer_.number(at_once);
+          if (at_once == 1) return element(r);
+          const auto first = join(element(r), element(r + writer_.number(1)));
+          return join(first, join(element(r + writer_.number(2)), element(r + writer_.number(3))));
+        });
+    for (int64_t r = rounds * at_once; r < plan_.length; ++r) totals = join(totals, element(writer_.number(r)));
+    return totals;
   }
 
   std::vector<Value> team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
@@ -416,6 +458,7 @@ class RowWriter {
   void walk(const std::function<void(const std::vector<Index>&)>& body) {
     const auto step = [&](Value i) {
       const Writer::Scope scope(writer_);
+      kept_.find(writer_, static_cast<int>(plan_.levels.size()), i);
       body(places(i));
       writer_.clear_vector();
     };
@@ -496,6 +539,8 @@ class RowWriter {
   Slices slices_;
   Value slice_;                    // this lane's
   std::optional<Value> outer_, inner_;
+  bool may_keep_ = false;
+  KeptRow kept_;
   std::optional<Value> there_is_;  // a row of this number, where a team has several
   Keep keep_;
 };
@@ -518,6 +563,7 @@ Launch row_kernel(const Group& group, const RowPlan& plan, Workshop& shop, bool 
   Arguments arguments(k);
   RowWriter rows(group, plan, shop, by_team, true, k, arguments);
   rows.declare();
+  if (by_team) rows.set_may_keep();
   const Value team = k.team(rows.index_type());
   if (size.rows > 1)
     rows.write_by_subgroups(team);
@@ -541,6 +587,7 @@ Launch column_kernel(const Group& group, const RowPlan& plan, Workshop& shop, in
   Arguments arguments(k);
   RowWriter rows(group, plan, shop, false, false, k, arguments);
   rows.declare();
+  rows.set_may_keep();
   Writer& writer = rows.writer();
   const int64_t blocks = (plan.columns->inner + block - 1) / block;
   const Value team = k.team(rows.index_type()), outer = team / writer.number(blocks);

@@ -64,7 +64,9 @@ class Writer final : public graph::Reader {
         partition_(partition),
         group_(group),
         index_type_(index_type),
-        memo_(1) {}
+        memo_(1) {
+    builder.set_rounds_exactly(partition.rounds_exactly);
+  }
 
   Scalar read(const Tensor& operand, const Index& at) override { return read(graph::node_of(operand), at); }
   kernel::Builder& builder() override { return builder_; }

@@ -23,6 +23,11 @@ Value as_flag(Value x) {
   return select(x, x.builder().constant(Type::u32, 1), x.builder().constant(Type::u32, 0));
 }
 
+// All bits: a CPU's vectors have the answer of a comparison so.
+Value as_mask(Value x) {
+  return select(x, x.builder().constant(Type::u32, 0xffffffffu), x.builder().constant(Type::u32, 0));
+}
+
 Value nonzero(const Scalar& x) {
   const Value re = x.re != x.re.like(0);
   return as_flag(x.is_complex ? re || x.im != x.im.like(0) : re);
@@ -70,7 +75,7 @@ std::vector<Value> contributions(const Node& node, const Scalar& element) {
   const std::vector<Type> types = accumulator_types(node);
   if (is_complex(node.type)) return {element.re, element.im};
   const Value value = convert(element.re, types[0]);
-  if (propagates_nan(node)) return {value, as_flag(is_nan(value))};
+  if (propagates_nan(node)) return {value, as_mask(is_nan(value))};
   return {value};
 }
 

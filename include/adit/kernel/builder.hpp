@@ -209,6 +209,10 @@ class Builder {
   Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
 
   bool is_loose() const { return is_loose_; }
+  // The kernel is for a device whose division and roots round as IEEE 754 has it, as a CPU's do: divide and
+  // sqrt of math.hpp are its own then.
+  void set_rounds_exactly(bool yes) { rounds_exactly_ = yes; }
+  bool rounds_exactly() const { return rounds_exactly_; }
   const Program& program() const { return program_; }
   // Verifies and hands the program over; the builder is spent.
   Program finish();
@@ -227,6 +231,7 @@ class Builder {
   std::vector<std::unordered_multimap<uint64_t, Id>>
       known_;  // pure instructions by hash, for each open block
   bool is_loose_ = false;
+  bool rounds_exactly_ = false;
   std::unordered_map<Id, Parts> parts_;  // of numbers that `joined` made
 };
 

@@ -58,7 +58,10 @@ Value log(Value x) { return apply("log", f32::log, f64::log, x); }
 Value log2(Value x) { return apply("log2", f32::log2, f64::log2, x); }
 Value log10(Value x) { return apply("log10", f32::log10, f64::log10, x); }
 Value log1p(Value x) { return apply("log1p", f32::log1p, f64::log1p, x); }
-Value sqrt(Value x) { return apply("sqrt", f32::sqrt, f64::sqrt, x); }
+Value sqrt(Value x) {
+  if (x.builder().rounds_exactly()) return apply("sqrt", sqrt_device, sqrt_device, x);
+  return apply("sqrt", f32::sqrt, f64::sqrt, x);
+}
 Value rsqrt(Value x) { return apply("rsqrt", f32::rsqrt, f64::rsqrt, x); }
 Value cbrt(Value x) { return apply("cbrt", f32::cbrt, f64::cbrt, x); }
 Value sin(Value x) { return apply("sin", f32::sin, f64::sin, x); }
@@ -86,7 +89,11 @@ Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::
 
 Value pow(Value x, Value y) { return apply("pow", f32::pow, f64::pow, x, y); }
 Value hypot(Value x, Value y) { return apply("hypot", f32::hypot, f64::hypot, x, y); }
-Value divide(Value x, Value y) { return apply("divide", f32::divide, f64::divide, x, y); }
+Value divide(Value x, Value y) {
+  constexpr auto plain = [](Value a, Value b) { return a / b; };
+  if (x.builder().rounds_exactly()) return apply("divide", plain, plain, x, y);
+  return apply("divide", f32::divide, f64::divide, x, y);
+}
 Value fmod(Value x, Value y) { return apply("fmod", f32::fmod, f64::fmod, x, y); }
 Value remainder(Value x, Value y) { return apply("remainder", f32::remainder, f64::remainder, x, y); }
 
