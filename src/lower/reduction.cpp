@@ -15,17 +15,21 @@ using kernel::Type;
 
 namespace {
 
+// A number's bits without the sign: those of a NaN are larger than any number's. In f32 their largest tells
+// whether one was there, in two operations an element; no vector of 64 bits finds the larger one as quickly.
+constexpr uint32_t bits_of_infinity = 0x7f800000u;
+bool tells_nan_by_bits(const Node& node) { return compute_type(node.type) == Type::f32; }
+
 bool propagates_nan(const Node& node) {
   return (node.op == Op::reduce_max || node.op == Op::reduce_min) && is_float(node.type);
 }
 
-Value as_flag(Value x) {
-  return select(x, x.builder().constant(Type::u32, 1), x.builder().constant(Type::u32, 0));
+Reduction nan_reduction(const Node& node) {
+  return tells_nan_by_bits(node) ? Reduction::max : Reduction::bit_or;
 }
 
-// All bits: a CPU's vectors have the answer of a comparison so.
-Value as_mask(Value x) {
-  return select(x, x.builder().constant(Type::u32, 0xffffffffu), x.builder().constant(Type::u32, 0));
+Value as_flag(Value x) {
+  return select(x, x.builder().constant(Type::u32, 1), x.builder().constant(Type::u32, 0));
 }
 
 Value nonzero(const Scalar& x) {
@@ -49,10 +53,10 @@ std::vector<Reduction> reductions_of(const Node& node) {
     case Op::sum: return std::vector<Reduction>(is_complex(node.type) ? 2 : 1, Reduction::add);
     case Op::product: return {Reduction::mul};
     case Op::reduce_max:
-      return propagates_nan(node) ? std::vector{Reduction::max, Reduction::bit_or}
+      return propagates_nan(node) ? std::vector{Reduction::max, nan_reduction(node)}
                                   : std::vector{Reduction::max};
     case Op::reduce_min:
-      return propagates_nan(node) ? std::vector{Reduction::min, Reduction::bit_or}
+      return propagates_nan(node) ? std::vector{Reduction::min, nan_reduction(node)}
                                   : std::vector{Reduction::min};
     case Op::all: return {Reduction::bit_and};
     case Op::any: return {Reduction::bit_or};
@@ -75,7 +79,9 @@ std::vector<Value> contributions(const Node& node, const Scalar& element) {
   const std::vector<Type> types = accumulator_types(node);
   if (is_complex(node.type)) return {element.re, element.im};
   const Value value = convert(element.re, types[0]);
-  if (propagates_nan(node)) return {value, as_mask(is_nan(value))};
+  if (propagates_nan(node) && tells_nan_by_bits(node))
+    return {value, bitcast(value, Type::u32) & value.builder().constant(Type::u32, 0x7fffffffu)};
+  if (propagates_nan(node)) return {value, as_flag(is_nan(value))};
   return {value};
 }
 
@@ -83,8 +89,11 @@ Scalar total_of(const Node& node, const std::vector<Value>& totals) {
   if (is_complex(node.type)) return graph::pair(totals[0], totals[1]);
   const Type type = compute_type(node.type);
   Value value = convert(totals[0], type);
-  if (propagates_nan(node))
-    value = select(totals[1] != totals[1].like(0), quiet_nan(value.builder(), type), value);
+  if (propagates_nan(node)) {
+    const Value found = tells_nan_by_bits(node) ? totals[1] > totals[1].builder().constant(Type::u32, bits_of_infinity)
+                                                : totals[1] != totals[1].like(0);
+    value = select(found, quiet_nan(value.builder(), type), value);
+  }
   return {value, {}, false};
 }
 

@@ -259,7 +259,8 @@ void multiply(const NarrowProduct& p, const T* a, const T* b, T* c) {
 bool is_narrow(DType type, const NarrowProduct& p) {
   if (type != DType::f32 && type != DType::f64) return false;
   // A library packs both operands into blocks, which pays where each of them is used often.
-  constexpr int64_t few = 16, small = 1 << 15;
+  constexpr int64_t few = 16;
+  const int64_t small = type == DType::f32 ? 1 << 21 : 1 << 19;
   return p.n <= few || p.k <= few || p.m <= 2 || p.m * p.n * p.k <= small;
 }
 

@@ -1,9 +1,9 @@
 #include "ops/scatter.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "ops/scatter_places.hpp"
+#include "support/threads.hpp"
 
 namespace adit::ops {
 
@@ -12,7 +12,7 @@ using namespace kernel;
 ScatterTarget scatter_target(const Device& device) {
   ScatterTarget target;
   target.cpu = device.info().kind == DeviceKind::cpu;
-  target.workers = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+  target.workers = std::clamp(thread_count(), 1u, 16u);
   target.int64_atomics = device.limits().int64_atomics && device.limits().int64;
   target.shared_bytes = device.limits().shared_bytes;
   target.max_lanes = device.limits().max_lanes;

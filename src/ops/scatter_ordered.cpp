@@ -43,10 +43,29 @@ Scatter scatter_by_leader(const Places& places) {
   return work;
 }
 
+namespace {
+
+constexpr uint64_t longest_alone = 4;  // shorter slices are not worth a loop of vectors
+
+// Each team looks at all updates, and a processor guesses wrong where few others are its own: beyond a look,
+// in units of it, each guess costs about 10, and an update 8 where its place is not in a cache. Several teams
+// must win clearly, since other work could have their threads.
+uint64_t teams_for(const Places& places, uint32_t workers) {
+  const uint64_t most = std::clamp<uint64_t>(places.bases / 256, 1, std::max(workers, 1u));
+  if (places.slice_size > longest_alone) return most;
+  constexpr uint64_t of_a_cache = 1 << 18;
+  const bool fits = places.bases * places.slice_size * size_of(places.memory_type) <= of_a_cache;
+  const double update = fits ? 1 : 8, share = 1 / static_cast<double>(most);
+  const double together = 1 + 10 * share * (1 - share) + share * update;
+  return together * 1.3 < 1 + update ? most : 1;
+}
+
+}  // namespace
+
 // A team for each range of bases. All walk all updates, in order, and do those of their own range.
 Scatter scatter_by_ranges(const Places& places, uint32_t workers) {
   const bool put = places.kind == ScatterKind::put;
-  const uint64_t teams = std::clamp<uint64_t>(places.bases / 256, 1, std::max(workers, 1u));
+  const uint64_t teams = teams_for(places, workers);
   const uint64_t range = (places.bases + teams - 1) / teams;
   Builder k(put ? "put_by_ranges" : "add_by_ranges", Team::many(1));
   const Array output = k.buffer("output", places.memory_type, put ? Access::write : Access::read_write);
@@ -60,14 +79,17 @@ Scatter scatter_by_ranges(const Places& places, uint32_t workers) {
   };
   // Above the first, a base less than `first` wraps to a large number.
   const auto is_own = [&](Value base) { return base - first < first.like(range); };
-  constexpr uint64_t longest_alone = 4;  // shorter slices are not worth a loop of vectors
   if (places.slice_size <= longest_alone) {
     k.once([&] {
       k.for_(count, [&](Value update) {
         const Value base = places.base_of(indices, update);
-        k.if_(is_own(base), [&] {
+        const auto all = [&] {
           for (uint64_t e = 0; e < places.slice_size; ++e) apply(update, base, places.number(k, e));
-        });
+        };
+        if (teams == 1)
+          all();
+        else
+          k.if_(is_own(base), all);
       });
     });
   } else {
