@@ -330,7 +330,9 @@ TEST_P(DensityControl, InSinglePrecision) {
 // Loops that keep some of their states: blocks of equal lengths, steps left over, sums inside of blocks and
 // outputs that others read whole, loops in both directions, states in memory, slices that are variables.
 TEST_P(DensityControl, InBlocks) {
-  for (const DensityCase& one : cases)
+  // A software device takes minutes to compile all of them.
+  const bool is_slow = device(GetParam()).info().kind == DeviceKind::software;
+  for (const DensityCase& one : is_slow ? std::span(cases).subspan(1, 2) : std::span(cases))
     for (const Placement placement : {Placement::lane, Placement::team})
       compare_density(one.make(), one.name, GetParam(), placement, DType::f64, 1e-10, 9, 1);
 }

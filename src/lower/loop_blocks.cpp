@@ -20,28 +20,39 @@ using graph::Op;
 
 namespace {
 
-bool has_steps(const Tensor& x, int64_t steps) { return x.rank() > 0 && x.shape()[0] == steps; }
+// The axis of a loop's steps, where a tensor has them: the first one that is longer than 1. (What lowers
+// programs puts axes of length 1 in front.)
+int steps_axis(const Shape& shape) {
+  int axis = 0;
+  while (axis + 1 < shape.size() && shape[axis] == 1) ++axis;
+  return axis;
+}
 
-// Which operand of a node has its steps, where a step of the node is made of a step of that one and of what
-// is the same for all; -1: the operation is another one.
-int stepwise_operand(const Node& node) {
-  const auto& operands = node.operands;
-  const bool has_them = !operands.empty() && node.shape.size() > 0 && has_steps(operands[0], node.shape[0]);
+bool has_steps(const Tensor& x, int64_t steps) {
+  return x.rank() > 0 && x.shape()[steps_axis(x.shape())] == steps;
+}
+
+Shape with_steps(Shape shape, int64_t steps) {
+  shape[steps_axis(shape)] = steps;
+  return shape;
+}
+
+// Whether a step of the node is made of the same step of its first operand, and of what is the same for all.
+bool goes_step_by_step(const Node& node, int64_t steps) {
+  if (node.operands.empty() || !has_steps(node.operands[0], steps)) return false;
+  const int from = steps_axis(node.operands[0].shape()), to = steps_axis(node.shape);
   switch (node.op) {
-    case Op::reshape: return has_them ? 0 : -1;
-    case Op::transpose: return node.as<graph::AxisList>().axes[0] == 0 ? 0 : -1;
-    case Op::broadcast: {
-      const auto& axes = node.as<graph::AxisList>().axes;
-      return has_them && axes.size() > 0 && axes[0] == 0 ? 0 : -1;
-    }
+    case Op::reshape: return node.shape.size() > 0 && node.shape[to] == steps;
+    case Op::transpose: return node.as<graph::AxisList>().axes[to] == from;
+    case Op::broadcast: return node.as<graph::AxisList>().axes[from] == to;
     case Op::dot: {
       const auto& about = node.as<graph::DotAttributes>();
-      return has_them && about.batch_a.size() == 0 && !about.contract_a.contains(0) ? 0 : -1;
+      return about.batch_a.empty() && !about.contract_a.contains(from);
     }
     case Op::sum:
     case Op::reduce_max:
-    case Op::reduce_min: return has_them && !node.as<graph::ReduceAttributes>().axes.contains(0) ? 0 : -1;
-    default: return -1;
+    case Op::reduce_min: return !node.as<graph::ReduceAttributes>().axes.contains(from);
+    default: return false;
   }
 }
 
@@ -55,17 +66,14 @@ bool is_elementwise(const Node& node) {
 bool repeats(const Node& node) {
   if (node.op != Op::broadcast) return false;
   const auto& axes = node.as<graph::AxisList>().axes;
-  return axes.size() == 0 || axes[0] != 0 || node.operands[0].shape()[0] == 1;
+  for (int i = 0; i < axes.size(); ++i)
+    if (axes[i] == steps_axis(node.shape) && node.operands[0].shape()[i] > 1) return false;
+  return true;
 }
 
 bool sums_over_steps(const Node& node, int64_t steps) {
   return node.op == Op::sum && has_steps(node.operands[0], steps) &&
-         node.as<graph::ReduceAttributes>().axes.contains(0);
-}
-
-Shape with_steps(Shape shape, int64_t steps) {
-  shape[0] = steps;
-  return shape;
+         node.as<graph::ReduceAttributes>().axes.contains(steps_axis(node.operands[0].shape()));
 }
 
 // One loop, and what follows from it step by step.
@@ -135,10 +143,9 @@ class BlockedLoop {
     if (is_elementwise(node))
       return std::all_of(node.operands.begin(), node.operands.end(),
                          [&](const Tensor& operand) { return goes_into_blocks(operand); });
-    const int with = stepwise_operand(node);
-    for (size_t i = 0; i < node.operands.size(); ++i)
-      if (static_cast<int>(i) != with && after_.contains(node.operands[i])) return false;
-    return with >= 0 && goes_into_blocks(node.operands[static_cast<size_t>(with)]);
+    for (size_t i = 1; i < node.operands.size(); ++i)
+      if (after_.contains(node.operands[i])) return false;
+    return goes_step_by_step(node, about_.length) && goes_into_blocks(node.operands[0]);
   }
   bool is_output(const Node& node) const {
     return std::any_of(items_.begin(), items_.end(), [&](const Tensor& x) { return &node_of(x) == &node; }) &&
@@ -159,10 +166,8 @@ class BlockedLoop {
       for (Tensor& operand : operands) operand = steps_of(operand, count);
       return graph::make_node(node.op, node.type, with_steps(node.shape, count), operands, node.attributes);
     }
-    const int with = is_made ? stepwise_operand(node) : -1;
-    if (with >= 0) {
-      Tensor& steps = operands[static_cast<size_t>(with)];
-      steps = steps_of(steps, count);
+    if (is_made && goes_step_by_step(node, about_.length)) {
+      operands[0] = steps_of(operands[0], count);
     } else if (!is_made || !repeats(node)) {
       sequences_.push_back(x);
       return graph::placeholder(x.dtype(), with_steps(x.shape(), count));
@@ -246,8 +251,10 @@ class BlockedLoop {
   }
 
   static Tensor cut(const Tensor& x, int64_t first, int64_t count) {
-    if (count == x.shape()[0]) return x;
-    return slice(x, with_steps(Dims::filled(x.rank(), 0), first), with_steps(x.shape(), count));
+    if (has_steps(x, count)) return x;
+    Dims starts = Dims::filled(x.rank(), 0);
+    starts[steps_axis(x.shape())] = first;
+    return slice(x, starts, with_steps(x.shape(), count));
   }
 
   const graph::ControlAttributes& about_;
