@@ -1,6 +1,7 @@
 // QR by blocks, as passes of kernels on every GPU: q r is x and q's columns are orthonormal, for shapes
 // around the ends of blocks and panels and for matrices that are hard.
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <utility>
 
@@ -25,8 +26,8 @@ template <class T>
 Parts<T> run_qr(Device& device, const FactorPlan& plan, uint32_t columns, const std::vector<T>& x,
                 uint32_t block) {
   const Factor made = qr_by_hand(plan, columns, device.limits(), block);
-  Parts<T> parts{std::vector<T>(plan.batch * plan.m * columns),
-                 std::vector<T>(plan.batch * columns * plan.n)};
+  const uint64_t each = plan.batch * (plan.complex ? 2 : 1);
+  Parts<T> parts{std::vector<T>(each * plan.m * columns), std::vector<T>(each * columns * plan.n)};
   std::vector<Buffer> tensors;
   for (const std::vector<T>* values : {&x, &std::as_const(parts.q), &std::as_const(parts.r)}) {
     const std::vector<T> start(values->size(), std::numeric_limits<T>::quiet_NaN());
@@ -154,6 +155,81 @@ TEST_P(Reflections, OfTallMatrices) {
                                                {1000, 32, 1, false, 64}})
     check<float>(on(), shape, noise, "tall");
   check<double>(on(), {140, 20, 1, false, 64}, noise, "tall f64");
+}
+
+// q^H q, and q r against each column of x by its length; the diagonal of r is real.
+template <class T>
+void check_complex(Device& device, const Shape& shape, const Fill& fill, const char* what) {
+  const uint32_t m = shape.m, n = shape.n, columns = shape.complete ? m : std::min(m, n);
+  FactorPlan plan;
+  plan.type = type_of<T>();
+  plan.complex = true;
+  plan.m = m;
+  plan.n = n;
+  plan.batch = shape.batch;
+  plan.by_hand = true;
+  if (!has_qr_by_hand(plan, device.limits())) GTEST_SKIP() << "no kernels by hand here";
+  std::vector<T> x;
+  for (uint64_t b = 0; b < shape.batch; ++b)
+    for (uint32_t i = 0; i < m; ++i)
+      for (uint32_t j = 0; j < n; ++j)
+        x.insert(x.end(), {static_cast<T>(fill(b, i, j)), static_cast<T>(fill(b + 31, i, j))});
+  const Parts<T> got = run_qr(device, plan, columns, x, shape.block);
+  using Complex = std::complex<double>;
+  const auto at = [](const std::vector<T>& from, uint64_t i) {
+    return Complex(from[2 * i], from[2 * i + 1]);
+  };
+  double worst_unit = 0, worst_product = 0;
+  const auto worse = [](double a, double b) { return std::isnan(b) ? INFINITY : std::max(a, b); };
+  for (uint64_t b = 0; b < shape.batch; ++b) {
+    const uint64_t q = b * m * columns, r = b * columns * n;
+    for (uint32_t i = 0; i < columns; ++i)
+      for (uint32_t j = 0; j <= i; ++j) {
+        Complex sum = i == j ? -1 : 0;
+        for (uint32_t p = 0; p < m; ++p)
+          sum += std::conj(at(got.q, q + p * columns + i)) * at(got.q, q + p * columns + j);
+        worst_unit = worse(worst_unit, std::abs(sum));
+      }
+    for (uint32_t j = 0; j < n; ++j) {
+      double length = 0, error = 0;
+      for (uint32_t i = 0; i < m; ++i) {
+        const Complex given = at(x, (b * m + i) * n + j);
+        Complex sum = -given;
+        length += std::norm(given);
+        for (uint32_t p = 0; p < columns; ++p)
+          sum += at(got.q, q + i * columns + p) * at(got.r, r + p * n + j);
+        error += std::norm(sum);
+      }
+      worst_product = worse(worst_product, error == 0 ? 0 : std::sqrt(error / length));
+      for (uint32_t i = j + 1; i < columns; ++i) ASSERT_EQ(at(got.r, r + i * n + j), Complex(0)) << what;
+      if (j < columns) {
+        ASSERT_EQ(at(got.r, r + j * n + j).imag(), 0) << what;
+      }
+    }
+  }
+  const double unit = std::numeric_limits<T>::epsilon(), most = 8 + 2 * std::sqrt(std::min(m, n));
+  EXPECT_LE(worst_unit, most * unit) << what << " " << m << " x " << n << ": " << worst_unit / unit;
+  EXPECT_LE(worst_product, most * unit) << what << " " << m << " x " << n << ": " << worst_product / unit;
+}
+
+TEST_P(Reflections, OfComplexMatrices) {
+  for (const Shape& shape : std::vector<Shape>{
+           {1, 1}, {1, 3}, {5, 5, 3}, {9, 4, 2, true}, {33, 17}, {65, 40, 2}, {20, 70}, {70, 33, 1, true}}) {
+    check_complex<float>(on(), shape, noise, "noise");
+    if (shape.m < 40) check_complex<double>(on(), shape, noise, "noise c128");
+  }
+  check_complex<float>(on(), {200, 33, 2, false, 64}, noise, "tall");
+  check_complex<double>(on(), {140, 20, 1, false, 64}, noise, "tall c128");
+  const std::vector<std::pair<const char*, Fill>> fills{
+      {"zeros", [](uint64_t, uint32_t, uint32_t) { return 0.0; }},
+      {"rank 1", [](uint64_t a, uint32_t i, uint32_t) { return noise(a, i, 0); }},
+      {"zero columns", [](uint64_t a, uint32_t i, uint32_t j) { return j % 3 == 1 ? 0.0 : noise(a, i, j); }},
+      {"one part", [](uint64_t a, uint32_t i, uint32_t j) { return a < 31 ? 0.0 : noise(a, i, j); }},
+      {"upper", [](uint64_t a, uint32_t i, uint32_t j) { return i <= j ? noise(a, i, j) : 0.0; }},
+      {"huge", [](uint64_t a, uint32_t i, uint32_t j) { return noise(a, i, j) * 3e37; }},
+      {"tiny", [](uint64_t a, uint32_t i, uint32_t j) { return noise(a, i, j) * 1e-33; }}};
+  for (const auto& [name, fill] : fills)
+    for (const Shape& shape : {Shape{45, 37}, Shape{31, 24}}) check_complex<float>(on(), shape, fill, name);
 }
 
 // What is not finite is seen in the result, and nowhere beyond its own matrix.

@@ -22,6 +22,22 @@ inline void store_number(const kernel::Array& to, kernel::Value at, Number value
   if (complex) to[at * 2 + 1] = value.im;
 }
 
+inline Number sum_of(Number x, Number y, bool complex) { return {x.re + y.re, complex ? x.im + y.im : x.im}; }
+inline Number product_of(Number f, Number g, bool complex) {
+  if (!complex) return {f.re * g.re, f.im};
+  return {fma(f.re, g.re, -(f.im * g.im)), fma(f.re, g.im, f.im * g.re)};
+}
+// f g + x
+inline Number plus_product(Number f, Number g, Number x, bool complex) {
+  if (!complex) return {fma(f.re, g.re, x.re), x.im};
+  return {fma(-f.im, g.im, fma(f.re, g.re, x.re)), fma(f.im, g.re, fma(f.re, g.im, x.im))};
+}
+inline Number chosen(kernel::Value condition, Number x, Number y, bool complex) {
+  const kernel::Value re = select(condition, x.re, y.re);
+  return {re, complex ? select(condition, x.im, y.im) : re};
+}
+inline Number opposite(Number x) { return {-x.re, -x.im}; }
+
 inline Number conjugated(Number x, bool complex) { return {x.re, complex ? -x.im : x.im}; }
 
 // A number that products are subtracted from.

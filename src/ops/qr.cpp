@@ -4,7 +4,6 @@
 
 #include "ops/factor_passes.hpp"
 #include "ops/factor_writer.hpp"
-#include "ops/qr_columns.hpp"
 #include "ops/qr_hands.hpp"
 
 namespace adit::ops {
@@ -153,7 +152,6 @@ Factor qr(const FactorPlan& plan, uint32_t columns, const Limits& limits) {
   if (has_qr_by_hand(plan, limits)) return qr_by_hand(plan, columns, limits);
   Factor made;
   if (plan.m == 0 || plan.n == 0 || plan.batch == 0) return made;
-  if (has_qr_by_columns(plan, limits)) return qr_by_columns(plan, columns, limits);
   const uint64_t number = size_of(plan.type) * (plan.complex ? 2 : 1);
   made.loop_trips = trips(plan, columns);
   made.scratch = {{plan.batch * plan.m * plan.n * number}, {plan.batch * std::min(plan.m, plan.n) * number}};

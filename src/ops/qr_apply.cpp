@@ -1,11 +1,11 @@
-// A block's reflections on other columns, x - v (t (v^T x)), in one pass: a lane has a column and some of the
+// A block's reflections on other columns, x - v (t (v^H x)), in one pass: a lane has a column and some of the
 // rows, and all of a column's products with v in registers. Lanes side by side read the same of v at the same
 // time, which costs them one access. Columns near the ends of the range are scaled, so that no product with v
 // vanishes: there are devices that take subnormal numbers for zero.
 #include <vector>
 
-#include <adit/kernel/builder.hpp>
-
+#include "ops/factor_writer.hpp"
+#include "ops/number_vectors.hpp"
 #include "ops/qr_level.hpp"
 
 namespace adit::ops {
@@ -18,15 +18,17 @@ namespace {
 constexpr uint32_t together = 4;  // rows whose numbers are on their way at a time
 
 // Lanes that have the same column: as many as their sums fit into 32 KiB.
-uint32_t parts_of(Type type) { return type == Type::f64 ? 4 : 8; }
+uint32_t parts_of(const FactorPlan& plan) { return plan.complex || plan.type == Type::f64 ? 4 : 8; }
 
 class Apply {
  public:
-  Apply(Type type, uint32_t width, bool transposed)
-      : type_(type),
+  Apply(const FactorPlan& plan, uint32_t width, bool transposed)
+      : type_(plan.type),
+        complex_(plan.complex),
         width_(width),
         transposed_(transposed),
-        parts_(parts_of(type_)),
+        parts_(parts_of(plan)),
+        vectors_(plan.type, plan.complex),
         k_(transposed ? "qr_apply" : "qr_form", Team::many(qr_tile * parts_)) {
     from_ = k_.buffer("from", type_, Access::read);
     to_ = k_.buffer("to", type_, Access::write);
@@ -45,70 +47,77 @@ class Apply {
     side_ = lane % qr_tile;
     part_ = lane / qr_tile;
     column_ = first + convert(which % across, Type::u32) * qr_tile + side_;
-    sums_ = k_.shared(type_, parts_ * width * qr_tile);
+    sums_ = k_.shared(type_, parts_ * width * qr_tile * (complex_ ? 2 : 1));
   }
 
   Program build() {
-    const uint32_t vector = 16 / static_cast<uint32_t>(size_of(type_));
     count_ = rows_.count();
-    const Value first_v = rows_.v_row() * uint64_t{width_ / vector};
-    const auto v_of = [&](Value r) {
-      std::vector<Value> all;
-      const Value at = first_v + convert(r * (width_ / vector), Type::u64);
-      for (uint32_t p = 0; p < width_ / vector; ++p) {
-        const Value some = v_.load_vector(at + uint64_t{p}, static_cast<int>(vector));
-        for (uint32_t s = 0; s < vector; ++s) all.push_back(some[static_cast<int>(s)]);
-      }
-      return all;
-    };
-    std::vector<Variable> along;
-    for (uint32_t p = 0; p < width_; ++p) along.push_back(k_.variable(type_, 0.0));
+    first_v_ = rows_.v_row() * uint64_t{width_ / vectors_.count()};
+    std::vector<NumberSum> along;
+    for (uint32_t p = 0; p < width_; ++p) along.push_back(nothing());
     const Variable largest = k_.variable(type_, 0.0);
-    const auto sum = [&](const std::function<Value(Value)>& prepared) {
+    const auto sum = [&](const std::function<Number(Number)>& prepared) {
       each_row([&](const std::vector<Value>& r) {
-        std::vector<Value> x;
+        std::vector<Number> x;
         for (const Value& one : r) x.push_back(prepared(before(one)));
         for (size_t i = 0; i < r.size(); ++i) {
-          const std::vector<Value> v = v_of(r[i]);
-          for (uint32_t p = 0; p < width_; ++p) along[p] = fma(v[p], x[i], along[p].get());
+          const std::vector<Number> v = v_of(r[i]);
+          for (uint32_t p = 0; p < width_; ++p)
+            along[p].set(plus_product(conjugated(v[p], complex_), x[i], along[p].get(), complex_));
         }
       });
     };
-    sum([&](Value x) {
-      if (transposed_) largest = max(largest.get(), abs(x));
+    sum([&](Number x) {
+      if (transposed_) largest = max(largest.get(), complex_ ? max(abs(x.re), abs(x.im)) : abs(x.re));
       return x;
     });
     if (transposed_) {
       choose_scale(largest.get());
       k_.if_(scale_ != 1, [&] {
-        for (const Variable& one : along) one = k_.constant(type_, 0);
-        sum([&](Value x) { return x * scale_; });
+        for (const NumberSum& one : along) one.set(zero_like(one.get()));
+        sum([&](Number x) { return times_real(x, scale_, complex_); });
       });
     }
-    const std::vector<Value> w = weights(along);
-    each_row([&](const std::vector<Value>& r) {
-      std::vector<Value> x;
-      for (const Value& one : r) x.push_back(before(one));
-      for (size_t i = 0; i < r.size(); ++i) {
-        const std::vector<Value> v = v_of(r[i]);
-        if (transposed_) x[i] = x[i] * scale_;
-        for (uint32_t p = 0; p < width_; ++p) x[i] = fma(v[p], w[p], x[i]);
-        if (transposed_) x[i] = x[i] * back_;
-        k_.if_(rows_.of(r[i]) < rows_.m && column_ < rows_.columns, [&] { to_[place(r[i])] = x[i]; });
-      }
-    });
+    subtract(weights(along));
     return k_.finish();
   }
 
  private:
+  void subtract(const std::vector<Number>& w) {
+    each_row([&](const std::vector<Value>& r) {
+      std::vector<Number> x;
+      for (const Value& one : r) x.push_back(before(one));
+      for (size_t i = 0; i < r.size(); ++i) {
+        const std::vector<Number> v = v_of(r[i]);
+        if (transposed_) x[i] = times_real(x[i], scale_, complex_);
+        for (uint32_t p = 0; p < width_; ++p) x[i] = plus_product(v[p], w[p], x[i], complex_);
+        if (transposed_) x[i] = times_real(x[i], back_, complex_);
+        k_.if_(rows_.of(r[i]) < rows_.m && column_ < rows_.columns,
+               [&] { store_number(to_, place(r[i]), x[i], complex_); });
+      }
+    });
+  }
+  std::vector<Number> v_of(Value r) {
+    std::vector<Number> all;
+    const uint32_t count = width_ / vectors_.count();
+    const Value at = first_v_ + convert(r * count, Type::u64);
+    for (uint32_t p = 0; p < count; ++p)
+      for (const Number& x : vectors_.load(v_, at + uint64_t{p})) all.push_back(x);
+    return all;
+  }
+  NumberSum nothing() {
+    const Value zero = k_.constant(type_, 0);
+    return {k_, {zero, zero}, complex_};
+  }
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value place(Value r) { return rows_.place(min(rows_.of(r), rows_.m - 1), min(column_, rows_.columns - 1)); }
   // q is the identity where no pass has written it yet.
-  Value before(Value r) {
-    const Value x = from_[place(r)];
+  Number before(Value r) {
+    const Number x = load_number(from_, place(r), complex_);
     if (transposed_) return x;
     const Value row = rows_.of(r), is_written = r < seen_ || (row >= known_ && column_ >= known_);
-    return select(row < rows_.m && is_written, x, select(row == column_, x.like(1), x.like(0)));
+    const Value one = select(row == column_, x.re.like(1), x.re.like(0));
+    return chosen(row < rows_.m && is_written, x, {one, x.re.like(0)}, complex_);
   }
   // This lane's rows, some at a time; v has zeros where there are no more.
   void each_row(const std::function<void(const std::vector<Value>&)>& f) {
@@ -137,60 +146,66 @@ class Apply {
     back_ = choice(1 / far, far);
   }
 
-  // -t (v^T x) or -t^T (v^T x) of this lane's column.
-  std::vector<Value> weights(const std::vector<Variable>& along) {
+  // -t (v^H x) or -t^H (v^H x) of this lane's column.
+  std::vector<Number> weights(const std::vector<NumberSum>& along) {
     const uint32_t width = width_, own = width / parts_;
     const auto at = [&](Value p) { return p * qr_tile + side_; };
-    for (uint32_t p = 0; p < width; ++p) sums_[part_ * (width * qr_tile) + at(word(p))] = along[p].get();
+    const auto get = [&](Value place) { return load_number(sums_, place, complex_); };
+    const auto put = [&](Value place, Number x) { store_number(sums_, place, x, complex_); };
+    for (uint32_t p = 0; p < width; ++p) put(part_ * (width * qr_tile) + at(word(p)), along[p].get());
     k_.barrier();
-    std::vector<Value> totals;
+    std::vector<Number> totals;
     for (uint32_t i = 0; i < own; ++i) {
       const Value p = part_ * own + i;
-      Value sum = sums_[at(p)];
-      for (uint32_t other = 1; other < parts_; ++other) sum = sum + sums_[other * (width * qr_tile) + at(p)];
+      Number sum = get(at(p));
+      for (uint32_t other = 1; other < parts_; ++other)
+        sum = sum_of(sum, get(at(p) + other * (width * qr_tile)), complex_);
       totals.push_back(sum);
     }
     k_.barrier();
-    for (uint32_t i = 0; i < own; ++i) sums_[at(part_ * own + i)] = totals[i];
+    for (uint32_t i = 0; i < own; ++i) put(at(part_ * own + i), totals[i]);
     k_.barrier();
     const Value first_t = rows_.t_number() * uint64_t{width * width};
-    std::vector<Value> found(own, k_.constant(type_, 0));
+    std::vector<Number> found(own, nothing().get());
     for (uint32_t j = 0; j < width; ++j) {
-      const Value total = sums_[at(word(j))];
+      const Number total = get(at(word(j)));
       for (uint32_t i = 0; i < own; ++i) {
-        const Value p = part_ * own + i;
-        const Value t = t_[first_t + convert(transposed_ ? word(j * width) + p : p * width + j, Type::u64)];
-        found[i] = fma(-t, total, found[i]);
+        const Value p = part_ * own + i, place = transposed_ ? word(j * width) + p : p * width + j;
+        const Number t = load_number(t_, first_t + convert(place, Type::u64), complex_);
+        found[i] = plus_product(opposite(conjugated(t, complex_ && transposed_)), total, found[i], complex_);
       }
     }
-    for (uint32_t i = 0; i < own; ++i) sums_[word(width * qr_tile) + at(part_ * own + i)] = found[i];
+    for (uint32_t i = 0; i < own; ++i) put(at(part_ * own + i) + width * qr_tile, found[i]);
     k_.barrier();
-    std::vector<Value> all;
-    for (uint32_t p = 0; p < width; ++p) all.push_back(sums_[word(width * qr_tile) + at(word(p))].get());
+    std::vector<Number> all;
+    for (uint32_t p = 0; p < width; ++p) all.push_back(get(at(word(p)) + width * qr_tile));
     return all;
   }
 
   Type type_;
+  bool complex_;
   uint32_t width_;
   bool transposed_;
   uint32_t parts_;
+  NumberVectors vectors_;
   Builder k_;
   Array from_, to_, v_, t_, sums_;
   QrRows rows_;
-  Value side_, part_, column_, count_, scale_, back_, seen_, known_;
+  Value side_, part_, column_, count_, first_v_, scale_, back_, seen_, known_;
 };
 
 }  // namespace
 }  // namespace qr_applied
 
-bool can_apply_qr(Type type, uint32_t width, const Limits& limits) {
-  const uint32_t parts = qr_applied::parts_of(type);
+bool can_apply_qr(const FactorPlan& plan, uint32_t width, const Limits& limits) {
+  const uint32_t parts = qr_applied::parts_of(plan);
   return qr_tile * parts <= limits.max_lanes &&
-         uint64_t{parts} * width * qr_tile * size_of(type) <= limits.shared_bytes;
+         uint64_t{parts} * width * qr_tile * size_of(plan.type) * (plan.complex ? 2 : 1) <=
+             limits.shared_bytes;
 }
 
-Program qr_apply(Type type, uint32_t width, bool transposed) {
-  return qr_applied::Apply(type, width, transposed).build();
+Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed) {
+  return qr_applied::Apply(plan, width, transposed).build();
 }
 
 }  // namespace adit::ops

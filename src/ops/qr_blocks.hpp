@@ -1,5 +1,5 @@
-// The kernels of QR by blocks, for real matrices on a GPU. Reflections of `width` columns are taken together,
-// 1 - v t v^T with v's diagonal ones and t upper triangular. A block is so many rows as a team holds in
+// The kernels of QR by blocks, on a GPU. Reflections of `width` columns are taken together,
+// 1 - v t v^H with v's diagonal ones and t upper triangular. A block is so many rows as a team holds in
 // registers; where a panel has more, each block is factored on its own, and then their triangles, one below
 // the other, are a shorter panel: a tree, as stable as the reflections of the whole panel are.
 #pragma once
@@ -10,11 +10,15 @@
 #include <adit/device.hpp>
 #include <adit/kernel/program.hpp>
 
+#include "ops/factor_passes.hpp"
+
 namespace adit::ops {
 
 // How a team holds a block: lane (g, h) of a subgroup has columns g, g + groups, ... of rows h, h + across,
 // ...
 struct QrTeam {
+  kernel::Type type{};
+  bool complex = false;
   uint32_t width = 0;                // columns of a panel
   uint32_t subgroup = 0;             // lanes
   uint32_t groups = 0, across = 0;   // of the lanes of a subgroup: side by side along a row, and down
@@ -23,12 +27,13 @@ struct QrTeam {
   uint32_t step() const { return across * subgroups; }  // from a lane's row to its next
   uint32_t capacity() const { return step() * rows; }
   uint32_t lanes() const { return subgroup * subgroups; }
+  uint32_t parts() const { return complex ? 2 : 1; }  // of a number
 };
 
 // Columns of a panel of a matrix with so many.
-uint32_t qr_width(uint32_t n);
+uint32_t qr_width(const FactorPlan& plan);
 // Of the smallest team that holds so many rows; with no rows where none does.
-QrTeam qr_team(kernel::Type type, uint32_t width, uint32_t rows, const Limits& limits);
+QrTeam qr_team(const FactorPlan& plan, uint32_t width, uint32_t rows, const Limits& limits);
 
 // Kernels know no shape, so that all matrices of a type share them; these are the first numbers of each.
 struct QrShape {
@@ -51,15 +56,15 @@ inline std::vector<uint32_t> qr_numbers(const QrShape& shape, const QrLevel& lev
 
 // Buffers from, to (they may be one), v, t; the numbers above. A team a block. The first `width` rows of the
 // block become r in `to`, the rest is not written.
-kernel::Program qr_panel(kernel::Type type, const QrTeam& team);
+kernel::Program qr_panel(const QrTeam& team);
 // Buffers from, q, r; the numbers above and q's columns, at most `width`: a matrix that is one block.
-kernel::Program qr_whole(kernel::Type type, const QrTeam& team);
+kernel::Program qr_whole(const QrTeam& team);
 
-// The same buffers and numbers, and two more: first, tiles. Columns from `first` on become (1 - v t v^T) x,
-// or with t^T; a team has a tile of columns of a block. Without t^T two more, for x is the identity to begin
+// The same buffers and numbers, and two more: first, tiles. Columns from `first` on become (1 - v t v^H) x,
+// or with t^H; a team has a tile of columns of a block. Without t^H two more, for x is the identity to begin
 // with and none but these are read: the first `seen` rows of a block, and what is right of and below `known`.
 constexpr uint32_t qr_tile = 32;
-bool can_apply_qr(kernel::Type type, uint32_t width, const Limits& limits);
-kernel::Program qr_apply(kernel::Type type, uint32_t width, bool transposed);
+bool can_apply_qr(const FactorPlan& plan, uint32_t width, const Limits& limits);
+kernel::Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed);
 
 }  // namespace adit::ops

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
 #include "ops/qr_blocks.hpp"
 
@@ -20,9 +21,11 @@ constexpr uint32_t block_rows = 512;
 
 enum Tensors : uint8_t { given, q_factor, r_factor, work, reflections, triangles };
 
-uint32_t most_rows(Type type, uint32_t width, const Limits& limits) {
+uint64_t bytes_of(const FactorPlan& plan) { return size_of(plan.type) * (plan.complex ? 2 : 1); }
+
+uint32_t most_rows(const FactorPlan& plan, uint32_t width, const Limits& limits) {
   uint32_t rows = 32;
-  while (qr_team(type, width, 2 * rows, limits).rows) rows *= 2;
+  while (qr_team(plan, width, 2 * rows, limits).rows) rows *= 2;
   return rows;
 }
 
@@ -37,9 +40,9 @@ struct Schedule {
 
 Schedule schedule_of(const FactorPlan& of, const Limits& limits, uint32_t wanted) {
   Schedule made;
-  made.width = qr_width(of.n);
+  made.width = qr_width(of);
   made.shape = {of.m, of.n, 0, 0};
-  const uint32_t width = made.width, fitting = most_rows(of.type, width, limits);
+  const uint32_t width = made.width, fitting = most_rows(of, width, limits);
   const uint32_t most = wanted ? wanted : fitting, block = wanted ? wanted : std::min(block_rows, fitting);
   for (uint32_t start = 0; start < std::min(of.m, of.n); start += width) {
     std::vector<QrLevel> levels;
@@ -70,8 +73,9 @@ Program upper(const FactorPlan& plan, uint32_t columns) {
   const Array h = k.buffer("work", plan.type, Access::read), to = k.buffer("r", plan.type, Access::write);
   const Value at = k.team(Type::u64), column = at % plan.n, row = at / plan.n % columns,
               matrix = at / plan.n / columns;
-  const Value x = h[(matrix * plan.m + min(row, row.like(plan.m - 1))) * plan.n + column];
-  to[at] = select(row > column, x.like(0), x);
+  const Value from = (matrix * plan.m + min(row, row.like(plan.m - 1))) * plan.n + column;
+  const Number x = load_number(h, from, plan.complex);
+  store_number(to, at, chosen(row > column, zero_like(x), x, plan.complex), plan.complex);
   return k.finish();
 }
 
@@ -89,7 +93,7 @@ class Passes {
       return std::move(made_);
     }
     const QrShape& shape = schedule_.shape;
-    const uint64_t number = size_of(plan_.type), width = schedule_.width;
+    const uint64_t number = bytes_of(plan_), width = schedule_.width;
     made_.scratch = {{plan_.batch * plan_.m * plan_.n * number},
                      {plan_.batch * shape.v_rows * width * number},
                      {plan_.batch * shape.t_count * width * width * number}};
@@ -98,7 +102,7 @@ class Passes {
     made_.passes.push_back(
         {program(upper(plan_, columns_)), plan_.batch * columns_ * plan_.n, {work, r_factor}});
     // From the last panel to the first: columns before a panel are those of the identity still.
-    const uint32_t form = program(qr_apply(plan_.type, schedule_.width, false));
+    const uint32_t form = program(qr_apply(plan_, schedule_.width, false));
     uint32_t known = std::numeric_limits<uint32_t>::max();
     for (size_t panel = schedule_.panels.size(); panel-- > 0;) {
       const std::vector<QrLevel>& levels = schedule_.panels[panel];
@@ -120,8 +124,8 @@ class Passes {
   }
 
   void whole(const QrLevel& level) {
-    const QrTeam team = qr_team(plan_.type, schedule_.width, plan_.m, limits_);
-    FactorPass pass{program(qr_whole(plan_.type, team)),
+    const QrTeam team = qr_team(plan_, schedule_.width, plan_.m, limits_);
+    FactorPass pass{program(qr_whole(team)),
                     plan_.batch,
                     {given, q_factor, r_factor},
                     qr_numbers(schedule_.shape, level)};
@@ -131,16 +135,16 @@ class Passes {
 
   // The panel's own level, and the columns right of it; the first panel's first level reads what is given.
   void factor(const QrLevel& level, size_t depth) {
-    const QrTeam team = qr_team(plan_.type, schedule_.width, level.rows, limits_);
+    const QrTeam team = qr_team(plan_, schedule_.width, level.rows, limits_);
     const auto [found, is_new] = panels_.try_emplace(team.capacity(), 0);
-    if (is_new) found->second = program(qr_panel(plan_.type, team));
+    if (is_new) found->second = program(qr_panel(team));
     const uint8_t from = level.start == 0 && depth == 0 ? given : work;
     const std::vector<uint8_t> buffers{from, work, reflections, triangles};
     made_.passes.push_back(
         {found->second, plan_.batch * level.blocks, buffers, qr_numbers(schedule_.shape, level)});
     const uint32_t end = level.start + schedule_.width;
     if (end >= plan_.n) return;
-    if (!update_) update_ = program(qr_apply(plan_.type, schedule_.width, true)) + 1;
+    if (!update_) update_ = program(qr_apply(plan_, schedule_.width, true)) + 1;
     apply(update_ - 1, level, end, plan_.n, buffers);
   }
 
@@ -167,10 +171,10 @@ class Passes {
 }  // namespace qr_by_hands
 
 bool has_qr_by_hand(const FactorPlan& plan, const Limits& limits) {
-  if (!plan.by_hand || plan.complex || !has_hands(limits)) return false;
-  const uint32_t width = qr_width(plan.n);
-  return plan.m > 0 && plan.n > 0 && plan.batch > 0 && qr_team(plan.type, width, 4 * width, limits).rows &&
-         can_apply_qr(plan.type, width, limits);
+  if (!plan.by_hand || !has_hands(limits)) return false;
+  const uint32_t width = qr_width(plan);
+  return plan.m > 0 && plan.n > 0 && plan.batch > 0 && qr_team(plan, width, 4 * width, limits).rows &&
+         can_apply_qr(plan, width, limits);
 }
 
 Factor qr_by_hand(const FactorPlan& plan, uint32_t columns, const Limits& limits, uint32_t most_rows) {

@@ -1,4 +1,4 @@
-// QR of real matrices on a GPU, by panels of columns: a panel's rows lie in registers; what is right of it is
+// QR on a GPU, by panels of columns: a panel's rows lie in registers; what is right of it is
 // reflected by all of its reflections at once.
 #pragma once
 

@@ -19,15 +19,17 @@ constexpr uint32_t most_lanes = 512;     // so that each has 128 registers
 constexpr uint32_t register_words = 64;  // of a lane, for its part of the block
 
 // Sums of subgroups and the diagonal's row, each twice; products, t's and r's diagonals; weights of q.
-uint64_t shared_bytes(Type type, const QrTeam& team) {
-  return uint64_t{team.width} * (2 * team.subgroups + 2 + 2 * team.width + 2) * size_of(type);
+uint64_t shared_bytes(const QrTeam& team) {
+  return uint64_t{team.width} * (2 * team.subgroups + 2 + 2 * team.width + 2) * size_of(team.type) *
+         team.parts();
 }
 
 class Panel {
  public:
-  Panel(Type type, const QrTeam& team, bool whole)
+  Panel(const QrTeam& team, bool whole)
       : team_(team),
-        type_(type),
+        type_(team.type),
+        complex_(team.complex),
         whole_(whole),
         k_(whole ? "qr_whole" : "qr_panel", Team::many(team.lanes())) {
     from_ = k_.buffer("from", type_, Access::read);
@@ -47,12 +49,13 @@ class Panel {
     inside_ = k_.subgroup_lane();
     g_ = inside_ % team.groups;
     h_ = inside_ / team.groups;
-    partial_ = k_.shared(type_, 2 * team.subgroups * team.width);
-    top_ = k_.shared(type_, 2 * team.width);
-    products_ = k_.shared(type_, team.width * team.width);
-    taus_ = k_.shared(type_, team.width);
+    const uint32_t parts = team.parts();
+    partial_ = k_.shared(type_, 2 * team.subgroups * team.width * parts);
+    top_ = k_.shared(type_, 2 * team.width * parts);
+    products_ = k_.shared(type_, team.width * team.width * parts);
+    taus_ = k_.shared(type_, team.width * parts);
     diagonal_ = k_.shared(type_, team.width);
-    if (whole_) weights_ = k_.shared(type_, team.width * team.width);
+    if (whole_) weights_ = k_.shared(type_, team.width * team.width * parts);
   }
 
   Program build() {
@@ -78,8 +81,22 @@ class Panel {
  private:
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value zero() { return k_.constant(type_, 0); }
+  Number none() { return {zero(), zero()}; }
+  Number get(const Array& from, Value at) { return load_number(from, at, complex_); }
+  void put(const Array& to, Value at, Number x) { store_number(to, at, x, complex_); }
+  Number turned(Number x) { return conjugated(x, complex_); }
+  NumberSum variable(Number x) { return {k_, x, complex_}; }
+  Number shuffled(Number x, Value from) {
+    const Value re = k_.subgroup_shuffle(x.re, from);
+    return {re, complex_ ? k_.subgroup_shuffle(x.im, from) : re};
+  }
+  Value size_of_parts(Number x) { return complex_ ? max(abs(x.re), abs(x.im)) : abs(x.re); }
+  Value square(Number x, Value more) {
+    const Value sum = fma(x.re, x.re, more);
+    return complex_ ? fma(x.im, x.im, sum) : sum;
+  }
   // Row r of this lane and its column i.
-  const Variable& number(uint32_t r, uint32_t i) const { return numbers_[r * team_.each + i]; }
+  const NumberSum& number(uint32_t r, uint32_t i) const { return numbers_[r * team_.each + i]; }
   Value row(uint32_t r) { return word(r * team_.step()) + number_ * team_.across + h_; }
   Value column_of(uint32_t i) { return word(i * team_.groups) + g_; }
   // Whether some lane's row r is one of the first `width`, which hold the diagonal.
@@ -91,13 +108,13 @@ class Panel {
       const Value inside = exists(r), safe = min(rows_.of(row(r)), rows_.m - 1);
       for (uint32_t i = 0; i < team_.each; ++i) {
         const Value column = rows_.start + column_of(i);
-        const Value x = from_[rows_.place(safe, min(column, rows_.columns - 1))];
-        numbers_.push_back(k_.variable(select(inside && column < rows_.columns, x, x.like(0))));
+        const Number x = get(from_, rows_.place(safe, min(column, rows_.columns - 1)));
+        numbers_.push_back(variable(chosen(inside && column < rows_.columns, x, none(), complex_)));
       }
     }
   }
 
-  // Of one number for each of a lane's columns: over the rows of the subgroup. Halves of the columns are
+  // Of one number or two for each of a lane's columns: over the rows of the subgroup. Halves of them are
   // handed over until a lane has one or every lane has all.
   void down_the_subgroup(std::vector<Value>& mine, Reduction op) {
     const auto both = [&](Value a, Value b) { return op == Reduction::add ? a + b : max(a, b); };
@@ -119,25 +136,26 @@ class Panel {
   // Over all rows of the block, for each of this lane's columns. One barrier, before which `publish` may
   // store what others read after it, in the half of an array that turn() tells.
   std::vector<Value> exchange(std::vector<Value> mine, Reduction op, const std::function<void()>& publish) {
+    const auto count = static_cast<uint32_t>(mine.size()), slots = count * team_.groups;
     down_the_subgroup(mine, op);
-    const Value half = turn_[0].get() * (team_.subgroups * team_.width);
+    const Value half = turn_[0].get() * (team_.subgroups * team_.width * team_.parts());
     for (uint32_t i = 0; i < mine.size(); ++i)
-      partial_[half + number_ * team_.width + (first_ + i) * team_.groups + g_] = mine[i];
+      partial_[half + number_ * slots + (first_ + i) * team_.groups + g_] = mine[i];
     publish();
     k_.barrier();
     // A lane sums a column or some; then it asks those that have its own.
     std::vector<Value> sums;
-    for (uint32_t first = 0; first < team_.width; first += team_.subgroup) {
-      const Value at = half + first + inside_ % team_.width;
+    for (uint32_t first = 0; first < slots; first += team_.subgroup) {
+      const Value at = half + first + inside_ % slots;
       Value sum = partial_[at];
       for (uint32_t s = 1; s < team_.subgroups; ++s) {
-        const Value other = partial_[at + s * team_.width];
+        const Value other = partial_[at + s * slots];
         sum = op == Reduction::add ? sum + other : max(sum, other);
       }
       sums.push_back(sum);
     }
     std::vector<Value> all;
-    for (uint32_t i = 0; i < team_.each; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
       const uint32_t first = i * team_.groups;
       const Value& sum = sums[first / team_.subgroup];
       all.push_back(
@@ -152,7 +170,7 @@ class Panel {
     std::vector<Value> largest;
     for (uint32_t i = 0; i < team_.each; ++i) {
       Value most = zero();
-      for (uint32_t r = 0; r < team_.rows; ++r) most = max(most, abs(number(r, i).get()));
+      for (uint32_t r = 0; r < team_.rows; ++r) most = max(most, size_of_parts(number(r, i).get()));
       largest.push_back(most);
     }
     largest = exchange(largest, Reduction::max, [] {});
@@ -165,8 +183,9 @@ class Panel {
           largest[i] > 0, max(min(exponent, exponent.like(bound)), exponent.like(-bound)), exponent.like(0));
       const Value factor = power_of_two(-safe);
       back_.push_back(power_of_two(safe));
-      for (uint32_t r = 0; r < team_.rows; ++r) number(r, i) = number(r, i).get() * factor;
-      inverses_.push_back(k_.variable(type_, 0.0));
+      for (uint32_t r = 0; r < team_.rows; ++r)
+        number(r, i).set(times_real(number(r, i).get(), factor, complex_));
+      inverses_.push_back(variable(none()));
     }
   }
 
@@ -178,46 +197,63 @@ class Panel {
     const double step = type_ == Type::f32 ? 0x1p60 : 0x1p500;
     const double tiny = type_ == Type::f32 ? 0x1p-90 : 0x1p-900;
     const Variable boost = k_.variable(type_, 1.0), again = k_.variable(Type::u32, 1);
-    std::vector<Variable> x, sums, tops;
-    for (uint32_t r = 0; r < team_.rows; ++r) x.push_back(k_.variable(type_, 0.0));
+    std::vector<NumberSum> x, sums, tops;
+    for (uint32_t r = 0; r < team_.rows; ++r) x.push_back(variable(none()));
     for (uint32_t j = 0; j < team_.each; ++j) {
-      sums.push_back(k_.variable(type_, 0.0));
-      tops.push_back(k_.variable(type_, 0.0));
+      sums.push_back(variable(none()));
+      tops.push_back(variable(none()));
     }
-    const Variable below = k_.variable(type_, 0.0), alpha = k_.variable(type_, 0.0);
+    const Variable below = k_.variable(type_, 0.0);
+    const NumberSum alpha = variable(none());
     k_.while_([&] { return again.get() != 0; },
               [&] {
                 for (uint32_t r = 0; r < team_.rows; ++r) {
-                  const Value here = k_.subgroup_shuffle(number(r, i).get(), h_ * team_.groups + owner);
-                  x[r] = is_top(r) ? select(row(r) > c, here, zero()) : here;
+                  const Number here = shuffled(number(r, i).get(), h_ * team_.groups + owner);
+                  x[r].set(is_top(r) ? chosen(row(r) > c, here, none(), complex_) : here);
                 }
-                const std::vector<Value> found = exchange(products(x), Reduction::add, [&] { publish(c); });
+                const std::vector<Number> found = summed(products(x), [&] { publish(c); });
                 for (uint32_t j = 0; j < team_.each; ++j) {
-                  sums[j] = found[j];
-                  tops[j] = top_[turn() * team_.width + column_of(j)].get();
+                  sums[j].set(found[j]);
+                  tops[j].set(get(top_, turn() * team_.width + column_of(j)));
                 }
-                below = k_.subgroup_shuffle(found[i], owner);
-                alpha = top_[turn() * team_.width + c].get();
+                below = k_.subgroup_shuffle(found[i].re, owner);
+                alpha.set(get(top_, turn() * team_.width + c));
                 take_turns();
-                const Value size = fma(alpha.get(), alpha.get(), below.get());
+                const Value size = square(alpha.get(), below.get());
                 again = select(size < tiny && boost.get() < step * step, word(1), word(0));
                 k_.if_(again.get() != 0, [&] {
                   boost = boost.get() * step;
-                  for (uint32_t r = 0; r < team_.rows; ++r)
-                    number(r, i) =
-                        select(is_own && row(r) >= c, number(r, i).get() * step, number(r, i).get());
+                  for (uint32_t r = 0; r < team_.rows; ++r) {
+                    const Number now = number(r, i).get();
+                    number(r, i).set(chosen(is_own && row(r) >= c,
+                                            times_real(now, now.re.like(step), complex_), now, complex_));
+                  }
                 });
               });
     reflect(i, c, is_own, x, sums, tops, alpha.get(), below.get(), boost.get());
   }
 
-  std::vector<Value> products(const std::vector<Variable>& x) {
-    std::vector<Value> all;
+  // x^H with each of this lane's columns.
+  std::vector<Number> products(const std::vector<NumberSum>& x) {
+    std::vector<Number> all;
     for (uint32_t j = 0; j < team_.each; ++j) {
-      Value sum = x[0].get() * number(0, j).get();
-      for (uint32_t r = 1; r < team_.rows; ++r) sum = fma(x[r].get(), number(r, j).get(), sum);
+      Number sum = product_of(turned(x[0].get()), number(0, j).get(), complex_);
+      for (uint32_t r = 1; r < team_.rows; ++r)
+        sum = plus_product(turned(x[r].get()), number(r, j).get(), sum, complex_);
       all.push_back(sum);
     }
+    return all;
+  }
+  std::vector<Number> summed(const std::vector<Number>& mine, const std::function<void()>& also) {
+    std::vector<Value> parts;
+    for (const Number& x : mine) {
+      parts.push_back(x.re);
+      if (complex_) parts.push_back(x.im);
+    }
+    parts = exchange(parts, Reduction::add, also);
+    std::vector<Number> all;
+    for (size_t i = 0; i < parts.size(); i += team_.parts())
+      all.push_back({parts[i], parts[i + team_.parts() - 1]});
     return all;
   }
 
@@ -226,68 +262,87 @@ class Panel {
     for (uint32_t r = 0; r < team_.rows && is_top(r); ++r)
       k_.if_(row(r) == c, [&] {
         for (uint32_t j = 0; j < team_.each; ++j)
-          top_[turn() * team_.width + column_of(j)] = number(r, j).get();
+          put(top_, turn() * team_.width + column_of(j), number(r, j).get());
       });
   }
 
-  void reflect(uint32_t i, Value c, Value is_own, const std::vector<Variable>& x,
-               const std::vector<Variable>& sums, const std::vector<Variable>& tops, Value alpha, Value below,
-               Value boost) {
-    const Value is_done = below == 0;
-    const Value norm = sqrt_device(fma(alpha, alpha, below));
-    const Value beta = select(is_done, alpha, select(alpha < 0, norm, -norm));
-    const Value tau = select(is_done, zero(), (beta - alpha) / select(is_done, beta.like(1), beta));
-    const Value distance = select(is_done, alpha.like(1), alpha - beta),
-                inverse = distance.like(1) / distance;
-    std::vector<Value> along, factors;
-    for (uint32_t j = 0; j < team_.each; ++j) along.push_back(fma(sums[j].get(), inverse, tops[j].get()));
+  // As LAPACK's: what comes out is real. v is the column's by the inverse of `distance`.
+  void reflect(uint32_t i, Value c, Value is_own, const std::vector<NumberSum>& x,
+               const std::vector<NumberSum>& sums, const std::vector<NumberSum>& tops, Number alpha,
+               Value below, Value boost) {
+    const Value is_done = complex_ ? below == 0 && alpha.im == 0 : below == 0;
+    const Value norm = sqrt_device(square(alpha, below));
+    const Value beta = select(is_done, alpha.re, select(alpha.re < 0, norm, -norm));
+    const Value divisor = select(is_done, beta.like(1), beta);
+    const Number tau = chosen(is_done, none(), {(beta - alpha.re) / divisor, -alpha.im / divisor}, complex_);
+    const Number distance = {select(is_done, beta.like(1), alpha.re - beta), alpha.im};
+    const Number inverse = inverse_of(distance);
+    std::vector<Number> along, factors;
+    for (uint32_t j = 0; j < team_.each; ++j)
+      along.push_back(plus_product(sums[j].get(), turned(inverse), tops[j].get(), complex_));
     for (uint32_t j = i; j < team_.each; ++j) {
-      const Value factor = -(tau * along[j] * inverse);
-      factors.push_back(j == i ? select(column_of(j) > c, factor, zero()) : factor);
+      const Number weight = product_of(turned(tau), along[j], complex_);
+      const Number factor = opposite(product_of(weight, inverse, complex_));
+      factors.push_back(j == i ? chosen(column_of(j) > c, factor, none(), complex_) : factor);
     }
     for (uint32_t r = 0; r < team_.rows; ++r) {
-      const Value v = is_top(r) ? select(row(r) == c, distance, x[r].get()) : x[r].get();
-      for (uint32_t j = i; j < team_.each; ++j) number(r, j) = fma(factors[j - i], v, number(r, j).get());
+      const Number v = is_top(r) ? chosen(row(r) == c, distance, x[r].get(), complex_) : x[r].get();
+      for (uint32_t j = i; j < team_.each; ++j)
+        number(r, j).set(plus_product(factors[j - i], v, number(r, j).get(), complex_));
     }
     k_.if_(number_ == 0 && h_ == 0, [&] {
       for (uint32_t j = 0; j <= i; ++j)
-        products_[c * team_.width + column_of(j)] = along[j] * inverses_[j].get();
+        put(products_, c * team_.width + column_of(j), product_of(along[j], inverses_[j].get(), complex_));
       k_.if_(is_own, [&] {
-        taus_[c] = tau;
+        put(taus_, c, tau);
         diagonal_[c] = beta / boost * back_[i];
       });
     });
-    inverses_[i] = select(is_own, inverse, inverses_[i].get());
+    inverses_[i].set(chosen(is_own, inverse, inverses_[i].get(), complex_));
+  }
+  // Columns are scaled: squares of what is not zero neither overflow nor vanish.
+  Number inverse_of(Number x) {
+    if (!complex_) return {x.re.like(1) / x.re, x.im};
+    const Value size = square(x, zero());
+    return {x.re / size, -x.im / size};
   }
 
-  // A lane a row: t[c] = -tau[c] (t's columns before c times v^T v's column c).
+  // A lane a row: t[c] = -tau[c] (t's columns before c times v^H v's column c).
   void store_t() {
     const Value lane = number_ * team_.subgroup + inside_;
     k_.if_(lane < team_.width, [&] {
       const Value to =
           rows_.t_number() * uint64_t{team_.width * team_.width} + convert(lane * team_.width, Type::u64);
-      std::vector<Value> own;
+      std::vector<Number> own;
       for (uint32_t c = 0; c < team_.width; ++c) {
-        std::vector<Value> sums(4, zero());
+        std::vector<Number> sums(4, none());
         for (uint32_t j = 0; j < c; ++j)
-          sums[j % 4] = fma(own[j], products_[word(c * team_.width + j)].get(), sums[j % 4]);
-        const Value sum = (sums[0] + sums[1]) + (sums[2] + sums[3]), tau = taus_[word(c)];
-        own.push_back(
-            select(word(c) < count_, select(lane == c, tau, select(lane < c, -tau * sum, zero())), zero()));
-        t_[to + uint64_t{c}] = own[c];
+          sums[j % 4] =
+              plus_product(own[j], turned(get(products_, word(c * team_.width + j))), sums[j % 4], complex_);
+        const Number tau = get(taus_, word(c)), before = product_of(opposite(tau), total(sums), complex_);
+        own.push_back(chosen(word(c) < count_ && lane <= c, chosen(lane == c, tau, before, complex_), none(),
+                             complex_));
+        put(t_, to + uint64_t{c}, own[c]);
       }
     });
   }
 
-  Value reflection(uint32_t r, uint32_t j) {
-    const Value column = column_of(j), below = number(r, j).get() * inverses_[j].get();
-    if (!is_top(r)) return below;
-    return select(row(r) > column, below, select(row(r) == column, below.like(1), below.like(0)));
+  Number total(const std::vector<Number>& four) {
+    return sum_of(sum_of(four[0], four[1], complex_), sum_of(four[2], four[3], complex_), complex_);
   }
-  Value r_of(uint32_t r, uint32_t j) {
-    const Value column = column_of(j), value = number(r, j).get() * back_[j];
-    return select(row(r) < column, value,
-                  select(row(r) == column, diagonal_[min(row(r), column)].get(), value.like(0)));
+
+  Number reflection(uint32_t r, uint32_t j) {
+    const Value column = column_of(j);
+    const Number below = product_of(number(r, j).get(), inverses_[j].get(), complex_);
+    if (!is_top(r)) return below;
+    const Value one = select(row(r) == column, zero().like(1), zero());
+    return chosen(row(r) > column, below, {one, zero()}, complex_);
+  }
+  Number r_of(uint32_t r, uint32_t j) {
+    const Value column = column_of(j);
+    const Number value = times_real(number(r, j).get(), back_[j], complex_);
+    const Value diagonal = select(row(r) == column, diagonal_[min(row(r), column)].get(), zero());
+    return chosen(row(r) < column, value, {diagonal, zero()}, complex_);
   }
 
   void store() {
@@ -295,8 +350,8 @@ class Panel {
       const Value inside = exists(r), first = (rows_.v_row() + convert(row(r), Type::u64)) * team_.width;
       k_.if_(row(r) < rows_.rows, [&] {
         for (uint32_t j = 0; j < team_.each; ++j) {
-          const Value v = reflection(r, j);
-          v_[first + convert(column_of(j), Type::u64)] = select(inside, v, v.like(0));
+          const Number v = chosen(inside, reflection(r, j), none(), complex_);
+          put(v_, first + convert(column_of(j), Type::u64), v);
         }
       });
       if (is_top(r)) store_r(r, inside);
@@ -306,8 +361,10 @@ class Panel {
   void store_r(uint32_t r, Value inside) {
     k_.if_(inside && row(r) < team_.width, [&] {
       for (uint32_t j = 0; j < team_.each; ++j) {
-        const Value column = column_of(j), value = r_of(r, j);
-        k_.if_(column < count_, [&] { to_[rows_.place(rows_.of(row(r)), rows_.start + column)] = value; });
+        const Value column = column_of(j);
+        const Number value = r_of(r, j);
+        k_.if_(column < count_,
+               [&] { put(to_, rows_.place(rows_.of(row(r)), rows_.start + column), value); });
       }
     });
   }
@@ -317,31 +374,31 @@ class Panel {
     const Value lane = number_ * team_.subgroup + inside_;
     const uint32_t size = team_.width * team_.width;
     for (uint32_t first = 0; first < size; first += team_.lanes())
-      k_.if_(lane + first < size, [&] { products_[lane + first] = zero(); });
-    k_.if_(lane < team_.width, [&] { taus_[lane] = zero(); });
+      k_.if_(lane + first < size, [&] { put(products_, lane + first, none()); });
+    k_.if_(lane < team_.width, [&] { put(taus_, lane, none()); });
   }
 
-  // r, and q = 1 - v w, where w = t v^T of the first rows, as many as q has columns.
+  // r, and q = 1 - v w, where w = t v^H of the first rows, as many as q has columns.
   void store_whole() {
     const Value matrix = rows_.matrix();
     for (uint32_t r = 0; r < team_.rows && is_top(r); ++r)
       for (uint32_t j = 0; j < team_.each; ++j) {
-        const Value value = r_of(r, j);
+        const Number value = r_of(r, j);
         k_.if_(row(r) < min(q_columns_, word(team_.width)) && column_of(j) < rows_.columns,
-               [&] { r_[place(matrix, q_columns_, row(r), rows_.columns, column_of(j))] = value; });
+               [&] { put(r_, place(matrix, q_columns_, row(r), rows_.columns, column_of(j)), value); });
       }
     for (uint32_t r = 0; r < team_.rows; ++r)
       for (uint32_t j = 0; j < team_.each; ++j) {
-        number(r, j) = reflection(r, j);
+        number(r, j).set(reflection(r, j));
         if (is_top(r))
           k_.if_(row(r) < team_.width,
-                 [&] { weights_[column_of(j) * team_.width + row(r)] = number(r, j).get(); });
+                 [&] { put(weights_, column_of(j) * team_.width + row(r), turned(number(r, j).get())); });
       }
     k_.barrier();
     weigh();
     k_.barrier();
     // Some rows at a time, so that q takes few registers beside v.
-    const uint32_t words = team_.each * static_cast<uint32_t>(size_of(type_)) / 4;
+    const uint32_t words = team_.each * team_.parts() * static_cast<uint32_t>(size_of(type_)) / 4;
     const uint32_t together = std::clamp(register_words / 2 / words, 1U, team_.rows);
     for (uint32_t first = 0; first < team_.rows; first += together) store_q(matrix, first, together);
   }
@@ -355,77 +412,84 @@ class Panel {
     const Value lane = number_ * team_.subgroup + inside_;
     const uint32_t width = team_.width;
     k_.if_(lane < width, [&] {
-      std::vector<Value> own(width, zero());
+      std::vector<Number> own(width, none());
       for (uint32_t p = width; p-- > 0;) {
-        std::vector<Value> sums(4, zero());
+        std::vector<Number> sums(4, none());
         for (uint32_t c = p + 1; c < width; ++c)
-          sums[c % 4] = fma(own[c], products_[word(c * width + p)].get(), sums[c % 4]);
-        const Value sum = (sums[0] + sums[1]) + (sums[2] + sums[3]), at = lane + p * width;
-        own[p] = taus_[word(p)].get() * (weights_[at].get() - sum);
-        weights_[at] = own[p];
+          sums[c % 4] =
+              plus_product(own[c], turned(get(products_, word(c * width + p))), sums[c % 4], complex_);
+        const Value at = lane + p * width;
+        const Number left = sum_of(get(weights_, at), opposite(total(sums)), complex_);
+        own[p] = product_of(get(taus_, word(p)), left, complex_);
+        put(weights_, at, own[p]);
       }
     });
   }
 
   void store_q(Value matrix, uint32_t first, uint32_t together) {
-    std::vector<Variable> q;
+    std::vector<NumberSum> q;
     for (uint32_t r = first; r < first + together; ++r)
       for (uint32_t j = 0; j < team_.each; ++j)
-        q.push_back(k_.variable(select(row(r) == column_of(j), k_.constant(type_, 1), zero())));
+        q.push_back(variable({select(row(r) == column_of(j), k_.constant(type_, 1), zero()), zero()}));
     for (uint32_t i = 0; i < team_.each; ++i)
       k_.for_(word(team_.groups), [&](Value owner) {
         const Value from = (word(i * team_.groups) + owner) * team_.width;
-        std::vector<Value> w;
-        for (uint32_t j = 0; j < team_.each; ++j) w.push_back(weights_[from + column_of(j)].get());
+        std::vector<Number> w;
+        for (uint32_t j = 0; j < team_.each; ++j) w.push_back(get(weights_, from + column_of(j)));
         for (uint32_t r = 0; r < together; ++r) {
-          const Value v = k_.subgroup_shuffle(number(first + r, i).get(), h_ * team_.groups + owner);
-          for (uint32_t j = 0; j < team_.each; ++j)
-            q[r * team_.each + j] = fma(-v, w[j], q[r * team_.each + j].get());
+          const Number v = shuffled(number(first + r, i).get(), h_ * team_.groups + owner);
+          for (uint32_t j = 0; j < team_.each; ++j) q[r * team_.each + j].subtract(v, w[j]);
         }
       });
     for (uint32_t r = 0; r < together; ++r)
       for (uint32_t j = 0; j < team_.each; ++j)
         k_.if_(row(first + r) < rows_.m && column_of(j) < q_columns_, [&] {
-          q_[place(matrix, rows_.m, row(first + r), q_columns_, column_of(j))] = q[r * team_.each + j].get();
+          put(q_, place(matrix, rows_.m, row(first + r), q_columns_, column_of(j)),
+              q[r * team_.each + j].get());
         });
   }
 
   const QrTeam team_;
   Type type_;
-  bool whole_;
+  bool complex_, whole_;
   Builder k_;
   Array from_, to_, v_, t_, q_, r_, partial_, top_, products_, taus_, diagonal_, weights_;
   QrRows rows_;
   Value number_, inside_, g_, h_, count_, first_, q_columns_;
-  std::vector<Variable> turn_, numbers_, inverses_;
+  std::vector<Variable> turn_;
+  std::vector<NumberSum> numbers_, inverses_;
   std::vector<Value> back_;
 };
 
 }  // namespace
 }  // namespace qr_panels
 
-uint32_t qr_width(uint32_t n) { return n <= 8 ? 8 : n <= 16 ? 16 : 32; }
+uint32_t qr_width(const FactorPlan& plan) {
+  const uint32_t most = plan.complex && plan.type == Type::f64 ? 16 : 32;  // that registers hold
+  return std::min(most, plan.n <= 8 ? 8U : plan.n <= 16 ? 16U : 32U);
+}
 
-QrTeam qr_team(Type type, uint32_t width, uint32_t rows, const Limits& limits) {
+QrTeam qr_team(const FactorPlan& plan, uint32_t width, uint32_t rows, const Limits& limits) {
   using namespace qr_panels;
   QrTeam team;
+  team.type = plan.type;
+  team.complex = plan.complex;
   team.width = width;
   team.subgroup = limits.subgroup_size;
   team.groups = std::min({8U, team.subgroup, width});
   team.across = team.subgroup / team.groups;
   team.each = width / team.groups;
-  const uint32_t words = static_cast<uint32_t>(size_of(type)) / 4;
+  const uint32_t words = static_cast<uint32_t>(size_of(plan.type)) / 4 * team.parts();
   const uint32_t most = std::min(most_lanes, limits.max_lanes) / team.subgroup;
   // Fewer rows of a lane only where one subgroup has them all.
   for (team.rows = 2; team.rows * team.each * words <= register_words; team.rows *= 2)
     for (team.subgroups = 1; team.subgroups <= (team.rows < 8 ? 1 : most); team.subgroups *= 2)
-      if (team.capacity() >= std::max(rows, width) && shared_bytes(type, team) <= limits.shared_bytes)
-        return team;
+      if (team.capacity() >= std::max(rows, width) && shared_bytes(team) <= limits.shared_bytes) return team;
   team.rows = 0;
   return team;
 }
 
-Program qr_panel(Type type, const QrTeam& team) { return qr_panels::Panel(type, team, false).build(); }
-Program qr_whole(Type type, const QrTeam& team) { return qr_panels::Panel(type, team, true).build(); }
+Program qr_panel(const QrTeam& team) { return qr_panels::Panel(team, false).build(); }
+Program qr_whole(const QrTeam& team) { return qr_panels::Panel(team, true).build(); }
 
 }  // namespace adit::ops
