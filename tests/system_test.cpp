@@ -128,6 +128,8 @@ TEST_P(Systems, TriangularOfFewColumns) {
     check_few_columns<float>(131, 3, way, 1);
   }
   for (const int n : {31, 32, 33, 63, 64, 65, 200}) check_few_columns<double>(n, 2, 3, 1);
+  for (int way = 0; way < 8; ++way) check_few_columns<std::complex<float>>(90, 1 + way % 3, way, 1);
+  for (const int n : {33, 64, 65, 170}) check_few_columns<std::complex<double>>(n, 1, 3, 1);
 }
 
 // A zero on the diagonal, and a number near the end of the range.

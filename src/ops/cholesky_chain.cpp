@@ -17,6 +17,7 @@
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
 #include "ops/number_vectors.hpp"
+#include "ops/waiting.hpp"
 
 namespace adit::ops {
 
@@ -97,9 +98,7 @@ class Chain {
   // Columns of tiles one after the other, the square first. Those that would lie below the last have nothing
   // to do.
   void take_ticket() {
-    k_.if_(lane_ == 0, [&] { told_[word(0)] = words_.atomic_add(word(0), word(1)); });
-    k_.barrier();
-    const Value ticket = told_[word(0)];
+    const Value ticket = ops::take_ticket(k_, words_, told_, lane_);
     high_ = (n_ + (s_.block - 1)) / s_.block;
     const Value of_column = high_ * batch_;
     j_ = ticket / of_column;
@@ -116,9 +115,9 @@ class Chain {
 
   Value progress_of(Value row) { return matrix_ * high_ + row + first_word; }
   Value wait_for(Value row, Value least) {
-    const auto look = [&] { return words_.atomic_or(progress_of(row), word(0)); };
-    const Variable seen = k_.variable(look());
-    k_.while_([&] { return seen.get() < least; }, [&] { seen = look(); });
+    const Value seen = wait_for_words(
+        k_, 1, [&](size_t) { return words_.atomic_or(progress_of(row), word(0)); },
+        [&](Value progress) { return progress >= least; })[0];
     k_.fence();
     return seen;
   }

@@ -11,6 +11,7 @@
 
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
+#include "ops/waiting.hpp"
 
 namespace adit::ops {
 
@@ -33,40 +34,43 @@ constexpr uint32_t first_word = 1;  // the word before counts tickets
 // Words of a number, each with a part of its bits and one that tells that it is there.
 class Travel {
  public:
-  explicit Travel(Type type) : type_(type) {}
-  uint32_t words() const { return type_ == Type::f32 ? 2 : 3; }
-  uint32_t bits() const { return type_ == Type::f32 ? 16 : 22; }
-  void send(const Array& to, Value at, Value number) const {
-    const Type whole = type_ == Type::f32 ? Type::u32 : Type::u64;
-    const Value all = bitcast(number, whole);
-    for (uint32_t w = 0; w < words(); ++w) {
-      const Value part = convert(all >> (w * bits()) & ((1U << bits()) - 1), Type::u32);
-      to.atomic_exchange(at + w, part | there);
-    }
+  Travel(Type type, bool complex) : type_(type), complex_(complex) {}
+  uint32_t words() const { return of_part() * (complex_ ? 2 : 1); }
+  void send(const Array& to, Value at, Number number) const {
+    send_part(to, at, number.re);
+    if (complex_) send_part(to, at + of_part(), number.im);
   }
-  Value wait_for(Builder& k, const Array& from, Value at) const {
-    std::vector<Variable> seen;
-    const auto look = [&](uint32_t w) { return from.atomic_or(at + w, k.constant(Type::u32, 0)); };
-    for (uint32_t w = 0; w < words(); ++w) seen.push_back(k.variable(look(w)));
-    k.while_(
-        [&] {
-          Value all = seen[0].get();
-          for (uint32_t w = 1; w < words(); ++w) all = all & seen[w].get();
-          return (all & there) == 0;
-        },
-        [&] {
-          for (uint32_t w = 0; w < words(); ++w) seen[w] = look(w);
-        });
-    const Type whole = type_ == Type::f32 ? Type::u32 : Type::u64;
-    Value bits_of = convert(seen[0].get() & ~there, whole);
-    for (uint32_t w = 1; w < words(); ++w)
-      bits_of = bits_of | convert(seen[w].get() & ~there, whole) << (w * bits());
-    return bitcast(bits_of, type_);
+  Number wait_for(Builder& k, const Array& from, Value at) const {
+    const std::vector<Value> seen = wait_for_words(
+        k, words(),
+        [&](size_t w) { return from.atomic_or(at + static_cast<uint32_t>(w), k.constant(Type::u32, 0)); },
+        [](Value word) { return (word & there) != 0; });
+    const Value re = part_of(seen, 0);
+    return {re, complex_ ? part_of(seen, of_part()) : re};
   }
 
  private:
   static constexpr uint32_t there = 1U << 31;
+
+  uint32_t of_part() const { return type_ == Type::f32 ? 2 : 3; }
+  uint32_t bits() const { return type_ == Type::f32 ? 16 : 22; }
+  Type whole() const { return type_ == Type::f32 ? Type::u32 : Type::u64; }
+  void send_part(const Array& to, Value at, Value number) const {
+    const Value all = bitcast(number, whole());
+    for (uint32_t w = 0; w < of_part(); ++w) {
+      const Value part = convert(all >> (w * bits()) & ((1U << bits()) - 1), Type::u32);
+      to.atomic_exchange(at + w, part | there);
+    }
+  }
+  Value part_of(const std::vector<Value>& seen, uint32_t first) const {
+    Value all = convert(seen[first] & ~there, whole());
+    for (uint32_t w = 1; w < of_part(); ++w)
+      all = all | convert(seen[first + w] & ~there, whole()) << (w * bits());
+    return bitcast(all, type_);
+  }
+
   Type type_;
+  bool complex_;
 };
 
 class Chain {
@@ -76,7 +80,8 @@ class Chain {
         turned_(plan.transpose == plan.left_side),
         forward_(plan.lower != turned_),
         s_(sizes),
-        travel_(plan.type),
+        complex_(plan.complex),
+        travel_(plan.type, plan.complex),
         k_("triangular_chain", Team::many(sizes.lanes())) {
     a_ = k_.buffer("a", plan.type, Access::read);
     b_ = k_.buffer("b", plan.type, Access::read);
@@ -86,10 +91,11 @@ class Chain {
     columns_ = k_.scalar("columns", Type::u32);
     batch_ = k_.scalar("batch", Type::u32);
     ticket_ = k_.shared(Type::u32, 1);
-    squares_ = k_.shared(plan.type, s_.rows * stride());
-    solved_ = k_.shared(plan.type, s_.rows * s_.columns);
-    given_ = k_.shared(plan.type, s_.rows * s_.columns);
-    sums_ = k_.shared(plan.type, s_.rows * s_.columns * (turned_ ? s_.groups : 1));
+    const uint32_t parts = complex_ ? 2 : 1;
+    squares_ = k_.shared(plan.type, s_.rows * stride() * parts);
+    solved_ = k_.shared(plan.type, s_.rows * s_.columns * parts);
+    given_ = k_.shared(plan.type, s_.rows * s_.columns * parts);
+    sums_ = k_.shared(plan.type, s_.rows * s_.columns * (turned_ ? s_.groups : 1) * parts);
     number_ = k_.subgroup_number();
     inside_ = k_.subgroup_lane();
     lane_ = number_ * s_.subgroup + inside_;
@@ -99,17 +105,15 @@ class Chain {
     take_ticket();
     load_squares();
     const Value own = min(lane_, s_.rows * s_.columns - 1);
-    given_[own] = b_[x_at(start_ + own % s_.rows, own / s_.rows)].get();
-    for (uint32_t i = 0; i < rows_each() * s_.columns; ++i) sums_of_.push_back(k_.variable(plan_.type, 0));
-    for (const Value& t : load_block(word(0))) block_.push_back(k_.variable(t));
+    put(given_, own, get(b_, x_at(start_ + own % s_.rows, own / s_.rows)));
+    for (uint32_t i = 0; i < rows_each() * s_.columns; ++i) sums_of_.push_back(variable(none()));
+    for (const Number& t : load_block(word(0))) block_.push_back(variable(t));
     k_.for_(word(0), mine_, word(1), [&](Value before) {
-      std::vector<Value> now;
-      for (const Variable& t : block_) now.push_back(t.get());
-      const std::vector<Value> next = load_block(before + 1);
-      for (size_t i = 0; i < next.size(); ++i) block_[i] = next[i];
+      const std::vector<Number> now = block_now(), next = load_block(before + 1);
+      for (size_t i = 0; i < next.size(); ++i) block_[i].set(next[i]);
       k_.if_(lane_ < s_.rows * s_.columns, [&] {
         const Value row = before * s_.rows + lane_ % s_.rows;
-        solved_[lane_] = travel_.wait_for(k_, words_, word_at(row, lane_ / s_.rows));
+        put(solved_, lane_, travel_.wait_for(k_, words_, word_at(row, lane_ / s_.rows)));
       });
       k_.barrier();
       add_products(now, 0, s_.rows);
@@ -122,6 +126,18 @@ class Chain {
  private:
   static Value wide(Value x) { return convert(x, Type::u64); }
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
+  Number get(const Array& from, Value at) { return load_number(from, at, complex_); }
+  void put(const Array& to, Value at, Number x) { store_number(to, at, x, complex_); }
+  NumberSum variable(Number x) { return {k_, x, complex_}; }
+  Number none() {
+    const Value zero = k_.constant(plan_.type, 0);
+    return {zero, zero};
+  }
+  std::vector<Number> block_now() {
+    std::vector<Number> now;
+    for (const NumberSum& t : block_) now.push_back(t.get());
+    return now;
+  }
   uint32_t stride() const { return s_.square + 1; }  // against bank conflicts
   // A lane's numbers of a block: where rows of t lie side by side in memory, a row's are spread over a
   // subgroup; else a lane has one row, and every fourth number of it.
@@ -132,9 +148,7 @@ class Chain {
   Value first_step() { return turned_ ? lane_ / s_.rows : inside_; }
 
   void take_ticket() {
-    k_.if_(lane_ == 0, [&] { ticket_[word(0)] = words_.atomic_add(word(0), word(1)); });
-    k_.barrier();
-    const Value ticket = ticket_[word(0)];
+    const Value ticket = ops::take_ticket(k_, words_, ticket_, lane_);
     matrix_ = ticket % batch_;
     mine_ = ticket / batch_;
     start_ = mine_ * s_.rows;
@@ -144,9 +158,9 @@ class Chain {
 
   // What lies outside is read inside, and not stored.
   Value row_of(Value i) { return forward_ ? min(i, n_ - 1) : n_ - 1 - min(i, n_ - 1); }
-  Value t(Value i, Value p) {
+  Number t(Value i, Value p) {
     const Value row = row_of(turned_ ? p : i), column = row_of(turned_ ? i : p);
-    return a_[a_first_ + wide(row) * wide(n_) + wide(column)];
+    return get(a_, a_first_ + wide(row) * wide(n_) + wide(column));
   }
   Value x_at(Value i, Value c) {
     const Value row = wide(row_of(i)), column = wide(min(c, columns_ - 1));
@@ -163,12 +177,12 @@ class Chain {
       const Value v = lane_ + e * s_.lanes(), fast = v % square, slow = v / square;
       const Value row = turned_ ? fast : slow % square, column = turned_ ? slow % square : fast;
       const Value first = slow / square * square;
-      squares_[(first + column) * stride() + row] = t(start_ + first + row, start_ + first + column);
+      put(squares_, (first + column) * stride() + row, t(start_ + first + row, start_ + first + column));
     }
   }
 
-  std::vector<Value> load_block(Value before) {
-    std::vector<Value> all;
+  std::vector<Number> load_block(Value before) {
+    std::vector<Number> all;
     const Value first = before * s_.rows + first_step();
     for (uint32_t i = 0; i < rows_each(); ++i)
       for (uint32_t s = 0; s < steps_each(); ++s)
@@ -177,13 +191,13 @@ class Chain {
   }
 
   // Products of the block's columns from `first` to `end` with what is solved there.
-  void add_products(const std::vector<Value>& block, uint32_t first, uint32_t end) {
+  void add_products(const std::vector<Number>& block, uint32_t first, uint32_t end) {
     for (uint32_t s = first / step_stride(); s < end / step_stride(); ++s)
       for (uint32_t c = 0; c < s_.columns; ++c) {
-        const Value x = solved_[first_step() + (c * s_.rows + s * step_stride())];
+        const Number x = get(solved_, first_step() + (c * s_.rows + s * step_stride()));
         for (uint32_t i = 0; i < rows_each(); ++i) {
-          const Variable& sum = sums_of_[i * s_.columns + c];
-          sum = fma(block[i * steps_each() + s], x, sum.get());
+          const NumberSum& sum = sums_of_[i * s_.columns + c];
+          sum.set(plus_product(block[i * steps_each() + s], x, sum.get(), complex_));
         }
       }
   }
@@ -192,19 +206,20 @@ class Chain {
   void put_sums() {
     for (uint32_t c = 0; c < s_.columns; ++c)
       for (uint32_t i = 0; i < rows_each(); ++i) {
-        const Value mine = sums_of_[i * s_.columns + c].get();
+        const Number mine = sums_of_[i * s_.columns + c].get();
         if (turned_) {
-          sums_[(lane_ / s_.rows * s_.columns + c) * s_.rows + lane_ % s_.rows] = mine;
+          put(sums_, (lane_ / s_.rows * s_.columns + c) * s_.rows + lane_ % s_.rows, mine);
           continue;
         }
-        const Value all = k_.subgroup_reduce(Reduction::add, mine);
-        k_.if_(inside_ == 0, [&] { sums_[row_in_block(i) + c * s_.rows] = all; });
+        const Value re = k_.subgroup_reduce(Reduction::add, mine.re);
+        const Number all{re, complex_ ? k_.subgroup_reduce(Reduction::add, mine.im) : re};
+        k_.if_(inside_ == 0, [&] { put(sums_, row_in_block(i) + c * s_.rows, all); });
       }
   }
-  Value left_of(Value row, Value c) {
-    Value left = given_[c * s_.rows + row];
+  Number left_of(Value row, Value c) {
+    Number left = get(given_, c * s_.rows + row);
     for (uint32_t g = 0; g < (turned_ ? s_.groups : 1); ++g)
-      left = left - sums_[(g * s_.columns + c) * s_.rows + row];
+      left = sum_of(left, opposite(get(sums_, (g * s_.columns + c) * s_.rows + row)), complex_);
     return left;
   }
 
@@ -214,37 +229,40 @@ class Chain {
     k_.if_(number_ < s_.columns, [&] { solve_square(first); });
     k_.barrier();
     if (first + s_.square == s_.rows) return;
-    std::vector<Value> now;
-    for (const Variable& t : block_) now.push_back(t.get());
-    add_products(now, first, first + s_.square);
+    add_products(block_now(), first, first + s_.square);
   }
 
   // A subgroup a right-hand side; lanes hold some rows each.
   void solve_square(uint32_t first) {
     const uint32_t sets = s_.square / s_.subgroup;
-    std::vector<Variable> left, x;
-    std::vector<Value> diagonal, inverse;
+    std::vector<NumberSum> left, x;
+    std::vector<Number> diagonal, inverse;
     Value is_safe = number_ == number_;
     for (uint32_t q = 0; q < sets; ++q) {
       const Value row = inside_ + q * s_.subgroup;
-      left.push_back(k_.variable(left_of(row + first, number_)));
-      x.push_back(k_.variable(plan_.type, 0));
-      diagonal.push_back(squares_[(row + first) * stride() + row].get());
-      inverse.push_back(1 / diagonal[q]);
+      left.push_back(variable(left_of(row + first, number_)));
+      x.push_back(variable(none()));
+      diagonal.push_back(get(squares_, (row + first) * stride() + row));
+      inverse.push_back(quotient_of({none().re.like(1), none().re}, diagonal[q], complex_));
       const double far = plan_.type == Type::f32 ? 0x1p100 : 0x1p1000;
-      is_safe = is_safe && abs(diagonal[q]) < far && abs(diagonal[q]) > 1 / far;
+      const Number d = diagonal[q];
+      const Value size = complex_ ? max(abs(d.re), abs(d.im)) : abs(d.re);
+      is_safe = is_safe && size < far && size > 1 / far;
     }
-    const auto substitute = [&](const std::function<Value(uint32_t)>& quotient) {
+    const auto substitute = [&](const std::function<Number(uint32_t)>& quotient) {
       const uint32_t unrolled = std::min(8U, s_.subgroup);
       for (uint32_t q = 0; q < sets; ++q)
         k_.for_(word(0), word(s_.subgroup), word(unrolled), [&](Value some) {
           for (uint32_t u = 0; u < unrolled; ++u) {
-            const Value p = some + u, solved = k_.subgroup_shuffle(quotient(q), p);
-            x[q] = select(inside_ == p, solved, x[q].get());
+            const Value p = some + u;
+            const Number mine = quotient(q);
+            const Value re = k_.subgroup_shuffle(mine.re, p);
+            const Number solved{re, complex_ ? k_.subgroup_shuffle(mine.im, p) : re};
+            x[q].set(chosen(inside_ == p, solved, x[q].get(), complex_));
             // Rows that are solved take part too, for nothing: what they become nobody reads.
             for (uint32_t r = q; r < sets; ++r) {
               const Value at = (p + (first + q * s_.subgroup)) * stride() + (inside_ + r * s_.subgroup);
-              left[r] = fma(-squares_[at].get(), solved, left[r].get());
+              left[r].subtract(get(squares_, at), solved);
             }
           }
         });
@@ -254,15 +272,15 @@ class Chain {
     } else {
       k_.if_(
           k_.subgroup_all(is_safe),
-          [&] { substitute([&](uint32_t q) { return left[q].get() * inverse[q]; }); },
-          [&] { substitute([&](uint32_t q) { return left[q].get() / diagonal[q]; }); });
+          [&] { substitute([&](uint32_t q) { return product_of(left[q].get(), inverse[q], complex_); }); },
+          [&] { substitute([&](uint32_t q) { return quotient_of(left[q].get(), diagonal[q], complex_); }); });
     }
     for (uint32_t q = 0; q < sets; ++q) {
       const Value row = inside_ + (first + q * s_.subgroup), place = start_ + row;
-      solved_[number_ * s_.rows + row] = x[q].get();
+      put(solved_, number_ * s_.rows + row, x[q].get());
       k_.if_(place < n_, [&] {
         travel_.send(words_, word_at(place, number_), x[q].get());
-        k_.if_(number_ < columns_, [&] { x_[x_at(place, number_)] = x[q].get(); });
+        k_.if_(number_ < columns_, [&] { put(x_, x_at(place, number_), x[q].get()); });
       });
     }
   }
@@ -270,11 +288,12 @@ class Chain {
   const TriangularPlan& plan_;
   bool turned_, forward_;  // turned: t is a's transpose
   Sizes s_;
+  bool complex_;
   Travel travel_;
   Builder k_;
   Array a_, b_, x_, words_, ticket_, squares_, solved_, given_, sums_;
   Value n_, columns_, batch_, number_, inside_, lane_, matrix_, mine_, start_, a_first_, x_first_;
-  std::vector<Variable> block_, sums_of_;
+  std::vector<NumberSum> block_, sums_of_;
 };
 
 Program clear() {
@@ -286,8 +305,8 @@ Program clear() {
 
 Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
   const uint32_t subgroup = limits.subgroup_size, square = 2 * subgroup;
-  // Two squares a team; numbers of eight bytes leave room for half of that.
-  const uint32_t of_type = plan.type == Type::f64 ? std::max(subgroup, square / 2) : square;
+  // Two squares a team; numbers of eight bytes and more leave room for half of that.
+  const uint32_t of_type = plan.complex || plan.type == Type::f64 ? std::max(subgroup, square / 2) : square;
   return {2 * of_type, of_type, std::bit_ceil(plan.columns), subgroup};
 }
 
@@ -296,20 +315,21 @@ Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
 
 bool has_triangular_chain(const TriangularPlan& plan, const Limits& limits) {
   constexpr uint32_t most_columns = 4, most_teams = 2048;
-  if (plan.complex || plan.columns > most_columns || !has_hands(limits)) return false;
+  if (plan.columns > most_columns || !has_hands(limits)) return false;
   const chained::Sizes s = chained::sizes_for(plan, limits);
   const uint64_t numbers = s.rows * (s.square + 1 + s.columns * (2 + s.groups));
   const uint64_t teams = plan.batch * ((plan.n + s.rows - 1) / s.rows);
   return plan.n > s.square && teams <= most_teams && s.lanes() <= limits.max_lanes &&
          s.rows * s.columns <= s.lanes() && s.columns <= s.subgroups() &&
-         numbers * size_of(plan.type) + 16 <= limits.shared_bytes;
+         numbers * size_of(plan.type) * (plan.complex ? 2 : 1) + 16 <= limits.shared_bytes;
 }
 
 Factor triangular_chain(const TriangularPlan& plan, const Limits& limits) {
   using namespace chained;
   const Sizes s = sizes_for(plan, limits);
   Factor made;
-  const uint64_t words = first_word + plan.batch * plan.n * s.columns * Travel(plan.type).words();
+  const uint64_t words =
+      first_word + plan.batch * plan.n * s.columns * Travel(plan.type, plan.complex).words();
   made.scratch = {{4 * words}};
   made.programs = {clear(), Chain(plan, s).build()};
   const uint64_t teams = plan.batch * ((plan.n + s.rows - 1) / s.rows);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <adit/kernel/builder.hpp>
@@ -113,9 +114,11 @@ std::vector<uint32_t> pass_messages(Device& device, double least_seconds, uint32
   return counts;
 }
 
-bool is_in_order(const std::vector<uint32_t>& counts, uint32_t runs) {
-  return counts[tickets] == runs * all_teams && counts[stale_messages] == 0 &&
-         counts[seen_messages] >= enough;
+// Nothing where too few messages arrived to tell, as on a device that others keep busy.
+std::optional<bool> is_in_order(const std::vector<uint32_t>& counts, uint32_t runs) {
+  if (counts[tickets] != runs * all_teams || counts[stale_messages] > 0) return false;
+  if (counts[seen_messages] < enough) return std::nullopt;
+  return true;
 }
 
 }  // namespace
@@ -161,9 +164,10 @@ bool are_teams_ordered(Device& device) {
       return false;  // a device that has no fences between teams
     }
     profile.ordered_between_teams = is_in_order(counts, runs);
-    save_profile(info, profile);
+    // What is not known is asked for again by the next process.
+    if (profile.ordered_between_teams) save_profile(info, profile);
   }
-  return found->second = *profile.ordered_between_teams;
+  return found->second = profile.ordered_between_teams.value_or(false);
 }
 
 }  // namespace adit::doctor
