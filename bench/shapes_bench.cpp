@@ -1,8 +1,9 @@
 // Works of any shape, as a list names them: one line a work, {"work", "us", "thr_us"} a line in answer:
 // the fastest call that is waited for, and a call in a queue of calls.
-//   shapes_bench DEVICE LIST [SECONDS [WAKING]]   LIST: a file of lines such as "conv x=7,13,31,29 w=17,13,5,3 p=2,1"
-// SECONDS: about how long each kind of timing of a work takes, 0.04 if not said. WAKING: the load before, 0.4.
-// shapes_peers.py times the same list with PyTorch and JAX, and makes lists of random shapes.
+//   shapes_bench DEVICE LIST [SECONDS [WAKING]]   LIST: a file of lines such as "conv x=7,13,31,29
+//   w=17,13,5,3 p=2,1"
+// SECONDS: about how long each kind of timing of a work takes, 0.04 if not said. WAKING: the load before,
+// 0.4. shapes_peers.py times the same list with PyTorch and JAX, and makes lists of random shapes.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>

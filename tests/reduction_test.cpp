@@ -357,6 +357,48 @@ TEST_P(Reductions, FewColumnsAreCutIntoSlices) {
 // Thousands of rows: where a subgroup holds one, a team has several, the last team fewer.
 TEST_P(Reductions, ManyRowsThatSubgroupsHold) {
   for (const int64_t length : {32, 101, 256}) expect_middle_axis(1030, length, 1);
+  for (const int64_t length : {36, 64, 137}) expect_middle_axis(16387, length, 1);
+}
+
+// Sums and largest elements over some axes of whole numbers, beside loops.
+void expect_over_axes(const Shape& shape, const Axes& axes) {
+  const int64_t count = element_count(shape);
+  std::mt19937 random(11);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = static_cast<float>(random() % 2001) - 1000;
+  int64_t results = 1;
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (!axes.contains(axis)) results *= shape[axis];
+  std::vector<double> sums(static_cast<size_t>(results)),
+      largest(static_cast<size_t>(results), -std::numeric_limits<double>::infinity());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t left = i, place = 0, stride = 1;
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      if (!axes.contains(axis)) place += left % shape[axis] * stride, stride *= shape[axis];
+      left /= shape[axis];
+    }
+    const double value = values[static_cast<size_t>(i)];
+    sums[static_cast<size_t>(place)] += value;
+    largest[static_cast<size_t>(place)] = std::max(largest[static_cast<size_t>(place)], value);
+  }
+  const Tensor x = tensor(values, shape);
+  SCOPED_TRACE(to_string(shape));
+  expect_near(sum(x, axes), sums, 0);
+  expect_near(reduce_max(x, axes), largest, 0);
+}
+
+// Few rows are cut into parts: rows that lie together, in several pieces, and beside each other, few and
+// many; parts that come out even and do not.
+TEST_P(Reductions, PartsOfRowsOfAnyLayout) {
+  expect_over_axes({3, 70001}, {1});
+  expect_over_axes({4, 3, 4100}, {0, 2});
+  expect_over_axes({3, 2, 77, 79}, {0, 2, 3});
+  expect_over_axes({5, 3, 64, 60}, {0, 2, 3});
+  expect_over_axes({20003, 3}, {0});
+  expect_over_axes({7, 3001, 5}, {1});
+  expect_over_axes({1031, 77}, {0});
+  expect_over_axes({2, 999, 130}, {1});
+  expect_over_axes({40, 3, 50, 7}, {0, 2});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "compile/kernels.hpp"
 #include "graph/op.hpp"
 #include "graph/windows.hpp"
+#include "ops/conv_winograd.hpp"
 
 namespace adit::compile {
 
@@ -285,7 +286,39 @@ const Node& what_it_reads(const Node& node, size_t which, ops::ConvShape& conv, 
   return *seen->base;
 }
 
+// a times b, in parts where the tiling says so.
+void add_product(std::vector<Work>& list, const ops::MatmulShape& shape, const Node& a, const Node& b,
+                 const Node& result, Workshop& shop, Device& device) {
+  const ops::MatmulTiling tiling = ops::tiling_by_estimate(shape, device.limits());
+  const kernel::Program program = ops::matmul_program(shape, tiling);
+  const uint64_t teams = ops::matmul_teams(shape, tiling);
+  const auto words = static_cast<int64_t>(ops::matmul_workspace_bytes(shape, tiling) / 4);
+  const Node& sums = tiling.split_k == 1 ? result : shop.make_scratch(DType::u32, {words});
+  list.push_back(kernel_on(program, teams, {&a, &b, &sums}, device));
+  list.back().operations = 2.0 * shape.m * shape.n * shape.k * shape.batch;
+  if (tiling.split_k > 1)
+    list.push_back(kernel_on(ops::matmul_sum_program(shape, tiling), ops::matmul_sum_teams(shape),
+                             {&sums, &result}, device));
+}
+
+std::vector<Work> by_winograd(const Node& node, ops::ConvShape conv, Workshop& shop, Device& device) {
+  const Node& x = what_it_reads(node, 0, conv, shop);
+  const ops::WinogradConv way{conv};
+  const Node &turned_x = shop.make_scratch(DType::f32, {way.x_count()}),
+             &turned_w = shop.make_scratch(DType::f32, {way.w_count()}),
+             &sums = shop.make_scratch(DType::f32, {way.sum_count()});
+  std::vector<Work> list;
+  list.push_back(kernel_on(way.x_program(), way.x_teams(), {&x, &turned_x}, device));
+  list.push_back(
+      kernel_on(way.w_program(), way.w_teams(), {&graph::node_of(node.operands[1]), &turned_w}, device));
+  add_product(list, way.product(), turned_x, turned_w, sums, shop, device);
+  list.push_back(kernel_on(way.result_program(), way.result_teams(), {&sums, &node}, device));
+  return list;
+}
+
 std::vector<Work> on_gpu(const Node& node, ops::ConvShape conv, Workshop& shop, Device& device) {
+  if (ops::winograd_pays(conv, storage_type(node.type), device.limits()))
+    return by_winograd(node, conv, shop, device);
   const Node *x = &graph::node_of(node.operands[0]), *w = &graph::node_of(node.operands[1]);
   std::vector<Work> list;
   if (turns_on_gpu(conv, node.type)) {

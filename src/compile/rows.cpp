@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "compile/columns.hpp"
 #include "compile/kept_row.hpp"
@@ -135,12 +137,28 @@ class RowWriter {
     slices_ = slices;
     const Value lane = convert(k_.lane(), index_type()), columns = writer_.number(slices.columns);
     slice_ = lane / columns;
-    write_if_there_is(team * columns + lane % columns);
+    write(limited(team * columns + lane % columns));
   }
 
-  // The rows of a team that has one for each of its subgroups.
-  void write_by_subgroups(Value team) {
-    write_if_there_is(team * writer_.number(rows_of_a_team()) + convert(k_.subgroup_number(), index_type()));
+  // The rows of a team whose subgroups have as many as there are writers: each reads all of its rows before
+  // it waits for one of them, so that more is on its way from memory.
+  static void write_by_subgroups(std::span<const std::unique_ptr<RowWriter>> rows, Value team) {
+    const RowWriter& any = *rows[0];
+    const Value first =
+        (team * any.number(any.rows_of_a_team()) + convert(any.k_.subgroup_number(), any.index_type())) *
+        any.number(static_cast<int64_t>(rows.size()));
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i]->begin_if_there_is(first + any.number(static_cast<int64_t>(i)));
+    for (const auto& level : any.plan_.levels) {
+      std::vector<std::vector<Value>> sums;
+      for (const auto& row : rows) {
+        row->prepare(level);
+        sums.push_back(row->held_sums(level));
+      }
+      for (size_t i = 0; i < rows.size(); ++i)
+        fix_totals(rows[i]->writer_, level, rows[i]->joined(level, std::move(sums[i])));
+    }
+    for (const auto& row : rows) row->finish();
   }
 
   // A column of an outer place, where the lanes of a CPU's team take them side by side.
@@ -150,23 +168,24 @@ class RowWriter {
   }
 
   void write(Value row_number) {
-    row_number_ = row_number;
-    row_ = Index(k_, plan_.rows, row_number_);
-    if (holds()) hold_places();
+    begin(row_number);
     if (!shop_.target.gpu && may_keep_) kept_ = KeptRow(group_, plan_, shop_.partition, by_team_, k_);
     for (const auto& level : plan_.levels) {
-      writer_.forbid(later_reductions(level));
-      fix_row_values(writer_, group_, shop_.partition, row_);
+      prepare(level);
       reduce_level(level);
     }
-    writer_.forbid({});
-    fix_row_values(writer_, group_, shop_.partition, row_);
-    store_row_roots();
-    if (!plan_.whole_roots.empty())
-      walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
+    finish();
   }
 
   uint32_t team_lanes() const { return holds() ? held_lanes() * rows_of_a_team() : lanes(); }
+
+  // Rows of a subgroup, where it has few elements of each.
+  uint32_t rows_of_a_subgroup() const {
+    constexpr int64_t most_rows = 4, most_elements = 16, many_rows = 1 << 14;
+    if (rows_of_a_team() == 1 || plan_.count < many_rows) return 1;
+    const int64_t steps = plan_.length / width(), accesses = (steps + held_lanes() - 1) / held_lanes();
+    return static_cast<uint32_t>(std::clamp<int64_t>(most_elements / (accesses * width()), 1, most_rows));
+  }
 
   // Where a subgroup holds a row, a team of several has a row for each: teams of one leave half of a
   // multiprocessor idle, which has room for so many teams and no more.
@@ -177,11 +196,29 @@ class RowWriter {
   }
 
  private:
-  // Beyond the last row its work is done again, and not stored.
-  void write_if_there_is(Value row_number) {
-    there_is_ = row_number < writer_.number(plan_.count);
-    write(min(row_number, writer_.number(plan_.count - 1)));
+  Value number(int64_t value) const { return k_.constant(index_type(), value); }
+  void begin(Value row_number) {
+    row_number_ = row_number;
+    row_ = Index(k_, plan_.rows, row_number_);
+    if (holds()) hold_places();
   }
+  void prepare(const std::vector<const Node*>& level) {
+    writer_.forbid(later_reductions(level));
+    fix_row_values(writer_, group_, shop_.partition, row_);
+  }
+  void finish() {
+    writer_.forbid({});
+    fix_row_values(writer_, group_, shop_.partition, row_);
+    store_row_roots();
+    if (!plan_.whole_roots.empty())
+      walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
+  }
+  // Beyond the last row its work is done again, and not stored.
+  Value limited(Value row_number) {
+    there_is_ = row_number < number(plan_.count);
+    return min(row_number, number(plan_.count - 1));
+  }
+  void begin_if_there_is(Value row_number) { begin(limited(row_number)); }
   void store_if(const std::optional<Value>& condition, const std::function<void()>& store) {
     if (condition)
       k_.if_(*condition, store);
@@ -223,8 +260,9 @@ class RowWriter {
 
   // Where a row is gone through more than once, its lanes keep their elements: each is read and computed
   // once.
-  static constexpr int64_t most_held = 8;    // accesses of a lane
-  static constexpr int64_t most_short = 16;  // elements of a row that one lane has
+  static constexpr int64_t most_held = 8;     // accesses of a lane
+  static constexpr int64_t most_short = 16;   // elements of a row that one lane has
+  static constexpr int64_t many_held = 4096;  // rows
   uint32_t held_lanes() const {
     if (is_short()) return 1;
     const int64_t steps = plan_.length / width(),
@@ -234,8 +272,9 @@ class RowWriter {
     // Fewer lanes with more elements each need fewer rounds between lanes.
     while (lanes > 128 && steps / lanes * 2 <= 4) lanes /= 2;
     if (steps % lanes == 0 && steps / lanes <= most_held) return static_cast<uint32_t>(lanes);
-    // The last access of some lanes has no element.
-    for (lanes = 32; lanes < most && steps > lanes * most_held / 2;) lanes *= 2;
+    // The last access of some lanes has no element. Many rows are best held by a subgroup each.
+    const int64_t accesses = plan_.count >= many_held ? most_held : most_held / 2;
+    for (lanes = 32; lanes < most && steps > lanes * accesses;) lanes *= 2;
     return static_cast<uint32_t>(lanes);
   }
   bool holds() const {
@@ -324,14 +363,25 @@ class RowWriter {
     return sums;
   }
 
-  std::vector<Value> held_totals(const std::vector<const Node*>& level,
-                                 const std::vector<Reduction>& reductions) {
+  static std::vector<Reduction> all_reductions(const std::vector<const Node*>& level) {
+    std::vector<Reduction> list;
+    for (const Node* node : level)
+      for (const Reduction reduction : reductions_of(*node)) list.push_back(reduction);
+    return list;
+  }
+  // What a lane's own elements add up to, and then those of all lanes.
+  std::vector<Value> held_sums(const std::vector<const Node*>& level) {
+    const std::vector<Reduction> reductions = all_reductions(level);
     std::vector<Value> sums;
     for (const Held& held : held_) {
       use(held);
       for (const Index& at : held.places) add_contributions(level, reductions, at, sums, held.inside);
       writer_.clear_vector();
     }
+    return sums;
+  }
+  std::vector<Value> joined(const std::vector<const Node*>& level, std::vector<Value> sums) {
+    const std::vector<Reduction> reductions = all_reductions(level);
     for (size_t i = 0; i < sums.size() && by_team_; ++i) sums[i] = over_lanes(reductions[i], sums[i]);
     return sums;
   }
@@ -389,12 +439,10 @@ class RowWriter {
   }
 
   void reduce_level(const std::vector<const Node*>& level) {
-    std::vector<Reduction> reductions;
+    const std::vector<Reduction> reductions = all_reductions(level);
     std::vector<Type> types;
-    for (const Node* node : level) {
-      for (const Reduction reduction : reductions_of(*node)) reductions.push_back(reduction);
+    for (const Node* node : level)
       for (const Type type : accumulator_types(*node)) types.push_back(type);
-    }
     const auto own_pass = static_cast<int>(&level - plan_.levels.data());
     const auto body = [&](Value step) {
       const Writer::Scope scope(writer_);
@@ -409,7 +457,7 @@ class RowWriter {
     };
     const int64_t steps = plan_.length / width();
     const std::vector<Value> totals = inner_                ? column_totals(own_pass, reductions, types)
-                                      : !held_.empty()      ? held_totals(level, reductions)
+                                      : !held_.empty()      ? joined(level, held_sums(level))
                                       : slices_.columns > 0 ? slice_totals(level, reductions, types)
                                       : by_team_
                                           ? team_reduce(steps, reductions, body)
@@ -437,15 +485,15 @@ class RowWriter {
       return a;
     };
     const int64_t rounds = plan_.length / at_once;
-    std::vector<Value> totals =
-        loop_totals(k_, writer_.number(rounds), reductions, types, [&](Value round) {
-          const Writer::Scope scope(writer_);
-          const Value r = round * writer_.number(at_once);
-          if (at_once == 1) return element(r);
-          const auto first = join(element(r), element(r + writer_.number(1)));
-          return join(first, join(element(r + writer_.number(2)), element(r + writer_.number(3))));
-        });
-    for (int64_t r = rounds * at_once; r < plan_.length; ++r) totals = join(totals, element(writer_.number(r)));
+    std::vector<Value> totals = loop_totals(k_, writer_.number(rounds), reductions, types, [&](Value round) {
+      const Writer::Scope scope(writer_);
+      const Value r = round * writer_.number(at_once);
+      if (at_once == 1) return element(r);
+      const auto first = join(element(r), element(r + writer_.number(1)));
+      return join(first, join(element(r + writer_.number(2)), element(r + writer_.number(3))));
+    });
+    for (int64_t r = rounds * at_once; r < plan_.length; ++r)
+      totals = join(totals, element(writer_.number(r)));
     return totals;
   }
 
@@ -537,7 +585,7 @@ class RowWriter {
   Value lane_;
   std::vector<Held> held_;
   Slices slices_;
-  Value slice_;                    // this lane's
+  Value slice_;  // this lane's
   std::optional<Value> outer_, inner_;
   bool may_keep_ = false;
   KeptRow kept_;
@@ -547,13 +595,14 @@ class RowWriter {
 
 // The team's size is known only after the writer has looked at the group, which needs a builder of its own.
 struct TeamSize {
-  uint32_t lanes = 1, rows = 1;
+  uint32_t lanes = 1, rows = 1;  // the latter: of all of its subgroups
+  uint32_t together = 1;         // of a subgroup
 };
 TeamSize team_size_for(const Group& group, const RowPlan& plan, Workshop& shop) {
   Builder unused("lanes", kernel::Team::many(32));
   Arguments arguments(unused);
   const RowWriter rows(group, plan, shop, true, true, unused, arguments);
-  return {rows.team_lanes(), rows.rows_of_a_team()};
+  return {rows.team_lanes(), rows.rows_of_a_team() * rows.rows_of_a_subgroup(), rows.rows_of_a_subgroup()};
 }
 
 Launch row_kernel(const Group& group, const RowPlan& plan, Workshop& shop, bool by_team) {
@@ -561,14 +610,17 @@ Launch row_kernel(const Group& group, const RowPlan& plan, Workshop& shop, bool 
   Builder k(kernel_name(group, shop.partition, by_team ? "rows" : "columns"),
             by_team ? kernel::Team::many(size.lanes) : kernel::Team::one(128));
   Arguments arguments(k);
-  RowWriter rows(group, plan, shop, by_team, true, k, arguments);
-  rows.declare();
-  if (by_team) rows.set_may_keep();
-  const Value team = k.team(rows.index_type());
+  std::vector<std::unique_ptr<RowWriter>> rows;
+  for (uint32_t i = 0; i < size.together; ++i)
+    rows.push_back(std::make_unique<RowWriter>(group, plan, shop, by_team, true, k, arguments));
+  for (const auto& row : rows) row->declare();
+  if (by_team)
+    for (const auto& row : rows) row->set_may_keep();
+  const Value team = k.team(rows[0]->index_type());
   if (size.rows > 1)
-    rows.write_by_subgroups(team);
+    RowWriter::write_by_subgroups(rows, team);
   else
-    rows.write(team);
+    rows[0]->write(team);
   return {k.finish(), static_cast<uint64_t>((plan.count + size.rows - 1) / size.rows), arguments.bindings()};
 }
 
@@ -674,8 +726,10 @@ std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
     launches.push_back(column_kernel(group, plan, shop, block));
     return launches;
   }
-  const int64_t parts = parts_for(plan, shop.target, by_team);
-  if (parts > 1) return split_rows(group, plan, shop, parts);
+  RowCut cut{parts_for(plan, shop.target, by_team), by_team, {}};
+  if (cut.parts > 1 && !by_team) cut.tiles = tiles_for(group, plan, shop.target);
+  if (cut.tiles.columns > 0) cut.parts = cut.tiles.parts;
+  if (cut.parts > 1) return split_rows(group, plan, shop, cut);
   const Slices slices = by_team ? Slices{} : slices_for(plan, shop.target);
   std::vector<Launch> launches;
   launches.push_back(slices.columns > 0 ? sliced_kernel(group, plan, shop, slices)

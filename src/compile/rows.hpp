@@ -44,8 +44,24 @@ class RowsInside {
   std::shared_ptr<void> writer_;
 };
 
+// Rows whose elements lie apart, on a GPU: a team takes `columns` rows that lie side by side, and `slices`
+// lanes go through each of them, so that what its lanes read lies together. No columns: not so.
+struct RowTiles {
+  int64_t columns = 0, slices = 0;
+  int64_t parts = 1;  // that each row is cut into besides
+  int64_t lanes() const { return columns * slices; }
+};
+RowTiles tiles_for(const Group& group, const RowPlan& plan, const Target& target);
+
+// How rows are cut: by teams along a row, or by tiles, or a lane a part.
+struct RowCut {
+  int64_t parts = 1;
+  bool by_team = false;
+  RowTiles tiles;
+};
+
 // Splits one level of reductions over many teams, with a second kernel that joins the parts.
-std::vector<Launch> split_rows(const Group& group, const RowPlan& plan, Workshop& shop, int64_t parts);
+std::vector<Launch> split_rows(const Group& group, const RowPlan& plan, Workshop& shop, const RowCut& cut);
 
 // Fixes, before a row is walked, what is the same for all its elements.
 void fix_row_values(Writer& writer, const Group& group, const Partition& partition, const Index& row);

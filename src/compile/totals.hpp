@@ -9,6 +9,7 @@
 namespace adit::compile {
 
 struct Totals {
+  Totals() = default;
   // Of the first level, `count` of each.
   Totals(const RowPlan& plan, Workshop& shop, int64_t count);
   // What changes nothing when it is combined with total `which`.

@@ -13,20 +13,21 @@ namespace fft_plan {
 namespace {
 
 constexpr uint64_t most_radix = 16;  // of a stage
+constexpr uint64_t longest_prime = fft_largest_prime(kernel::Type::f32);
 
 // Primes that a kernel must know are never too long.
 bool fits(uint64_t factor, uint64_t most) {
   if (factor <= most) return true;
   for (uint64_t d = 2; d * d <= factor; ++d)
     if (factor % d == 0) return false;
-  return factor <= fft_largest_prime;
+  return factor <= longest_prime;
 }
 
 // The factor that is nearest to the even share, such that `parts` factors up to `most` are enough.
 std::vector<uint64_t> cut(uint64_t n, size_t parts, uint64_t most) {
   if (parts == 1) return fits(n, most) ? std::vector{n} : std::vector<uint64_t>{};
   std::vector<uint64_t> factors;
-  for (uint64_t d = 1; d <= std::min(n, std::max(most, fft_largest_prime)); ++d)
+  for (uint64_t d = 1; d <= std::min(n, std::max(most, longest_prime)); ++d)
     if (n % d == 0 && fits(d, most)) factors.push_back(d);
   const double share = std::log(static_cast<double>(n)) / static_cast<double>(parts);
   const auto distance = [&](uint64_t d) { return std::abs(std::log(static_cast<double>(d)) - share); };
@@ -283,9 +284,9 @@ uint64_t FftPass::column_count() const {
   return count;
 }
 
-bool fft_is_smooth(uint64_t length) {
+bool fft_is_smooth(uint64_t length, kernel::Type type) {
   if (length == 0) return false;
-  for (uint64_t factor = 2; factor <= fft_largest_prime; ++factor)
+  for (uint64_t factor = 2; factor <= fft_largest_prime(type); ++factor)
     while (length % factor == 0) length /= factor;
   return length == 1;
 }
@@ -293,7 +294,7 @@ bool fft_is_smooth(uint64_t length) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!fft_is_smooth(plan.length))
+  if (!fft_is_smooth(plan.length, plan.type))
     return fft_plan::fits_a_team(plan) ? fft_plan::by_chirp(plan) : fft_plan::Convolution(plan).take();
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
   if (lengths.size() > 1) made.scratch = {plan.outer * plan.length * plan.inner};
@@ -313,7 +314,8 @@ Fft fft(const FftPlan& plan) {
 
 Fft fft_of_real(const FftPlan& plan) {
   constexpr uint64_t shortest_joined = 4;  // that goes through shared memory
-  if (plan.outer * plan.length != 0 && fft_is_smooth(plan.length) && plan.length >= shortest_joined) {
+  if (plan.outer * plan.length != 0 && fft_is_smooth(plan.length, plan.type) &&
+      plan.length >= shortest_joined) {
     const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
     const uint64_t half = plan.length;
     if (lengths.size() == 1) {

@@ -26,8 +26,9 @@ struct FftPlan {
 // Lengths with larger prime factors are a convolution with a chirp: a transform of a longer length, a product
 // with the chirp's own transform, and a transform back. Where a team has room that is one kernel; else the
 // passes of both transforms multiply by the way.
-inline constexpr uint64_t fft_largest_prime = 31;
-bool fft_is_smooth(uint64_t length);
+// The largest that a lane has registers for:
+constexpr uint64_t fft_largest_prime(kernel::Type type) { return type == kernel::Type::f64 ? 43 : 73; }
+bool fft_is_smooth(uint64_t length, kernel::Type type);
 
 // Buffers of a pass by number: 0 is x, 1 the result, and then scratch.
 struct FftLaunch {

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <span>
 #include <utility>
@@ -86,6 +87,57 @@ Numbers odd(const Numbers& x) {
   return result;
 }
 
+Numbers transform(const Numbers& x);
+
+// The least number whose powers are all others below the prime n.
+size_t generator_of(size_t n) {
+  for (size_t g = 2;; ++g) {
+    size_t power = g, order = 1;
+    for (; power != 1; power = power * g % n) ++order;
+    if (order == n - 1) return g;
+  }
+}
+
+// The transform of exp(-2 pi i g^-m / n) over m, divided by its length.
+std::vector<std::complex<double>> of_roots(size_t n, size_t g) {
+  const size_t length = n - 1;
+  std::vector<size_t> powers{1};
+  while (powers.size() < length) powers.push_back(powers.back() * g % n);
+  const auto turn = [](size_t part, size_t whole) {
+    return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(whole));
+  };
+  std::vector<std::complex<double>> result(length);
+  for (size_t k = 0; k < length; ++k)
+    for (size_t m = 0; m < length; ++m)
+      result[k] += turn(powers[(length - m) % length], n) * turn(k * m % length, length);
+  for (auto& each : result) each /= static_cast<double>(length);
+  return result;
+}
+
+// Rader's way: in the order of powers of g the sums of a prime n are a circular convolution of n - 1 numbers,
+// which needs hardly more registers than the numbers themselves have.
+Numbers by_powers(const Numbers& x) {
+  const size_t n = x.size(), g = generator_of(n);
+  const std::vector<std::complex<double>> roots = of_roots(n, g);
+  Numbers turned, result(n);
+  std::vector<size_t> powers{1};
+  while (powers.size() < n - 1) powers.push_back(powers.back() * g % n);
+  for (const size_t power : powers) turned.push_back(x[power]);
+  turned = transform(turned);
+  result[0] = x[0] + turned[0];
+  for (size_t k = 0; k < n - 1; ++k) {
+    Complex c = turned[k] * Complex{x[0].re.like(roots[k].real()), x[0].re.like(roots[k].imag())};
+    if (k == 0) c = c + x[0];
+    turned[k] = {c.im, c.re};  // and back: parts that have changed places
+  }
+  turned = transform(turned);
+  for (size_t k = 0; k < n - 1; ++k) result[powers[(n - 1 - k) % (n - 1)]] = {turned[k].im, turned[k].re};
+  return result;
+}
+
+// Sums of longer primes, and what they are of, would not lie in registers at the same time.
+constexpr size_t longest_odd = 31;
+
 size_t first_factor(size_t n) {
   for (const size_t factor : std::initializer_list<size_t>{4, 2, 3, 5, 7, 11, 13})
     if (n % factor == 0) return factor;
@@ -97,7 +149,7 @@ Numbers transform(const Numbers& x) {
   if (n == 1) return x;
   if (n == 2) return two(x);
   if (n == 4) return four(x);
-  if (b == 1) return odd(x);
+  if (b == 1) return n > longest_odd ? by_powers(x) : odd(x);
   Numbers result(n);
   std::vector<Numbers> inner(b);
   for (size_t j = 0; j < b; ++j) {

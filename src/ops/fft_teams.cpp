@@ -44,33 +44,55 @@ bool runs_along(const FftPass& pass, bool in) {
   return (in ? pass.in : pass.out) == 1 || beside < fft_neighbours;
 }
 
+// What a team of so many lanes spends on its stages, in numbers of a lane times lanes that run or wait.
+uint64_t held_in(uint64_t numbers, uint64_t lanes, uint32_t radix) {
+  return (numbers / radix + lanes - 1) / lanes * radix;
+}
+double cost_of(const FftPass& pass, uint64_t numbers, uint64_t lanes) {
+  constexpr uint64_t step = 32;
+  uint64_t sum = 0;
+  for (const uint32_t radix : pass.radices) sum += held_in(numbers, lanes, radix);
+  return static_cast<double>(sum * ((lanes + step - 1) / step * step));
+}
+uint64_t largest_radix(const FftPass& pass) {
+  return *std::max_element(pass.radices.begin(), pass.radices.end());
+}
+
 // Lanes of a team such that few of them wait in stages whose butterflies do not come out even: those of the
 // first stage, unless others do so much less in vain that more numbers a lane are worth it.
 uint64_t lanes_of(const FftPass& pass, uint64_t numbers, uint64_t most) {
   constexpr uint64_t step = 32;
-  const uint64_t most_numbers =
-      std::max<uint64_t>(18, *std::max_element(pass.radices.begin(), pass.radices.end()));
-  const auto held = [&](uint64_t lanes, uint32_t radix) {
-    return (numbers / radix + lanes - 1) / lanes * radix;
-  };
-  const auto cost = [&](uint64_t lanes) {
-    uint64_t sum = 0;
-    for (const uint32_t radix : pass.radices) sum += held(lanes, radix);
-    return static_cast<double>(sum * ((lanes + step - 1) / step * step));
-  };
-  const uint64_t radix = *std::max_element(pass.radices.begin(), pass.radices.end());
+  const uint64_t radix = largest_radix(pass), most_numbers = std::max<uint64_t>(18, radix);
   uint64_t best = std::clamp<uint64_t>((numbers + radix - 1) / radix, 1, most);
   for (uint64_t lanes = 2 * step; lanes <= most; lanes += step) {
     uint64_t held_at_once = 0;
-    for (const uint32_t each : pass.radices) held_at_once = std::max(held_at_once, held(lanes, each));
-    if (held_at_once <= most_numbers && cost(lanes) < 0.9 * cost(best)) best = lanes;
+    for (const uint32_t each : pass.radices)
+      held_at_once = std::max(held_at_once, held_in(numbers, lanes, each));
+    if (held_at_once <= most_numbers && cost_of(pass, numbers, lanes) < 0.9 * cost_of(pass, numbers, best))
+      best = lanes;
   }
+  return best;
+}
+
+// A lane has a whole large prime, so that few columns leave lanes of a subgroup idle: twice as many columns,
+// and again, where that is worth it.
+uint64_t more_columns(const FftPass& pass, uint64_t tile, uint64_t most_lanes,
+                      const std::function<bool(uint64_t)>& fits) {
+  constexpr uint64_t short_prime = 31;
+  if (largest_radix(pass) <= short_prime) return tile;
+  const auto cost = [&](uint64_t columns) {
+    const uint64_t numbers = columns * pass.length;
+    return cost_of(pass, numbers, lanes_of(pass, numbers, most_lanes)) / static_cast<double>(columns);
+  };
+  uint64_t best = tile;
+  for (uint64_t next = 2 * tile; next <= 8 * tile && next <= pass.column_count() && fits(next); next *= 2)
+    if (cost(next) < 0.9 * cost(best)) best = next;
   return best;
 }
 
 Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) {
   Shape shape;
-  const uint64_t n = pass.length, radix = *std::max_element(pass.radices.begin(), pass.radices.end());
+  const uint64_t n = pass.length, radix = largest_radix(pass);
   const bool in_rows = runs_along(pass, true) && runs_along(pass, false);
   const auto bytes = [&](uint64_t columns) {
     return columns * pitch_of(n, columns, in_rows) * size_of(pass.type);
@@ -81,7 +103,10 @@ Shape shape_of(const FftPass& pass, uint64_t most_lanes, uint64_t shared_bytes) 
   while (tile > 1 && (tile * n > fft_tile || tile * n > lanes * 2 * radix)) tile /= 2;
   if (pass.radices.size() > 1)
     while (tile > 1 && bytes(tile) > shared_bytes) tile /= 2;
-  shape.tile = tile;
+  shape.tile = more_columns(pass, tile, lanes, [&](uint64_t columns) {
+    return columns * n <= fft_tile && 2 * bytes(columns) <= shared_bytes;
+  });
+  tile = shape.tile;
   shape.lanes = lanes_of(pass, tile * n, lanes);
   shape.pitch = pitch_of(n, tile, in_rows);
   shape.both_parts = 2 * bytes(tile) <= shared_bytes;

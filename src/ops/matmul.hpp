@@ -91,6 +91,8 @@ struct MatmulHooks {
 kernel::Type accumulator_type(const MatmulShape& shape);
 
 MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits);
+// The same by an estimate of the time that each takes: of sums of 32 bits, by multiplying and adding.
+MatmulTiling tiling_by_estimate(const MatmulShape& shape, const Limits& limits);
 // As many splits of k as the tiling has, but none without work.
 uint32_t fitting_splits(const MatmulShape& shape, const MatmulTiling& tiling);
 

@@ -107,14 +107,14 @@ uint32_t splits(const MatmulShape& shape, const MatmulTiling& t) {
   return ceil_div(grid.tiles_k, ceil_div(grid.tiles_k, count));  // no split without work
 }
 
-// Products whose second operand is mapped, as convolutions are, by an estimate of their time: rows are often
-// few, or a little more than a tile has, and sums long.
+// Products whose second operand is mapped, as convolutions are, and of parts of convolutions, by an estimate
+// of their time: rows are often few, or a little more than a tile has, and sums long.
 struct Rated {
   MatmulTiling tiling;
   double rate;  // 10^12 operations a second on an H200 that has enough to do
 };
 
-std::vector<Rated> mapped_candidates() {
+std::vector<Rated> rated_candidates() {
   const auto rated = [](Choice choice, bool ahead, uint32_t pad, double rate) {
     choice.tiling.ahead = ahead, choice.tiling.pad = pad;
     return Rated{choice.tiling, rate};
@@ -145,11 +145,25 @@ double estimated_time(const MatmulShape& shape, const Rated& rated, uint32_t spl
   return splits == 1 ? sums : sums + second_pass + written / bytes_a_microsecond;
 }
 
-MatmulTiling mapped_tiling(const MatmulShape& shape, const Limits& limits) {
+// Many rows a team where they are short, many lanes where they are long.
+MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
+  const bool is_column = shape.n == 1, along_k = is_column ? !shape.transpose_a : shape.transpose_b;
+  MatmulTiling t;
+  t.method = MatmulMethod::vector;
+  const uint32_t rows = along_k ? 4 : 128;
+  t.block_m = is_column ? rows : 1, t.block_n = is_column ? 1 : rows, t.block_k = 256;
+  t.across = std::min(along_k && shape.k <= 1024 ? 64u : 256u, limits.max_lanes);
+  t.group = 1;
+  return t;
+}
+
+}  // namespace
+
+MatmulTiling tiling_by_estimate(const MatmulShape& shape, const Limits& limits) {
   constexpr uint32_t least_share = 4, most_splits = 512;  // tiles along k
   MatmulTiling best;
   double least = std::numeric_limits<double>::infinity();
-  for (Rated& rated : mapped_candidates()) {
+  for (Rated& rated : rated_candidates()) {
     MatmulTiling& t = rated.tiling;
     t.subgroup = std::max(limits.subgroup_size, 1u);
     t.fused = limits.fused_fma;
@@ -165,20 +179,6 @@ MatmulTiling mapped_tiling(const MatmulShape& shape, const Limits& limits) {
   return best;
 }
 
-// Many rows a team where they are short, many lanes where they are long.
-MatmulTiling vector_tiling(const MatmulShape& shape, const Limits& limits) {
-  const bool is_column = shape.n == 1, along_k = is_column ? !shape.transpose_a : shape.transpose_b;
-  MatmulTiling t;
-  t.method = MatmulMethod::vector;
-  const uint32_t rows = along_k ? 4 : 128;
-  t.block_m = is_column ? rows : 1, t.block_n = is_column ? 1 : rows, t.block_k = 256;
-  t.across = std::min(along_k && shape.k <= 1024 ? 64u : 256u, limits.max_lanes);
-  t.group = 1;
-  return t;
-}
-
-}  // namespace
-
 uint32_t fitting_splits(const MatmulShape& shape, const MatmulTiling& tiling) {
   const uint32_t tiles = Grid(shape, tiling).tiles_k, splits = std::min(tiling.split_k, tiles);
   return ceil_div(tiles, ceil_div(tiles, splits));
@@ -193,7 +193,7 @@ MatmulTiling choose_tiling(const MatmulShape& shape, const Limits& limits) {
     best.split_k = splits(shape, best);
     return best;
   }
-  if (shape.mapped && size_of(accumulator_type(shape)) == 4) return mapped_tiling(shape, limits);
+  if (shape.mapped && size_of(accumulator_type(shape)) == 4) return tiling_by_estimate(shape, limits);
   for (auto& [t, teams] : candidates(shape, limits)) {
     t.subgroup = std::max(limits.subgroup_size, 1u);
     t.fused = limits.fused_fma;
