@@ -84,6 +84,14 @@ TEST_F(CliExplainTest, ThePlanIsTheRunsOwn) {
   }
 }
 
+// It depends on the length of the warm-up.
+TEST_F(CliExplainTest, TheMetricIsTheRunsOwn) {
+  EXPECT_EQ(json_of("explain" + on_cpu + "--json").at("metric"), "dense");
+  EXPECT_EQ(json_of("explain" + on_cpu + "--warmup 20 --json").at("metric"), "diag");
+  EXPECT_EQ(json_of("explain" + on_cpu + "--metric unit --json").at("metric"), "unit");
+  EXPECT_TRUE(contains(adit("explain" + on_cpu + "--warmup 20").output, "4 chains, metric diag, layout"));
+}
+
 TEST_F(CliExplainTest, BuiltInModelsAndTheGpu) {
   const std::string text = adit("explain eight_schools_noncentered --device cpu").output;
   EXPECT_TRUE(contains(text, "eight_schools_noncentered: 3 parameters, 10 unconstrained numbers")) << text;
@@ -109,6 +117,7 @@ TEST_F(CliExplainTest, ErrorsNameTheWord) {
       {"explain m.stan --data none.json", 1, "[explain] --data: none.json does not exist"},
       {"explain radon --data d.json", 2, "[explain] --data: expected it with a Stan program"},
       {"explain" + on_cpu + "--chains 0", 2, "[explain] --chains: expected a number from 1"},
+      {"explain" + on_cpu + "--warmup -1", 2, "[explain] --warmup: expected a number of at least 0"},
       {"explain" + on_cpu + "--max-depth 13", 2, "[explain] --max-depth: expected a number from 1 to 12"},
       {"explain" + on_cpu + "--precision f16", 2, "[explain] --precision: unknown f16"},
       {"explain" + on_cpu + "--metric diagonal", 2, "[explain] --metric: unknown diagonal"},

@@ -458,6 +458,23 @@ TEST(Warnings, DivergencesAndDepth) {
   EXPECT_NE(diagnose(draws, summary(draws)).find("Problems:"), std::string::npos);
 }
 
+// Who has a dense metric already is not told to use one.
+TEST(Warnings, AdviceFitsTheMetric) {
+  Draws draws = healthy_run();
+  draws.stats.tree_depth[5] = 10;
+  std::vector<double>& values = draws.variables[0].values;
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(static_cast<double>(i) * 1e-3) + 1e-3 * values[i];
+  for (const std::string metric : {"diag", "diag_e", "dense", "dense_e"}) {
+    draws.metric = metric;
+    const auto texts = warnings_of(draws);
+    EXPECT_TRUE(any_contains(texts, "reached the limit of 10")) << joined(texts);
+    EXPECT_TRUE(any_contains(texts, "effective sample size")) << joined(texts);
+    EXPECT_EQ(any_contains(texts, "se a dense metric"), metric.starts_with("diag")) << joined(texts);
+    EXPECT_EQ(any_contains(texts, "(a dense metric, a better"), metric.starts_with("diag")) << joined(texts);
+  }
+}
+
 TEST(Warnings, Energy) {
   Draws draws = healthy_run();
   const std::vector<double> slow = autoregressive(1, 500, 0.97, 5);

@@ -41,7 +41,7 @@ struct SamplePlan {
   };
   std::vector<Term> terms;
 
-  std::string device, device_name, precision, layout;
+  std::string device, device_name, precision, metric, layout;
   struct Way {
     std::string name;         // of a layout, or the beginning of one: the sampler decides the rest
     double microseconds = 0;  // of a leapfrog of all chains, roughly

@@ -24,7 +24,7 @@ _adit_options() {
     generate) echo --help --data --seed --device --output --json --quiet --draws --format ;;
     check-gradient) echo --help --data --seed --device --output --json --quiet --init --epsilon --error ;;
     explain)
-      echo --help --data --seed --device --json --chains --precision --layout --metric --adapt --max-depth
+      echo --help --data --seed --device --json --chains --warmup --precision --layout --metric --adapt --max-depth
       ;;
     format) echo --help ;;
     summary) echo --help --json --sig-figs ;;

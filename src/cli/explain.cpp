@@ -21,9 +21,11 @@ SampleOptions options_of(const FitWords& words) {
   };
   expect(words.chains >= 1 && words.chains <= int64_t{1} << 24, "--chains", "from 1 to 16777216",
          words.chains);
+  expect(words.warmup >= 0, "--warmup", "of at least 0", words.warmup);
   expect(words.max_depth >= 1 && words.max_depth <= 12, "--max-depth", "from 1 to 12", words.max_depth);
   SampleOptions options;
   options.chains = words.chains;
+  options.warmup = words.warmup;
   options.device = words.device;
   options.layout = words.layout;
   options.max_depth = static_cast<int>(words.max_depth);
@@ -54,6 +56,7 @@ void print_as_json(const SamplePlan& plan) {
   Json document = model_json(plan);
   document["device"] = {{"id", plan.device}, {"name", plan.device_name}};
   document["precision"] = plan.precision;
+  document["metric"] = plan.metric;
   document["layout"] = plan.layout;
   document["timed"] = plan.was_timed;
   document["estimates_us"] = Json::object();

@@ -147,6 +147,7 @@ void declare_fitting(CLI::App& app, FitWords& words, std::function<int()>& actio
   FitOptions plan(app, "explain", "What is made of a model: its loops, passes, memory and kernel");
   plan.model(words);
   plan.count("--chains", words.chains, "That it is made ready for (default 4)");
+  plan.count("--warmup", words.warmup, "Iterations of warm-up, by which the metric is chosen (default 1000)");
   plan.word("--precision", words.precision, "auto|f32|f64",
             "auto: f32 on a GPU, f64 on a CPU (default auto)");
   plan.word("--layout", words.layout, "TEXT",

@@ -36,7 +36,7 @@ struct FitWords {
   double epsilon = 1e-6, error = 1e-6;
   // explain: as `sample` has them
   std::string precision = "auto", layout = "auto", metric = "auto", adapt = "chain";
-  int64_t chains = 4, max_depth = 10;
+  int64_t chains = 4, warmup = 1000, max_depth = 10;
 };
 
 // The callback of the command that was called leaves its work in `action`.

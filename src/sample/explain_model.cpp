@@ -7,6 +7,7 @@
 #include "density/bind.hpp"
 #include "density/trips.hpp"
 #include "sample/candidates.hpp"
+#include "sample/journal.hpp"
 #include "sample/layout_text.hpp"
 #include "sample/loop_memory.hpp"
 #include "sample/options.hpp"
@@ -121,6 +122,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   plan.device = device->info().id;
   plan.device_name = device->info().name;
   plan.precision = choice.type == DType::f64 ? "f64" : "f32";
+  plan.metric = sampling::name_of(options.metric);
   plan.layout = layout_text(shape, density);
   plan.chains = options.chains;
   plan.teams = teams_of(shape, options.chains);

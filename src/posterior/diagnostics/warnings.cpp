@@ -64,6 +64,9 @@ Check check_notes(const Draws& draws) {
   return check;
 }
 
+// "dense", or "dense_e" of CmdStan: no use to ask for it.
+bool is_dense(const Draws& draws) { return draws.metric.starts_with("dense"); }
+
 Check check_depth(const Draws& draws) {
   uint64_t count = 0;
   const auto limit = static_cast<double>(draws.max_depth);
@@ -74,10 +77,10 @@ Check check_depth(const Draws& draws) {
   check.finding = fmt::format("{} of {} transitions ({}) reached the limit of {}", show_count(count),
                               show_count(total), show_share(count, total), draws.max_depth);
   check.warning = fmt::format(
-      "{}: trajectories were cut short, which costs time, not correctness. Use a dense metric where "
-      "parameters are "
-      "correlated, bring parameters to similar scales, or set max_depth above {}.",
-      check.finding, draws.max_depth);
+      "{}: trajectories were cut short, which costs time, not correctness. {} parameters to similar scales, "
+      "or set max_depth above {}.",
+      check.finding, is_dense(draws) ? "Bring" : "Use a dense metric where parameters are correlated, bring",
+      draws.max_depth);
   return check;
 }
 
@@ -202,10 +205,10 @@ Check check_size(const Draws& draws, const Summary& summary) {
   check.warning = fmt::format(
       "The effective sample size (the smaller of bulk and tail) is below {} for {}. Wanted are 100 a chain, "
       "or 400 "
-      "in all where there are more than four chains. Draw more, or help the sampler (a dense metric, a "
-      "better form "
-      "of the model).",
-      needed, list_rows(rows, [&](const SummaryRow& row) { return show(least_of(row), 2); }));
+      "in all where there are more than four chains. Draw more, or help the sampler ({}a better form of the "
+      "model).",
+      needed, list_rows(rows, [&](const SummaryRow& row) { return show(least_of(row), 2); }),
+      is_dense(draws) ? "" : "a dense metric, ");
   return check;
 }
 
