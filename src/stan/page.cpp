@@ -50,7 +50,7 @@ Of Stan's functions reference:
 - complex numbers and their functions, types and Fourier transforms;
 - solvers of algebraic equations (`solve_newton`, `solve_powell`, `algebra_solver`), of differential-algebraic
   ones (`dae`), integrals (`integrate_1d`) and the embedded Laplace approximation (`laplace_marginal`);
-- Bessel functions, `lambert_w0`, `lambert_wm1`, hypergeometric functions, `inv_inc_beta`,
+- `bessel_first_kind` and `bessel_second_kind`, hypergeometric functions, `inv_inc_beta`,
   `student_t_qf`;
 - decompositions that give tuples or general factors (`qr`, `svd`, `eigendecompose`, `eigenvalues`,
   `complex_schur_decompose`, `csr_extract`), `generalized_inverse`, `trace_dot`;

@@ -64,4 +64,13 @@ Tensor log_incomplete_beta(const Tensor& a, const Tensor& b, const Tensor& x, co
 // Owen's T function.
 Tensor owens_t(const Tensor& h, const Tensor& a);
 
+// --- Modified Bessel functions and Lambert's W (bessel.cpp) -----------------------------------------------
+// log I_v(z) for v >= 0, with derivatives in both; I_n and K_n of whole n.
+Tensor log_bessel_i(const Tensor& v, const Tensor& z);
+Tensor bessel_i(const Tensor& n, const Tensor& z);
+Tensor bessel_k(const Tensor& n, const Tensor& z);
+// The branches of w e^w = x above and below -1.
+Tensor lambert_w0(const Tensor& x);
+Tensor lambert_wm1(const Tensor& x);
+
 }  // namespace adit::stan

@@ -1,9 +1,11 @@
 #include "stan/functions/numbers.hpp"
 
+#include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/special_functions/lambert_w.hpp>
 #include <boost/math/special_functions/owens_t.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
@@ -159,6 +161,36 @@ double gamma_q(double a, double x) {
   return std::isinf(x) ? 0 : boost::math::gamma_q(a, x, quiet);
 }
 double owens_t(double h, double a) { return boost::math::owens_t(h, a, quiet); }
+double log_bessel_i(double v, double z) {
+  if (!(v >= 0 && z >= 0)) return nothing;
+  if (z == 0) return v == 0 ? 0 : -endless;
+  if (std::isinf(z)) return z;
+  const double value = boost::math::cyl_bessel_i(v, z, quiet);
+  if (value > 0x1p-900 && value < 0x1p1000) return std::log(value);
+  // Beyond what a number holds: from the middle of the series, term by term.
+  const double middle = std::floor(0.5 * z * z / (v + std::sqrt(v * v + z * z)));
+  const auto log_term = [&](double k) {
+    return (2 * k + v) * std::log(z / 2) - log_gamma(k + 1) - log_gamma(k + v + 1);
+  };
+  double sum = 0;
+  for (const double way : {-1.0, 1.0})
+    for (double k = middle + (way > 0 ? 1 : 0); k >= 0; k += way) {
+      const double term = std::exp(log_term(k) - log_term(middle));
+      sum += term;
+      if (term < 1e-20) break;
+    }
+  return log_term(middle) + std::log(sum);
+}
+double bessel_i(double n, double z) { return boost::math::cyl_bessel_i(n, z, quiet); }
+double bessel_k(double n, double z) {
+  if (!(z >= 0)) return nothing;
+  return z == 0 ? endless : boost::math::cyl_bessel_k(n, z, quiet);
+}
+double lambert_w0(double x) { return std::isinf(x) && x > 0 ? x : boost::math::lambert_w0(x, quiet); }
+double lambert_wm1(double x) {
+  if (!(x < 0)) return x == 0 ? -endless : nothing;
+  return boost::math::lambert_wm1(x, quiet);
+}
 double binary_log_loss(double y, double p) { return y != 0 ? -std::log(p) : -std::log1p(-p); }
 
 double incomplete_beta(double a, double b, double x) {

@@ -29,6 +29,11 @@ double log_falling_factorial(double x, double n);
 double gamma_p(double a, double x);
 double gamma_q(double a, double x);
 double owens_t(double h, double a);
+double log_bessel_i(double v, double z);
+double bessel_i(double n, double z);
+double bessel_k(double n, double z);
+double lambert_w0(double x);
+double lambert_wm1(double x);
 double binary_log_loss(double y, double p);
 
 double incomplete_beta(double a, double b, double x);

@@ -81,6 +81,8 @@ constexpr std::array unary_table{
                   [](double x) { return std::isinf(x) ? 1.0 : 0.0; }},
     UnaryFunction{"is_nan", [](const Tensor& x) { return as_type(is_nan(x), DType::f64); },
                   [](double x) { return std::isnan(x) ? 1.0 : 0.0; }},
+    UnaryFunction{"lambert_w0", lambert_w0, numbers::lambert_w0},
+    UnaryFunction{"lambert_wm1", lambert_wm1, numbers::lambert_wm1},
     UnaryFunction{"lgamma", [](const Tensor& x) { return lgamma(x); }, numbers::log_gamma},
     UnaryFunction{"log", [](const Tensor& x) { return log(x); }, [](double x) { return std::log(x); }},
     UnaryFunction{"log10", [](const Tensor& x) { return log10(x); }, [](double x) { return std::log10(x); }},
