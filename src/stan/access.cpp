@@ -197,6 +197,7 @@ Value Evaluator::guarded(const Value& value) {
 
 Value Evaluator::read_variable(Stored& variable, int slot, const Spots* spots, const Type& type,
                                const Place& place) {
+  note_own(variable, slot, spots ? *spots : Spots(), false);
   const Storage storage = storage_of(variable, spots ? *spots : Spots());
   Tracked* loop = storage.is_past ? nullptr : tracked(slot, storage.home);
   const auto found = [&] {
@@ -220,6 +221,7 @@ Value Evaluator::read_variable(Stored& variable, int slot, const Spots* spots, c
 
 void Evaluator::write_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
                                const Place& place) {
+  note_own(variable, slot, spots, true);
   const Storage storage = storage_of(variable, spots);
   expect_size(*storage.value, storage.rest, value, place);
   Tracked* loop = tracked(slot, storage.home);

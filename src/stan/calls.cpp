@@ -250,7 +250,10 @@ void Evaluator::tilde(const Statement& s) {
     }
   } catch (const Differs&) {
     if (tilde_by_elements(s)) return;
-    throw;
+    if (!s.function || s.truncation.present) throw;
+    std::vector<const Expression*> all{s.value.get()};
+    for (const auto& argument : s.arguments) all.push_back(argument.get());
+    return add_term(call_own(*s.function, all, s.place), {.place = s.place, .value = {}});
   }
   const std::vector<Witness> used = told_witnesses();
   if (observe(s, arguments)) {

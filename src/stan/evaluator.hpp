@@ -17,6 +17,7 @@
 #include "stan/loop_notes.hpp"
 #include "stan/observed.hpp"
 #include "stan/syntax.hpp"
+#include "stan/workspaces.hpp"
 
 namespace adit::stan {
 
@@ -109,6 +110,19 @@ struct Tracked {
     std::vector<Touch> touches{};  // of a total: which elements lanes have added to
   };
   std::vector<Addend> addends;
+};
+
+// What rounds did to a variable of which each has its own copy, in the order in which they would do it.
+struct OwnUse {
+  struct Event {
+    bool writes = false;
+    int64_t lane = 0;             // the round of the loop
+    std::vector<int64_t> when{};  // of loops inside of it: when they began, and the round; last, its own time
+    std::vector<int64_t> elements{};
+  };
+  std::vector<std::shared_ptr<const std::vector<Event>>> events{};  // a list for each read and write
+  int64_t size = 0;                                                 // of all events
+  bool is_known = true;
 };
 
 class Evaluator {
@@ -292,6 +306,7 @@ class Evaluator {
     bool is_padded = false;  // lanes that are done wait for the longest
     // Of variables from outside that follow from data: what they are when a round begins, lane by lane.
     std::map<int, std::vector<double>> counters{};
+    std::set<int> own{};  // variables from outside of which each round has a copy of its own
   };
   struct Snapshot;
   Flow for_range(const Statement& statement);
@@ -313,6 +328,14 @@ class Evaluator {
   void add_total(Stored& variable, Tracked& loop, const Value& total, const std::vector<Touch>& touches);
   Snapshot snapshot();
   void restore(const Snapshot& snapshot);
+
+  // own_copies.cpp
+  std::set<int> scratch_of(const Rounds& rounds) const;
+  bool with_own_copies(Rounds rounds);
+  void begin_own(const Rounds& rounds, Together& loop);
+  void note_own(const Stored& variable, int slot, const Spots& spots, bool writes);
+  bool is_own(int slot) const;
+  void expect_own(const Together& loop) const;
 
   // lengths.cpp
   static int64_t most_rounds_of(const Rounds& rounds);  // in a lane
@@ -374,6 +397,10 @@ class Evaluator {
 
   // calls.cpp
   Value call_function(const Function& function, std::vector<Value> arguments, const Place& place);
+  // element_calls.cpp
+  Value call_own(const Function& function, std::span<const Expression* const> arguments, const Place& place);
+  const Function* by_elements(const Function& function, std::span<const Expression* const> arguments,
+                              std::vector<const Expression*>& passed);
   Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
   Value solved(const Expression& expression, std::vector<Value>& arguments);
   void expect_rising(const Expression& expression, const Value& start, const Value& times) const;
@@ -431,6 +458,8 @@ class Evaluator {
     std::vector<Tensor> outputs{};
     std::vector<Term> output_terms{};  // of the first outputs: the terms that they are
     size_t next_sequence = 0;
+    int64_t began = 0;            // in the order of what happens
+    std::map<int, OwnUse> own{};  // variables of which each round has its own copy
   };
   Together* together_of(int level);
   static Tensor slice_of(Together& step, const Tensor& stacked);
@@ -445,6 +474,10 @@ class Evaluator {
   std::vector<Witness>* witnesses_ = nullptr;  // of the statement at hand; none: nobody asks
   std::vector<Mask> masks_;
   WithoutJumps without_jumps_;
+  std::vector<std::unique_ptr<Function>> element_functions_;  // functions that take lists element by element
+  std::vector<ExpressionPtr> element_arguments_;              // what they take instead
+  const Workspaces workspaces_;
+  int64_t now_ = 0;  // counts what happens to own copies
 };
 
 }  // namespace adit::stan

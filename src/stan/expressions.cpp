@@ -201,7 +201,11 @@ std::vector<Value> Evaluator::arguments_of(const Expression& e) {
 }
 
 Value Evaluator::call(const Expression& e) {
-  if (e.function) return call_function(*e.function, arguments_of(e), e.place);
+  if (e.function) {
+    std::vector<const Expression*> arguments;
+    for (const auto& part : e.parts) arguments.push_back(part.get());
+    return call_own(*e.function, arguments, e.place);
+  }
   if (!e.parts.empty() && e.parts[0]->function && e.parts[0]->slot < 0 &&
       e.parts[0]->kind == Expression::Kind::variable)
     return call_with_function(e);

@@ -103,6 +103,7 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
   const std::pair which{rounds.statement, levels_.top()};
   if (const auto known = given_up_.find(which); known != given_up_.end() && uniform)
     return written_out(rounds, known->second);
+  if (with_own_copies(rounds)) return Flow::next;
   try {
     const std::map<int, Tracked> carries = all_at_once(rounds);
     if (carries.empty()) return Flow::next;
@@ -314,9 +315,11 @@ std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
   together_.push_back(&loop);
   set_loop_variable(rounds, index_by_lane(rounds));
   set_counters(rounds, loop);
+  begin_own(rounds, loop);
   around_.push_back({rounds.statement, frame_});
   run_rounds(rounds);
   around_.pop_back();
+  expect_own(loop);
   std::map<int, Tracked> carries;
   for (const auto& [slot, tracked] : loop.variables) {
     const Stored& variable = (*frame_)[static_cast<size_t>(slot)];
@@ -353,6 +356,8 @@ void Evaluator::add_total(Stored& variable, Tracked& loop, const Value& total,
 void Evaluator::finish(Together& loop, const Frame& before) {
   const int level = loop.level;
   together_.pop_back();
+  for (const auto& [slot, _] : loop.own)  // nobody else reads it
+    (*frame_)[static_cast<size_t>(slot)] = before[static_cast<size_t>(slot)];
   struct Write {
     int slot;
     Value value;

@@ -15,7 +15,7 @@ using Kind = Expression::Kind;
 
 const Type integer_type = scalar_type(Base::integer);
 
-ExpressionPtr number(int64_t integer) {
+ExpressionPtr integer_literal(int64_t integer) {
   auto e = std::make_unique<Expression>();
   e->kind = Kind::integer, e->integer = integer, e->type = integer_type;
   return e;
@@ -31,7 +31,7 @@ ExpressionPtr binary_of(Operator op, ExpressionPtr a, ExpressionPtr b, const Typ
 // a + b - minus, in whole numbers.
 ExpressionPtr sum_less(ExpressionPtr a, ExpressionPtr b, int64_t minus) {
   ExpressionPtr both = binary_of(Operator::add, std::move(a), std::move(b), integer_type);
-  return binary_of(Operator::subtract, std::move(both), number(minus), integer_type);
+  return binary_of(Operator::subtract, std::move(both), integer_literal(minus), integer_type);
 }
 
 Index single_index(ExpressionPtr at) {
@@ -108,14 +108,15 @@ ExpressionPtr Evaluator::cut_as_index(const Expression& e) {
   const auto part = [&](size_t i) { return copy_of(*e.parts[i]); };
   std::vector<Index> more;
   if (e.name == "head") {
-    more.push_back(range_index(number(1), part(1)));
+    more.push_back(range_index(integer_literal(1), part(1)));
   } else if (e.name == "tail") {
     const Expression& variable = of.kind == Kind::variable ? of : *of.parts[0];
     const Shape& shape = (*frame_)[static_cast<size_t>(variable.slot)].value.shape;
     const auto axis = static_cast<int>(of.indices.size());
     if (axis >= shape.size()) return nullptr;
-    ExpressionPtr before = binary_of(Operator::subtract, number(shape[axis] + 1), part(1), integer_type);
-    more.push_back(range_index(std::move(before), number(shape[axis])));
+    ExpressionPtr before =
+        binary_of(Operator::subtract, integer_literal(shape[axis] + 1), part(1), integer_type);
+    more.push_back(range_index(std::move(before), integer_literal(shape[axis])));
   } else if (e.name == "segment") {
     more.push_back(range_index(part(1), sum_less(part(1), part(2), 1)));
   } else if (e.name == "sub_col") {
@@ -151,13 +152,13 @@ ExpressionPtr Evaluator::length_of(const Expression& whole) {
   while (axis < e.indices.size() && !is_range(e.indices[axis])) ++axis;
   if (static_cast<int>(axis) >= shape.size()) return nullptr;
   const int64_t extent = shape[static_cast<int>(axis)];
-  if (axis == e.indices.size() || e.indices[axis].kind == Index::Kind::all) return number(extent);
+  if (axis == e.indices.size() || e.indices[axis].kind == Index::Kind::all) return integer_literal(extent);
   const Index& range = e.indices[axis];
   if (range.kind == Index::Kind::single) return nullptr;  // a list of places
-  ExpressionPtr low = range.kind == Index::Kind::to ? number(1) : copy_of(*range.low);
-  ExpressionPtr high = range.kind == Index::Kind::from ? number(extent) : copy_of(*range.high);
+  ExpressionPtr low = range.kind == Index::Kind::to ? integer_literal(1) : copy_of(*range.low);
+  ExpressionPtr high = range.kind == Index::Kind::from ? integer_literal(extent) : copy_of(*range.high);
   ExpressionPtr apart = binary_of(Operator::subtract, std::move(high), std::move(low), integer_type);
-  return binary_of(Operator::add, std::move(apart), number(1), integer_type);
+  return binary_of(Operator::add, std::move(apart), integer_literal(1), integer_type);
 }
 
 // The element of a list at a place that is counted from 1.
@@ -174,7 +175,7 @@ ExpressionPtr Evaluator::element_of(const Expression& whole, const Expression& a
       if (!is_range(index)) continue;
       if (index.kind == Index::Kind::single) return nullptr;
       const bool has_low = index.kind == Index::Kind::from || index.kind == Index::Kind::between;
-      ExpressionPtr low = has_low ? std::move(index.low) : number(1);
+      ExpressionPtr low = has_low ? std::move(index.low) : integer_literal(1);
       index = single_index(sum_less(std::move(low), copy_of(at), 1));
       return one;
     }
@@ -204,7 +205,7 @@ ExpressionPtr Evaluator::element_of(const Expression& whole, const Expression& a
     if (is_by_element(e.name)) return with_elements();
     ExpressionPtr length = e.name == "reverse" ? length_of(e) : nullptr;
     if (length) {
-      ExpressionPtr after = binary_of(Operator::add, std::move(length), number(1), integer_type);
+      ExpressionPtr after = binary_of(Operator::add, std::move(length), integer_literal(1), integer_type);
       return element_of(*e.parts[0],
                         *binary_of(Operator::subtract, std::move(after), copy_of(at), integer_type));
     }
@@ -244,7 +245,8 @@ ExpressionPtr Evaluator::common_length(std::span<const Expression* const> lists)
 void Evaluator::run_by_elements(ExpressionPtr length, int slot, StatementPtr body) {
   auto loop = std::make_unique<Statement>();
   loop->kind = Statement::Kind::for_range, loop->place = body->place, loop->name = "element";
-  loop->slot = slot, loop->low = number(1), loop->high = std::move(length), loop->body = std::move(body);
+  loop->slot = slot, loop->low = integer_literal(1), loop->high = std::move(length),
+  loop->body = std::move(body);
   struct Guard {
     Evaluator& evaluator;
     std::vector<Witness>* witnesses;

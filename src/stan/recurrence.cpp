@@ -243,6 +243,7 @@ bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carr
   const std::vector<Carried> carried = begin_carries(rounds, loop, carries, with_windows, initial);
   set_counters(rounds, loop);
   together_.push_back(&loop);
+  begin_own(rounds, loop);
   const Snapshot start = snapshot();
   // Once with placeholders, to learn what a step reads of each round and what it gives.
   Tensors placeholders;

@@ -15,7 +15,7 @@ constexpr int64_t most_rounds = 200'000;  // of loops with traced values that ar
 }  // namespace
 
 Evaluator::Evaluator(const Program& program)
-    : program_(program), rounds_left_(most_rounds), without_jumps_(program) {
+    : program_(program), rounds_left_(most_rounds), without_jumps_(program), workspaces_(workspaces_of(program)) {
   own_.resize(static_cast<size_t>(without_jumps_.slots + scratch_slots));
 }
 
@@ -164,7 +164,8 @@ Value Evaluator::read_target(const Target& target, const Place& place) {
   if (target.steps.empty()) return read_variable(variable, target.slot, nullptr, target.type, place);
   if (const std::optional<Spots> spots = joined_spots(target, variable.value, place))
     return read_variable(variable, target.slot, &*spots, target.type, place);
-  if (tracked(target.slot, variable.home)) throw NotTogether{"a part of a part that rounds write"};
+  if (tracked(target.slot, variable.home) || is_own(target.slot))
+    throw NotTogether{"a part of a part that rounds write"};
   Value value = variable.value;
   for (const Target::Step& step : target.steps) {
     if (step.indices.empty()) {
