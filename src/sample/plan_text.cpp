@@ -77,10 +77,10 @@ std::string ways_text(const SamplePlan& plan) {
 
 std::string to_text(const SamplePlan& plan) {
   std::string text = parameters_text(plan) + program_text(plan) + terms_text(plan);
-  text +=
-      fmt::format("\nRuns on {} ({})\n  {}, {} chains, metric {}, layout {}, {} teams\n  the density is computed {}\n",
-                  plan.device, plan.device_name, plan.precision, counted(plan.chains), plan.metric, plan.layout,
-                  counted(static_cast<int64_t>(plan.teams)), plan.density);
+  text += fmt::format(
+      "\nRuns on {} ({})\n  {}, {} chains, metric {}, layout {}, {} teams\n  the density is computed {}\n",
+      plan.device, plan.device_name, plan.precision, counted(plan.chains), plan.metric, plan.layout,
+      counted(static_cast<int64_t>(plan.teams)), plan.density);
   text += ways_text(plan);
   if (plan.passes > 0 || plan.work > 0)
     text += fmt::format(
