@@ -1,8 +1,12 @@
 // The parser on what no one would write: it ends, soon, and says what is wrong.
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <random>
 
+#include "stan/check.hpp"
 #include "stan/format.hpp"
 #include "stan_random.hpp"
 #include "stan_tree.hpp"
@@ -90,6 +94,69 @@ TEST(StanParseFuzz, ChangedPrograms) {
     }
     expect_sane(text);
   }
+}
+
+// Words and marks of a program, and what stands between them.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  const auto kind = [](char c) {
+    return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ? 1 : isspace(c) != 0 ? 2 : 3;
+  };
+  for (size_t i = 0; i < text.size(); ++i)
+    if (i > 0 && kind(text[i]) == kind(text[i - 1]) && kind(text[i]) != 3)
+      words.back() += text[i];
+    else
+      words.emplace_back(1, text[i]);
+  return words;
+}
+
+// Programs that people write, with words of others in some places: the checker ends as well, and soon.
+// ADIT_STAN_FUZZ_SECONDS: for how long; ADIT_STAN_FUZZ_SEED: with which numbers.
+TEST(StanParseFuzz, CheckedPrograms) {
+  using Clock = std::chrono::steady_clock;
+  const auto number = [](const char* name, double otherwise) {
+    const char* given = std::getenv(name);
+    return given ? std::atof(given) : otherwise;
+  };
+  std::vector<std::vector<std::string>> programs;
+  for (const char* folder : {"/tests/stan/programs", "/examples/stan"})
+    for (const auto& file : std::filesystem::directory_iterator(ADIT_SOURCE_FOLDER + std::string(folder))) {
+      if (file.path().extension() != ".stan") continue;
+      std::ifstream stream(file.path());
+      programs.push_back(words_of({std::istreambuf_iterator<char>(stream), {}}));
+    }
+  ASSERT_GT(programs.size(), 100U);
+  std::mt19937 random(static_cast<unsigned>(number("ADIT_STAN_FUZZ_SEED", 4)));
+  const auto end = Clock::now() + std::chrono::duration<double>(number("ADIT_STAN_FUZZ_SECONDS", 1));
+  int count = 0, checked = 0;
+  for (; Clock::now() < end && !testing::Test::HasFatalFailure(); ++count) {
+    std::vector<std::string> words = programs[random() % programs.size()];
+    for (size_t changes = 1 + random() % 4; changes > 0; --changes) {
+      const std::vector<std::string>& other = random() % 2 ? words : programs[random() % programs.size()];
+      const size_t from = random() % other.size(), length = std::min(1 + random() % 6, other.size() - from);
+      const std::vector<std::string> part(other.begin() + static_cast<long>(from),
+                                          other.begin() + static_cast<long>(from + length));
+      const auto at = words.begin() + static_cast<long>(random() % words.size());
+      if (random() % 3 == 0)
+        words.insert(at, part.begin(), part.end());
+      else
+        *at = part[0];
+    }
+    std::string text;
+    for (const std::string& word : words) text += word;
+    const auto begin = Clock::now();
+    expect_sane(text);
+    Parsed parsed = parse("m.stan", text, some_files());
+    if (!parsed.failed()) {
+      ++checked;
+      for (const Message& message : check(parsed.program)) {
+        ASSERT_LE(message.place.end, parsed.program.sources[message.place.file].text.size());
+        ASSERT_FALSE(to_text(parsed.program.sources, message).empty());
+      }
+    }
+    ASSERT_LT(std::chrono::duration<double>(Clock::now() - begin).count(), 20) << text;
+  }
+  EXPECT_GT(checked, count / 20) << count;
 }
 
 std::string repeated(const std::string& text, int count) {
