@@ -125,6 +125,8 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
     return settled(elementwise(type, arguments, place, of_numbers, tensor), arguments);
   };
   const size_t count = arguments.size();
+  if (count == 1 && name == "log_sum_exp")
+    if (const std::optional<Value> total = sum_of_pieces(name, arguments[0], place)) return *total;
   if (count == 1)
     if (const auto* row = row_named(unary_functions(), name))
       return apply(

@@ -204,6 +204,7 @@ class Evaluator {
 
   // pieces.cpp
   Value known_whole(const Value& value, const std::vector<Value>& parts, int level) const;
+  std::optional<Value> sum_of_pieces(const std::string& name, const Value& value, const Place& place);
 
   // indexing.cpp
   Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);

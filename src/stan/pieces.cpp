@@ -2,6 +2,7 @@
 // of it, and numbers that are known are one table, so that a vector of which one element was set costs three
 // parts and not one for each element.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -136,6 +137,39 @@ Value Evaluator::known_whole(const Value& value, const std::vector<Value>& parts
                   numbers.begin() + static_cast<int64_t>((lane * parts.size() + p) * each));
   }
   return known_value(value.type, value.shape, std::move(numbers), level);
+}
+
+// The sum, or log_sum_exp, of a few numbers that were written one by one, number by number: who reads a
+// concatenation chooses among all of its parts, for each of them.
+std::optional<Value> Evaluator::sum_of_pieces(const std::string& name, const Value& value,
+                                              const Place& place) {
+  constexpr size_t most = 8;
+  const std::vector<Value>& parts = value.pieces;
+  if (value.kind != Value::Kind::pieces || parts.size() < 2 || parts.size() > most) return {};
+  for (const Value& part : parts)
+    if (part.kind == Value::Kind::pieces || part.kind == Value::Kind::tuple || part.shape.size() > 0 ||
+        part.type.is_integer())
+      return {};
+  const Value joined = whole(value);
+  if (joined.is_known()) return {};
+  const auto is_concatenation = [&] {
+    const std::lock_guard lock(graph::graph_lock());
+    const Node* node = &graph::node_of(joined.tensor);
+    while (node->op == Op::reshape) node = &graph::node_of(node->operands[0]);
+    return node->op == Op::concatenate;
+  };
+  if (!is_concatenation()) return {};  // cuts of one tensor
+  const bool is_log = name == "log_sum_exp";
+  const size_t count = parts.size();
+  return elementwise(scalar_type(Base::real), parts, place, nullptr, [=](const Tensor* x) {
+    Tensor most_of = x[0];
+    for (size_t i = 1; is_log && i < count; ++i) most_of = maximum(most_of, x[i]);
+    const Tensor known = stop_gradient(most_of), zero = full({}, 0.0, DType::f64);
+    const Tensor shift = select(abs(known) < full({}, INFINITY, DType::f64), known, zero);
+    Tensor total = is_log ? exp(x[0] - shift) : x[0];
+    for (size_t i = 1; i < count; ++i) total = total + (is_log ? exp(x[i] - shift) : x[i]);
+    return is_log ? log(total) + shift : total;
+  });
 }
 
 }  // namespace adit::stan

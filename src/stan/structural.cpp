@@ -333,6 +333,8 @@ Value Evaluator::reduced(const std::string& name, std::vector<Value>& a, const T
         type, a, place, [=](const double* x) { return least ? std::min(x[0], x[1]) : std::max(x[0], x[1]); },
         [=](const Tensor* x) { return least ? minimum(x[0], x[1]) : maximum(x[0], x[1]); });
   }
+  if (name == "sum")
+    if (const std::optional<Value> total = sum_of_pieces(name, a[0], place)) return *total;
   const Value value = whole(a[0]);
   if (value.size() == 0 && (name == "mean" || name == "sd" || name == "variance" || name == "quantile"))
     fail(place, fmt::format("{}: expected at least one number, got none", name));
