@@ -1,5 +1,9 @@
 // Loops, choices and updates at places inside of densities, forward and reverse, beside the tensor engine.
+#include "density/density.hpp"
 #include "density_cases.hpp"
+#include "graph/control.hpp"
+#include "graph/op.hpp"
+#include "stats/model_state.hpp"
 
 namespace adit::test {
 namespace {
@@ -86,6 +90,50 @@ Model hidden_markov(int64_t states, int64_t length) {
       },
       {seen(full({}, 0.3, DType::f64))}, {y});
   m.add_log_density("forward", logsumexp(all.carry[0]));
+  return m;
+}
+
+// The same with what is seen inside of the sum, and moves that steps cannot make: some states are reached
+// from one other alone, and are then far below it.
+Model left_to_right(int64_t states, int64_t length, double sharpness) {
+  Model m("left_to_right");
+  const Tensor stay = m.sample("stay", beta(2, 2), {states}),
+               means = m.sample("means", normal(0, 2), {states});
+  const Tensor y = m.data("y", tensor(normals(length, 15)));
+  const Tensor from = broadcast_to(reshape(iota({states}, DType::i64), {states, 1}), {states, states});
+  const Tensor to = broadcast_to(iota({states}, DType::i64), {states, states});
+  const Tensor leave = broadcast_to(reshape(log(1.0 - stay), {states, 1}), {states, states});
+  const Tensor never = full({states, states}, -INFINITY, DType::f64);
+  const Tensor moves =
+      select(equal(from, to), broadcast_to(reshape(log(stay), {states, 1}), {states, states}),
+             select(equal(from + int64_t{1}, to), leave, never));
+  const auto seen = [&](const Tensor& value) { return -sharpness * square(value - means); };
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor here = reshape(seen(slices[0]), {1, states});
+        return {{logsumexp(reshape(carry[0], {states, 1}) + moves + here, {0})}, {}};
+      },
+      {seen(full({}, 0.3, DType::f64))}, {y});
+  m.add_log_density("forward", 1 / (1 + sharpness) * logsumexp(all.carry[0]));
+  return m;
+}
+
+// Two series side by side, with weights of any size in the place of chances, and the sum written by hand.
+Model weighted_moves(double scale) {
+  constexpr int64_t states = 3;
+  Model m("weighted_moves");
+  const Tensor weights = m.sample("weights", normal(0, 1), {states, states});
+  const Tensor levels = m.sample("levels", normal(0, 1), {states});
+  const Tensor y = m.data("y", tensor(normals(50, 16), {25, 2}));
+  const auto seen = [&](const Tensor& value) { return -square(reshape(value, {2, 1}) - levels); };
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor sums = scale * weights + reshape(carry[0], {2, states, 1});
+        const Tensor shift = reduce_max(sums, {1}, true);
+        return {{log(sum(exp(sums - shift), {1})) + reshape(shift, {2, states}) + seen(slices[0])}, {}};
+      },
+      {seen(full({2}, 0.3, DType::f64))}, {y});
+  m.add_log_density("forward", 1 / (1 + scale) * sum(logsumexp(all.carry[0], {1})));
   return m;
 }
 
@@ -309,7 +357,13 @@ const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); 
                              {"kept_for_an_update", kept_for_an_update},
                              {"updates_of_a_product", updates_of_a_product},
                              {"exchanged", exchanged},
-                             {"corners", corners}};
+                             {"corners", corners},
+                             {"two_states", [] { return hidden_markov(2, 30); }},
+                             {"many_states", [] { return hidden_markov(9, 20); }},
+                             {"left_to_right", [] { return left_to_right(3, 40, 0.5); }},
+                             {"far_states", [] { return left_to_right(4, 40, 300); }},
+                             {"weighted_moves", [] { return weighted_moves(1); }},
+                             {"heavy_moves", [] { return weighted_moves(900); }}};
 
 class DensityControl : public testing::TestWithParam<std::string> {};
 
@@ -335,6 +389,24 @@ TEST_P(DensityControl, InBlocks) {
   for (const DensityCase& one : is_slow ? std::span(cases).subspan(1, 2) : std::span(cases))
     for (const Placement placement : {Placement::lane, Placement::team})
       compare_density(one.make(), one.name, GetParam(), placement, DType::f64, 1e-10, 9, 1);
+}
+
+// A step asks whether its sums by parts hold, and has no other choice.
+TEST(SplitExponents, OfForwardAlgorithms) {
+  const auto has_choice = [](const Model& model) {
+    const sampling::Density density = sampling::make_density(stats::state_of(model), DType::f64);
+    for (const Tensor& x : graph::reachable(Tensors{density.value}, true)) {
+      if (graph::node_of(x).op != graph::Op::scan) continue;
+      for (const Tensor& inner : graph::reachable(graph::about(x).functions[0]->results, true))
+        if (graph::node_of(inner).op == graph::Op::cond) return true;
+    }
+    return false;
+  };
+  for (const int64_t states : {2, 3, 5, 8}) EXPECT_TRUE(has_choice(hidden_markov(states, 10))) << states;
+  EXPECT_TRUE(has_choice(left_to_right(3, 10, 1)));
+  EXPECT_TRUE(has_choice(weighted_moves(1)));
+  EXPECT_FALSE(has_choice(hidden_markov(9, 10)));  // a product with a matrix, rather
+  EXPECT_FALSE(has_choice(garch(10)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DensityControl, testing::ValuesIn(device_ids()), test_name);

@@ -12,6 +12,7 @@
 #include "graph/row.hpp"
 #include "lower/join_sums.hpp"
 #include "lower/simplify.hpp"
+#include "lower/split_exponents.hpp"
 #include "lower/tidy_control.hpp"
 
 namespace adit::sampling {
@@ -94,7 +95,7 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
   for (const auto& term : model.terms) totals.push_back(term.total);
   const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
-  const Terms terms = split_terms(lower::spread_maps(total)[0], inputs);
+  const Terms terms = split_terms(lower::split_exponents(lower::spread_maps(total))[0], inputs);
 
   std::vector<SquareSum> square_sums;
   Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};
