@@ -106,6 +106,11 @@ void Scheduler::arrange() {
         item.level = level;
       }
     for (const size_t other : needed[i]) latest[other] = std::min(latest[other], items_[i].level - 1);
+    if (!on_cpu_) continue;
+    // What is kept is computed where it is first read: a pass before would compute it once more. (A GPU does:
+    // its memory is scarcer.)
+    for (const size_t other : needs(item, true))
+      if (items_[other].is_kept) latest[other] = std::min(latest[other], item.level);
   }
 }
 
