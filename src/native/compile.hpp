@@ -18,6 +18,7 @@ struct Host {
   std::string triple, cpu, features;  // features: what the OS reports, not what the CPU's name promises
   uint32_t vector_bits = 128;
   bool many_registers = false;  // 32 vector registers rather than 16
+  bool masks_memory = false;    // loads and stores of some lanes of a vector are one instruction
 };
 
 bool available();         // false where the build has no LLVM

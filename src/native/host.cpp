@@ -60,7 +60,7 @@ Host detect() {
   host.cpu = "x86-64";
   host.features = take(LLVMGetHostCPUFeatures());
   host.vector_bits = host.features.find("+avx2") != std::string::npos ? 256 : 128;
-  host.many_registers = host.features.find("+avx512vl") != std::string::npos;
+  host.many_registers = host.masks_memory = host.features.find("+avx512vl") != std::string::npos;
 #endif
   return host;
 }
