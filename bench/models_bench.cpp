@@ -147,8 +147,9 @@ void measure(const BenchModel& each, const Wish& wish) {
                first, spent.warmup, spent.sampling, after - before);
     fmt::print(R"("leapfrogs": {}, "leapfrogs_per_s": {:.1f}, "ess": {:.1f}, "ess_per_s": {:.3f}, )",
                draws.leapfrogs, pace, quality.ess, quality.ess / both);
-    fmt::print(R"("ess_per_s_sampling": {:.3f}, "r_hat": {:.4f}, "divergences": {}, "layout": "{}"}})",
+    fmt::print(R"("ess_per_s_sampling": {:.3f}, "r_hat": {:.4f}, "divergences": {}, "layout": "{}", )",
                quality.ess / spent.sampling, quality.r_hat, draws.divergences(), draws.layout);
+    fmt::print(R"("energy_error": {:.3g}}})", draws.energy_error);
     fmt::print("\n");
   } else {
     fmt::print("{:<22} {:>7.2f} {:>8.2f} {:>8.2f} {:>11.0f} {:>8.0f} {:>9.1f} {:>9.1f} {:>6.3f} {:>5}\n",

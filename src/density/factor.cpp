@@ -47,26 +47,35 @@ void cholesky_alone(Chain& chain, int64_t n, Value first, const ReadElement& x, 
   });
 }
 
-// Column by column, the lanes over its rows. The columns lie in `turned` one after the other, so that lanes
-// read side by side; at the end they are turned into rows.
-void cholesky_together(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
-                       const Vector& turned, const InScope& scope) {
+// Column by column, the lanes over its rows. `place`: of a row and a column, on the diagonal and below it.
+void cholesky_by_columns(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
+                         const std::function<Value(Value, Value)>& place, const InScope& scope) {
   Builder& k = chain.builder();
+  const auto entry = [&](Value row, Value column) { return to.get(place(row, column)); };
   k.for_(chain.index(n), [&](Value j) {
     k.each(chain.index(n) - j, [&](Value below) {
       scope([&] {
         const Value i = j + below;
         const Value rest = minus_sum(chain, x(first + i * n + j), chain.index(0), j,
-                                     [&](Value c) { return turned.get(c * n + i) * turned.get(c * n + j); });
-        turned.set(j * n + i, rest);
+                                     [&](Value c) { return entry(i, c) * entry(j, c); });
+        to.set(place(i, j), rest);
       });
     });
-    const Value pivot = kernel::sqrt(turned.get(j * n + j));
+    const Value pivot = kernel::sqrt(entry(j, j));
     k.each(chain.index(n) - j, [&](Value below) {
-      const Value at = j * n + j + below;
-      turned.set(at, select(below == chain.index(0), pivot, turned.get(at) / pivot));
+      const Value i = j + below;
+      to.set(place(i, j), select(below == chain.index(0), pivot, entry(i, j) / pivot));
     });
   });
+}
+
+// The columns lie in `turned` one after the other, so that lanes read side by side; at the end they are
+// turned into rows.
+void cholesky_together(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
+                       const Vector& turned, const InScope& scope) {
+  Builder& k = chain.builder();
+  cholesky_by_columns(
+      chain, n, first, x, turned, [&](Value row, Value column) { return column * n + row; }, scope);
   k.each(chain.index(n * n), [&](Value e) {
     const Value i = e / n, j = e % n;
     const Value value = turned.get(j * n + i);
@@ -220,6 +229,16 @@ void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadE
 bool wants_turned(const Node& node) {
   const int64_t n = node.shape[node.shape.size() - 1];
   return element_count(node.shape) < n * n * n;  // fewer matrices than rows: lanes share out each
+}
+
+void write_cholesky(Chain& chain, int64_t n, const ReadElement& x, const Vector& to) {
+  const InScope scope = [](const std::function<void()>& body) { body(); };
+  const Value first = chain.index(0);
+  if (chain.by_team())
+    cholesky_by_columns(
+        chain, n, first, x, to, [&](Value row, Value column) { return row * n + column; }, scope);
+  else
+    cholesky_alone(chain, n, first, x, to, scope);
 }
 
 void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,

@@ -11,6 +11,9 @@ namespace adit::sampling {
 using ReadElement = std::function<Value(Value)>;                    // by row-major number
 using InScope = std::function<void(const std::function<void()>&)>;  // what is read inside stays inside
 
+// The factor of one matrix of n rows where there is no memory beside it; a team leaves what lies above the
+// diagonal as it is.
+void write_cholesky(Chain& chain, int64_t n, const ReadElement& x, const Vector& to);
 // `turned`: memory for one matrix of the node, where a team wants it.
 bool wants_turned(const graph::Node& node);
 void write_cholesky(Chain& chain, const graph::Node& node, const ReadElement& x, const Vector& to,

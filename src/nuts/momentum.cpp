@@ -2,6 +2,7 @@
 
 #include <adit/kernel/math.hpp>
 
+#include "density/factor.hpp"
 #include "nuts/machine.hpp"
 
 namespace adit::sampling {
@@ -67,25 +68,10 @@ Value Machine::kinetic() {
   return chain_.sum(n_, [&](Value i) { return p_.get(i) * sharp_.get(i); }) * 0.5;
 }
 
-// The Cholesky factor of the inverse metric, column by column.
 void Machine::factorise() {
-  const Vector metric = at(layout_.inverse_metric), factor = at(layout_.factor);
-  k_.for_(index(n_), [&](Value j) {
-    const auto row = [&](Value i) {
-      const auto rest = [&](Value a) {
-        const Variable sum = k_.variable(metric.get(a * n_ + j));
-        k_.for_(j, [&](Value c) { sum = sum.get() - factor.get(a * n_ + c) * factor.get(j * n_ + c); });
-        return sum.get();
-      };
-      const Value pivot = kernel::sqrt(rest(j));
-      const Value below = rest(i) / pivot;
-      factor.set(i * n_ + j, select(i == j, pivot, select(i > j, below, below.like(0))));
-    };
-    if (chain_.by_team())
-      k_.each(index(n_), row);
-    else
-      k_.for_(index(n_), row);
-  });
+  const Vector metric = at(layout_.inverse_metric);
+  write_cholesky(
+      chain_, n_, [&](Value i) { return metric.get(i); }, at(layout_.factor));
 }
 
 }  // namespace adit::sampling
