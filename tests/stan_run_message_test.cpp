@@ -137,7 +137,22 @@ TEST(StanRunMessage, StepsOfDifferentialEquations) {
     const double k = std::exp(0.8);
     EXPECT_NEAR(density(100000), std::exp(-5 * k) - k + 0.8, 1e-6) << solver;
     EXPECT_NEAR(density(2000), std::exp(-5 * k) - k + 0.8, 1e-6) << solver;
-    EXPECT_FALSE(std::isfinite(density(3))) << solver;
+    EXPECT_EQ(density(3), -INFINITY) << solver;
+  }
+}
+
+// Data that no solution has are an error, with the solver and its limit; they used to be no numbers.
+TEST(StanRunMessage, DifferentialEquationsOfData) {
+  const auto program = [](const std::string& call) {
+    return "functions { vector f(real t, vector y) { return -y; } vector g(real t, vector y) { return y .* "
+           "y; } } "
+           "transformed data { array[1] vector[1] y = " +
+           call + "; }";
+  };
+  for (const std::string solver : {"ode_rk45", "ode_bdf"}) {
+    expect_refusal(program(solver + "_tol(f, [1]', 0, {50}, 1e-8, 1e-10, 3)"),
+                   solver + "_tol: no solution within 3 steps from one time to the next", "ode_");
+    expect_refusal(program(solver + "(g, [1]', 0, {2})"), solver + ": no solution within", "ode_");
   }
 }
 

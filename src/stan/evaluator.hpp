@@ -317,6 +317,7 @@ class Evaluator {
   Flow written_out(const Rounds& rounds, const std::string& why);
   std::string together_text(const Rounds& rounds) const;
   void give_sizes(const std::map<int, Tracked>& carries, const Frame& tried);
+  bool in_turn(const Rounds& rounds, const Snapshot& start);
   bool after_the_first(const Rounds& rounds, const Snapshot& start);
   bool is_plain(const Statement& statement);
   void set_loop_variable(const Rounds& rounds, const Value& index);

@@ -11,8 +11,11 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int64_t few_rounds = 4;        // shorter loops are run one by one: less to compile than lanes
-constexpr int64_t few_steps = 8;         // the same for recurrences
+constexpr int64_t few_rounds = 4;  // shorter loops are run one by one: less to compile than lanes
+constexpr int64_t few_steps = 8;   // the same for recurrences
+// Rounds that solve differential equations go one after the other up to here: each by steps of its own
+// length, while lanes would wait for the slowest, and each lane's numbers would be written out.
+constexpr int64_t most_solved_in_turn = 32;
 constexpr int64_t most_lanes = 1 << 26;  // rounds of nested loops in all
 
 }  // namespace
@@ -95,11 +98,14 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
   const auto other = without_jumps_.loops.find(rounds.statement);
   if (other != without_jumps_.loops.end() && !(plain && is_data_only)) return execute(*other->second);
   if (plain) return one_by_one(rounds, true);
-  if (uniform && rounds.count <= few_rounds) return written_out(rounds, "they are few");
+  const bool solves = rounds.is_regular && rounds.count > 1 && rounds.count <= most_solved_in_turn &&
+                      has_solver(*rounds.statement);
+  if (uniform && rounds.count <= few_rounds && !solves) return written_out(rounds, "they are few");
   find_counters(rounds);
   if (!rounds.is_regular && levels_.innermost_scan(levels_.top()) > 0) rounds = padded(rounds);
   const Snapshot start = snapshot();
   std::string why;
+  if (solves && in_turn(rounds, start)) return Flow::next;
   const std::pair which{rounds.statement, levels_.top()};
   if (const auto known = given_up_.find(which); known != given_up_.end() && uniform)
     return written_out(rounds, known->second);
@@ -138,6 +144,20 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
   notes.push_back(
       fmt::format("line {}: {} rounds are written out one by one: {}", at_line.line, rounds.count, why));
   return written_out(rounds, why);
+}
+
+// As a loop of steps, whether or not they need each other.
+bool Evaluator::in_turn(const Rounds& rounds, const Snapshot& start) {
+  try {
+    by_steps(rounds, {});
+    return true;
+  } catch (const NotTogether&) {
+  } catch (const Differs&) {
+  } catch (const Error&) {
+  } catch (const RunError&) {
+  }
+  restore(start);
+  return false;
 }
 
 // A function's result has no size before it returns.

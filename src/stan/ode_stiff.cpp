@@ -1,9 +1,11 @@
 // RODAS (Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.7): a Rosenbrock
 // method of six stages, each of which solves one linear system with the matrix 1 / (gamma h) - df/dy.
+#include <algorithm>
 #include <array>
 
 #include <adit/transform.hpp>
 
+#include "graph/node.hpp"
 #include "stan/ode_steps.hpp"
 
 namespace adit::stan {
@@ -43,20 +45,20 @@ Tensor identity(int64_t n) {
   return as_type(expand_dims(places(n), 1) == expand_dims(places(n), 0), DType::f64);
 }
 
-// Gauss and Jordan without a search for pivots: with short steps the diagonal leads, and a step whose matrix
-// was too bad has too large an error and is made shorter.
+// Gauss and Jordan in place, without a search for pivots: with short steps the diagonal leads, and a step
+// whose matrix was too bad has too large an error and is made shorter.
 Tensor inverse(const Tensor& matrix) {
-  const int columns = matrix.rank() - 1;
-  const int64_t n = matrix.dim(columns);
-  Tensor both = concatenate({matrix, broadcast_to(identity(n), matrix.shape())}, columns);
+  const int64_t n = matrix.dim(-1);
+  Tensor now = matrix;
   for (int64_t i = 0; i < n; ++i) {
-    const Tensor pivot = part(both, i, 0, 1, 2 * n) / part(both, i, i, 1, 1);
-    const Tensor factors = part(both, 0, i, n, 1);
-    const Tensor is_own = expand_dims(places(n) == i, 1);
-    both =
-        select(broadcast_to(is_own, both.shape()), broadcast_to(pivot, both.shape()), both - factors * pivot);
+    const Tensor pivot = 1.0 / part(now, i, i, 1, 1), column = part(now, 0, i, n, 1);
+    const Tensor row = part(now, i, 0, 1, n) * pivot;
+    const auto whole = [&](const Tensor& x) { return broadcast_to(x, matrix.shape()); };
+    const Tensor in_row = whole(expand_dims(places(n) == i, 1)), in_column = whole(places(n) == i);
+    now = select(in_row, select(in_column, whole(pivot), whole(row)),
+                 select(in_column, whole(-column * pivot), now - column * row));
   }
-  return part(both, 0, n, n, n);
+  return now;
 }
 
 // df/dy, of each lane where there are lanes: no lane's slopes depend on another's states.
@@ -71,6 +73,16 @@ Tensor slopes_by_state(const Derivative& f, const Tensor& t, const Tensor& y) {
   return stack(columns, 2);
 }
 
+// df/dt; nothing where f knows no time.
+Tensor slopes_by_time(const Derivative& f, const Tensor& t, const Tensor& y) {
+  const std::vector<Tensor> all = graph::reachable(std::vector{f(t, y)}, true);
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const Tensor& x) { return &graph::node_of(x) == &graph::node_of(t); }))
+    return {};
+  const Tensor one = broadcast_to(full({}, 1.0, DType::f64), t.shape());
+  return jvp([&](const Tensor& at) { return f(at, y); }, {t}, {one}).second[0];
+}
+
 Tensor product(const Tensor& matrix, const Tensor& states) {
   return states.rank() == 1 ? dot(matrix, states) : sum(matrix * expand_dims(states, 1), {2});
 }
@@ -80,9 +92,7 @@ Tensor product(const Tensor& matrix, const Tensor& states) {
 Attempt implicit_step(const Derivative& f, const Tensor& t, const Tensor& y, const Tensor& slope,
                       const Tensor& h, const OdeOptions& options) {
   const Tensor step = beside_states(h, y), diagonal = 1.0 / (step * gamma);
-  const Tensor in_time = jvp([&](const Tensor& at) { return f(at, y); }, {t},
-                             {broadcast_to(full({}, 1.0, DType::f64), t.shape())})
-                             .second[0];
+  const Tensor in_time = slopes_by_time(f, t, y);
   const Tensor solve =
       inverse(identity(y.dim(y.rank() - 1)) * (y.rank() > 1 ? expand_dims(diagonal, 2) : diagonal) -
               slopes_by_state(f, t, y));
@@ -97,7 +107,7 @@ Attempt implicit_step(const Derivative& f, const Tensor& t, const Tensor& y, con
     }
     Tensor right = i == 0 ? slope : f(t + h * time_of[i], at);
     for (size_t j = 0; j < i; ++j) right = right + stages[j] * (side[i][j] / step);
-    if (by_time[i] != 0) right = right + in_time * (step * by_time[i]);
+    if (in_time && by_time[i] != 0) right = right + in_time * (step * by_time[i]);
     stages.push_back(product(solve, right));
   }
   const Tensor next = at + stages[5];

@@ -208,6 +208,28 @@ bool draws_numbers(const Statement& statement) {
   return found;
 }
 
+namespace {
+
+bool solves(const Statement& statement, std::set<const Function*>& seen) {
+  bool found = false;
+  walk(statement, [&](const Statement& s) {
+    each_own_expression(s, [&](const Expression& e) {
+      if (found || e.kind != Expression::Kind::call) return;
+      found = e.name.starts_with("ode_") || e.name.starts_with("integrate_ode_");
+      if (!found && e.function && e.function->body && seen.insert(e.function).second)
+        found = solves(*e.function->body, seen);
+    });
+  });
+  return found;
+}
+
+}  // namespace
+
+bool has_solver(const Statement& statement) {
+  std::set<const Function*> seen;
+  return solves(statement, seen);
+}
+
 std::set<int> read_slots(const Statement& statement) {
   std::set<int> slots;
   for (const auto& [slot, use] : uses_of(statement))

@@ -36,6 +36,7 @@ bool has_break(const Statement& body);              // of this loop: break or co
 bool adds_terms(const Statement& statement);        // target +=, ~, functions that end in _lp
 bool adds_other_terms(const Statement& statement);  // than jacobian +=
 bool draws_numbers(const Statement& statement);
+bool has_solver(const Statement& statement);  // differential ones, also by the program's functions
 // Every variable that is read.
 std::set<int> read_slots(const Statement& statement);
 
