@@ -64,7 +64,8 @@ class LineWalker {
     const Value from = outer * writer.number(plan_.columns->lines * plan_.columns->inner) + first;
     const Value columns = convert(min(writer.number(block), writer.number(width_) - first), Type::u32);
     k.each(columns, [&](Value i) {
-      for (size_t j = 0; j < cells_.size(); ++j) cells_[j][slots + convert(i, index_type_)] = totals_.none(k, j);
+      for (size_t j = 0; j < cells_.size(); ++j)
+        cells_[j][slots + convert(i, index_type_)] = totals_.none(k, j);
     });
     const Value whole = writer.number(plan_.columns->lines / lines_.together);
     const Value begin = min(part * writer.number(chunk_), whole);
@@ -76,7 +77,8 @@ class LineWalker {
         add_lines(writer, slots + column, from + line * writer.number(width_) + column, at_once);
       });
     };
-    k.for_(begin, steps, writer.number(lines_at_once), [&](Value line) { walk(columns, line, lines_at_once); });
+    k.for_(begin, steps, writer.number(lines_at_once),
+           [&](Value line) { walk(columns, line, lines_at_once); });
     k.for_(steps, end, writer.number(1), [&](Value line) { walk(columns, line, 1); });
     // The last lines, which are not as many as go together.
     if (const int64_t rest = plan_.columns->lines % lines_.together * plan_.columns->inner; rest > 0) {
@@ -111,14 +113,15 @@ class LineWalker {
     Writer writer(k, arguments, shop_.partition, group_, index_type_);
     declare_arguments(writer, group_, shop_.partition);
     std::vector<kernel::Array> cells;
-    for (const Node* memory : totals_.memory) cells.push_back(arguments.tensor(*memory, kernel::Access::read));
+    for (const Node* memory : totals_.memory)
+      cells.push_back(arguments.tensor(*memory, kernel::Access::read));
     const Value row_number = k.team(index_type_);
     const int64_t inner = plan_.columns->inner, outer = plan_.columns->outer, together = lines_.together;
     // Without a division where one will do, so that neighbours read neighbours.
-    const Value first = outer == 1 || together == 1
-                            ? row_number
-                            : row_number / writer.number(inner) * writer.number(width_) +
-                                  row_number % writer.number(inner);
+    const Value first =
+        outer == 1 || together == 1
+            ? row_number
+            : row_number / writer.number(inner) * writer.number(width_) + row_number % writer.number(inner);
     const Value of_a_part = writer.number(outer * width_);
     const auto body = [&](Value part) {
       std::vector<Value> sums;

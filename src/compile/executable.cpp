@@ -74,7 +74,8 @@ struct Performer {
     const auto* right = reinterpret_cast<const std::byte*>(run.buffer(step.b).address());
     auto* result = reinterpret_cast<std::byte*>(run.buffer(step.to).address());
     const ops::NarrowProduct narrow{form.batch, form.m, form.n, form.k, form.transpose_a, form.transpose_b};
-    if (ops::is_narrow(step.type, narrow)) return ops::multiply_narrow(step.type, narrow, left, right, result);
+    if (ops::is_narrow(step.type, narrow))
+      return ops::multiply_narrow(step.type, narrow, left, right, result);
     const int64_t size = size_of(step.type);
     for (int64_t i = 0; i < form.batch; ++i)
       ops::multiply(step.type, form.transpose_a, form.transpose_b, form.m, form.n, form.k,

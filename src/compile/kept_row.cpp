@@ -12,9 +12,9 @@ using graph::Kind;
 
 namespace {
 
-constexpr double dear = 10;                       // additions
-constexpr int64_t most_of_a_lane = 4096;          // elements of an array that each lane has
-constexpr int64_t most_of_a_team = 1 << 14;       // and of one that the team has
+constexpr double dear = 10;                  // additions
+constexpr int64_t most_of_a_lane = 4096;     // elements of an array that each lane has
+constexpr int64_t most_of_a_team = 1 << 14;  // and of one that the team has
 
 // All that an element of `roots` needs of the same place of the row, without what other passes computed.
 std::set<const Node*> needed(const std::vector<const Node*>& roots, const Group& group,
@@ -25,8 +25,8 @@ std::set<const Node*> needed(const std::vector<const Node*>& roots, const Group&
     const Node* node = open.back();
     open.pop_back();
     const Kind kind = graph::row_of(node->op).kind;
-    const bool is_inside = !partition.arguments.contains(node) &&
-                           (!partition.in_memory.contains(node) || group.contains(*node));
+    const bool is_inside =
+        !partition.arguments.contains(node) && (!partition.in_memory.contains(node) || group.contains(*node));
     if (!is_inside || !(node->shape == group.full) || kind != Kind::elementwise || !seen.insert(node).second)
       continue;
     for (const Tensor& operand : node->operands) open.push_back(&graph::node_of(operand));

@@ -90,8 +90,9 @@ Scalar total_of(const Node& node, const std::vector<Value>& totals) {
   const Type type = compute_type(node.type);
   Value value = convert(totals[0], type);
   if (propagates_nan(node)) {
-    const Value found = tells_nan_by_bits(node) ? totals[1] > totals[1].builder().constant(Type::u32, bits_of_infinity)
-                                                : totals[1] != totals[1].like(0);
+    const Value found = tells_nan_by_bits(node)
+                            ? totals[1] > totals[1].builder().constant(Type::u32, bits_of_infinity)
+                            : totals[1] != totals[1].like(0);
     value = select(found, quiet_nan(value.builder(), type), value);
   }
   return {value, {}, false};

@@ -31,8 +31,9 @@ int64_t reduced_count(const Node& node);
 // Where element `r` of the result at `at` lies in the operand.
 Index operand_index(const Node& node, const Index& at, Value r);
 // The same for any tensor of `shape`: `at` counts the other axes, r the named ones.
-Index place_in(const Shape& shape, const Axes& axes, const Index& at, Value r,
-               std::optional<Value> linear = std::nullopt);  // the same as one number, where the caller has it
+Index place_in(
+    const Shape& shape, const Axes& axes, const Index& at, Value r,
+    std::optional<Value> linear = std::nullopt);  // the same as one number, where the caller has it
 // True where the axes come last: element r of row o is element o * count + r.
 bool last_axes(const Shape& shape, const Axes& axes);
 Value combine(kernel::Reduction reduction, Value a, Value b);

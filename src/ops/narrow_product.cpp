@@ -135,22 +135,22 @@ struct Kernels {
 };
 
 // Sums of rows by vectors: 16 to 24 of them with 32 registers, 8 to 12 with 16.
-#define ADIT_KERNELS(NAME, TARGET, BYTES, J1, J2, J3, J4)                              \
-  struct NAME {                                                                        \
-    template <class T, int J, int V>                                                   \
-    TARGET static void rows(const Rows<T>& r) {                                        \
-      all_rows<T, BYTES, J, V>(r);                                                     \
-    }                                                                                  \
-    template <class T>                                                                 \
-    TARGET static void dots(const Dots<T>& d) {                                        \
-      all_dots<T, BYTES>(d);                                                           \
-    }                                                                                  \
-    template <class T>                                                                 \
-    static Kernels<T> all() {                                                          \
-      return {BYTES / static_cast<int64_t>(sizeof(T)),                                 \
+#define ADIT_KERNELS(NAME, TARGET, BYTES, J1, J2, J3, J4)                                \
+  struct NAME {                                                                          \
+    template <class T, int J, int V>                                                     \
+    TARGET static void rows(const Rows<T>& r) {                                          \
+      all_rows<T, BYTES, J, V>(r);                                                       \
+    }                                                                                    \
+    template <class T>                                                                   \
+    TARGET static void dots(const Dots<T>& d) {                                          \
+      all_dots<T, BYTES>(d);                                                             \
+    }                                                                                    \
+    template <class T>                                                                   \
+    static Kernels<T> all() {                                                            \
+      return {BYTES / static_cast<int64_t>(sizeof(T)),                                   \
               {nullptr, rows<T, J1, 1>, rows<T, J2, 2>, rows<T, J3, 3>, rows<T, J4, 4>}, \
-              dots<T>};                                                                \
-    }                                                                                  \
+              dots<T>};                                                                  \
+    }                                                                                    \
   };
 
 #if defined(__x86_64__)
@@ -186,7 +186,8 @@ class Multiplier {
     // A row times columns that lie without gaps: the columns are the rows.
     if (p_.m == 1 && p_.transpose_b) return kernels<T>().dots({b_, a_, p_.k, p_.n, p_.k, c_, 1});
     const int64_t block = Kernels<T>::most_vectors * kernels<T>().width;
-    for (int64_t column = 0; column < p_.n; column += block) part(first, end, column, std::min(block, p_.n - column));
+    for (int64_t column = 0; column < p_.n; column += block)
+      part(first, end, column, std::min(block, p_.n - column));
   }
 
  private:
@@ -268,7 +269,8 @@ void multiply_narrow(DType type, const NarrowProduct& p, const void* a, const vo
   if (type == DType::f32)
     narrow::multiply(p, static_cast<const float*>(a), static_cast<const float*>(b), static_cast<float*>(c));
   else
-    narrow::multiply(p, static_cast<const double*>(a), static_cast<const double*>(b), static_cast<double*>(c));
+    narrow::multiply(p, static_cast<const double*>(a), static_cast<const double*>(b),
+                     static_cast<double*>(c));
 }
 
 }  // namespace adit::ops

@@ -8,7 +8,8 @@
 
 namespace adit::ops {
 
-// c = a b for each of `batch`, row major without gaps; a is m x k (k x m where transposed), b is k x n (n x k).
+// c = a b for each of `batch`, row major without gaps; a is m x k (k x m where transposed), b is k x n (n x
+// k).
 struct NarrowProduct {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
