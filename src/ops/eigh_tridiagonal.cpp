@@ -4,7 +4,7 @@
 
 #include <adit/kernel/builder.hpp>
 
-#include "ops/matmul.hpp"
+#include "ops/factor_product.hpp"
 #include "ops/matrix_scale.hpp"
 #include "ops/tridiagonal.hpp"
 #include "ops/tridiagonal_merge.hpp"
@@ -16,13 +16,15 @@ using namespace kernel;
 namespace eigh_by_reflections {
 namespace {
 
-// An invocation an eigenvalue. Buffers: values, scale, the result.
-Program unscaled(const FactorPlan& plan, uint32_t size) {
+// An invocation an eigenvalue. Buffers: values, scale, the result; numbers: n, size.
+Program unscaled(const FactorPlan& plan) {
   Builder k("eigh_values", Team::one());
   const Array values = k.buffer("values", Type::f64, Access::read),
               scale = k.buffer("scale", plan.type, Access::read),
               to = k.buffer("to", plan.type, Access::write);
-  const Value at = k.team(Type::u64), matrix = at / plan.n, x = values[matrix * size + at % plan.n];
+  const Value n = convert(k.scalar("n", Type::u32), Type::u64),
+              size = convert(k.scalar("size", Type::u32), Type::u64);
+  const Value at = k.team(Type::u64), matrix = at / n, x = values[matrix * size + at % n];
   to[at] = convert(x * convert(scale[matrix].get(), Type::f64), plan.type);
   return k.finish();
 }
@@ -53,15 +55,15 @@ class Passes {
     buffers.insert(buffers.end(), {reflections, tau, diagonal, beside});
     pass(tridiagonal::reduce(plan_, teams), plan_.batch * teams.teams, buffers);
     pass(tridiagonal::triangles(plan_), plan_.batch * tridiagonal::panels_of(n).size(),
-         {reflections, tau, triangles});
+         {reflections, tau, triangles}, {n});
     const uint32_t size = tridiagonal::division_of(n).size();
     const tridiagonal::Solved solved =
         tridiagonal::add_division(made_, own, plan_, diagonal, beside, limits_);
-    pass(unscaled(plan_, size), plan_.batch * n, {solved.values, scale, values});
+    pass(unscaled(plan_), plan_.batch * n, {solved.values, scale, values}, {n, size});
     const uint64_t square = uint64_t{n} * n;
     const uint8_t rough = numbers(square), error = numbers(square);
-    pass(tridiagonal::go_back(plan_, size), plan_.batch * tridiagonal::back_teams(plan_),
-         {solved.vectors, scale, reflections, triangles, rough});
+    pass(tridiagonal::go_back(plan_), plan_.batch * tridiagonal::back_teams(plan_),
+         {solved.vectors, scale, reflections, triangles, rough}, {n, size});
     straighten(rough, error);
     return std::move(made_);
   }
@@ -77,8 +79,9 @@ class Passes {
     made_.programs.push_back(std::move(program));
     return static_cast<uint32_t>(made_.programs.size() - 1);
   }
-  void pass(Program program, uint64_t teams, std::vector<uint8_t> buffers) {
-    made_.passes.push_back({add(std::move(program)), teams, std::move(buffers)});
+  void pass(Program program, uint64_t teams, std::vector<uint8_t> buffers,
+            std::vector<uint32_t> numbers = {}) {
+    made_.passes.push_back({add(std::move(program)), teams, std::move(buffers), std::move(numbers)});
   }
 
   // A step of Newton and Schulz, v + v (1 - v^T v) / 2: what all those products have left of being
@@ -107,20 +110,8 @@ class Passes {
     of.type = of.result = plan_.type;
     of.m = of.n = of.k = plan_.n;
     of.batch = static_cast<uint32_t>(plan_.batch);
-    of.a_stride = of.b_stride = uint64_t{plan_.n} * plan_.n;
     of.transpose_a = turned;
-    const MatmulTiling tiling = choose_tiling(of, limits_);
-    const uint64_t teams = matmul_teams(of, tiling);
-    if (tiling.split_k == 1) {
-      pass(matmul_program(of, tiling, hooks), teams, std::move(tensors));
-      return;
-    }
-    made_.scratch.push_back({matmul_workspace_bytes(of, tiling)});
-    const auto parts = static_cast<uint8_t>(own + made_.scratch.size() - 1);
-    pass(matmul_program(of, tiling), teams, {tensors[0], tensors[1], parts});
-    tensors.erase(tensors.begin());
-    tensors[0] = parts;
-    pass(matmul_sum_program(of, tiling, hooks), matmul_sum_teams(of), std::move(tensors));
+    append_product(made_, own, of, limits_, std::move(tensors), hooks);
   }
 
   const FactorPlan& plan_;
@@ -134,7 +125,7 @@ class Passes {
 bool has_eigh_tridiagonal(const FactorPlan& plan, const Limits& limits) {
   return plan.n > 32 && plan.batch > 0 && plan.batch * plan.n < uint64_t{1} << 31 &&
          tridiagonal::teams_for(plan, limits).teams > 0 && tridiagonal::can_go_back(plan, limits) &&
-         uint64_t{tridiagonal::division_of(plan.n).size()} * 24 <= limits.shared_bytes;
+         tridiagonal::shared_bytes_of(tridiagonal::division_of(plan.n)) <= limits.shared_bytes;
 }
 
 Factor eigh_tridiagonal(const FactorPlan& plan, const Limits& limits) {

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/factor_product.hpp"
 #include "ops/factor_writer.hpp"
 #include "ops/jacobi_blocks.hpp"
 #include "ops/jacobi_products.hpp"
-#include "ops/matmul.hpp"
+#include "ops/matrix_scale.hpp"
 
 namespace adit::ops {
 
@@ -61,36 +62,6 @@ class OfRow {
   const Shape& shape_;
   Builder k_;
   Value number_, which_, row_;
-};
-
-// The largest number of each row, infinity where one is none.
-struct Measure : OfRow {
-  explicit Measure(const Shape& shape) : OfRow("jacobi_measure", shape, shape.m, shape.n) {}
-  Program build() {
-    const Array x = read("x"), largest = written("largest");
-    const Value infinity = k_.constant(shape_.type, std::numeric_limits<double>::infinity());
-    const Value found = k_.reduce(word(shape_.n), Reduction::max, [&](Value j) {
-      const Value value = x[at(row_, j, shape_.m, shape_.n)];
-      return select(is_nan(value), infinity, abs(value));
-    });
-    k_.once([&] { largest[number_] = found; });
-    return k_.finish();
-  }
-};
-
-// A team a matrix: what it is divided by, NaN where a number is not finite.
-struct Scale : OfRow {
-  explicit Scale(const Shape& shape) : OfRow("jacobi_scale", shape, 1, shape.m) {}
-  Program build() {
-    const Array largest = read("largest"), scale = written("scale");
-    const Value most = k_.reduce(word(shape_.m), Reduction::max,
-                                 [&](Value i) { return largest[at(i, word(0), shape_.m, 1)].get(); });
-    const Value infinity = most.like(std::numeric_limits<double>::infinity());
-    k_.once([&] {
-      scale[number_] = select(most < infinity, select(most > 0, most, most.like(1)), nan_like(most));
-    });
-    return k_.finish();
-  }
 };
 
 // The symmetric matrix of the lower triangle, scaled, zeros around it, and the squares of each row.
@@ -363,8 +334,8 @@ class Passes {
 
   void measure(uint8_t x) {
     const uint8_t largest = numbers(shape.m);
-    pass(Measure(shape).build(), shape.m, {x, largest});
-    pass(Scale(shape).build(), 1, {largest, scale});
+    pass(largest_of_rows(plan_, false), shape.m, {x, largest});
+    pass(scale_of(plan_), 1, {largest, scale});
   }
 
   // A sweep: the matrix is turned from both sides, the vectors in rows of `turned` from one. There is an even
@@ -402,17 +373,7 @@ class Passes {
   void product(MatmulShape of, uint8_t a, uint8_t b, uint8_t c) {
     of.type = of.result = plan_.type;
     of.batch = static_cast<uint32_t>(plan_.batch);
-    of.a_stride = uint64_t{of.m} * of.k;
-    of.b_stride = uint64_t{of.n} * of.k;
-    const MatmulTiling tiling = choose_tiling(of, limits_);
-    const uint64_t teams = matmul_teams(of, tiling);
-    if (tiling.split_k == 1) {
-      made.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, c}});
-      return;
-    }
-    const uint8_t parts = words((matmul_workspace_bytes(of, tiling) + 3) / 4);
-    made.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, parts}});
-    made.passes.push_back({add(matmul_sum_program(of, tiling)), matmul_sum_teams(of), {parts, c}});
+    append_product(made, own_, of, limits_, {a, b, c});
   }
 
   void copy(uint8_t from, uint8_t to, uint64_t of_each) { pass(copied(plan_.type), of_each / 4, {from, to}); }

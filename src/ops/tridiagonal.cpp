@@ -5,6 +5,7 @@
 
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
+#include "ops/waiting.hpp"
 
 namespace adit::ops::tridiagonal {
 
@@ -42,21 +43,12 @@ class Message {
     for (const Value& at : places)
       for (uint32_t w = 0; w < words(type_); ++w) each.push_back(at * words(type_) + w);
     const auto look = [&](size_t i) { return words_.atomic_or(each[i], k_.constant(Type::u64, 0)); };
-    std::vector<Variable> seen;
-    for (size_t i = 0; i < each.size(); ++i) seen.push_back(k_.variable(look(i)));
-    k_.while_(
-        [&] {
-          Value waits = seen[0].get() == ~uint64_t{0};
-          for (size_t i = 1; i < seen.size(); ++i) waits = waits || seen[i].get() == ~uint64_t{0};
-          return waits;
-        },
-        [&] {
-          for (size_t i = 0; i < seen.size(); ++i) seen[i] = look(i);
-        });
+    const std::vector<Value> seen =
+        wait_for_words(k_, each.size(), look, [](Value word) { return word != ~uint64_t{0}; });
     std::vector<Both> found;
     for (size_t i = 0; i < seen.size(); i += words(type_)) {
       if (type_ == Type::f64) {
-        found.push_back({bitcast(seen[i].get(), type_), bitcast(seen[i + 1].get(), type_)});
+        found.push_back({bitcast(seen[i], type_), bitcast(seen[i + 1], type_)});
         continue;
       }
       const Value both = seen[i];
@@ -440,9 +432,11 @@ Teams teams_for(const FactorPlan& plan, const Limits& limits) {
   const uint32_t numbers = made.chunks * made.wide * (made.wide == 2 ? 2 : 1);  // registers of a row
   const uint32_t rows_each = std::max(1U, most_registers / numbers);
   // As few as hold it, as many as there are for each; more than one only where a row is no work for a
-  // subgroup.
+  // subgroup. Of long rows a subgroup has two at least: on an H200 the kernel of f64 with one row of four
+  // chunks gives wrong numbers, nobody knows why; with two, or of three or five chunks, it does not.
+  const uint32_t least_rows = made.chunks >= 4 ? 2 : 1, of_team = subgroups_of_team * least_rows;
   const uint32_t needed = (plan.n + subgroups_of_team * rows_each - 1) / (subgroups_of_team * rows_each);
-  const uint32_t useful = plan.n <= 64 ? 1 : (plan.n + subgroups_of_team - 1) / subgroups_of_team;
+  const uint32_t useful = plan.n <= 64 ? 1 : (plan.n + of_team - 1) / of_team;
   const uint32_t teams = std::min(most, std::max(needed, std::min({useful, share, most_useful_teams})));
   made.each = (plan.n + teams * made.subgroups - 1) / (teams * made.subgroups);
   made.kept = std::min(made.each, rows_each);
@@ -485,14 +479,15 @@ Program clear_words() {
 Program reduce(const FactorPlan& plan, const Teams& teams) { return Reduce(plan, teams).build(); }
 
 Program triangles(const FactorPlan& plan) {
-  const uint32_t n = plan.n, count = static_cast<uint32_t>(panels_of(n).size());
   Builder k("tridiagonal_triangles", Team::many(256));
   const Array reflections = k.buffer("reflections", plan.type, Access::read_write),
               taus = k.buffer("tau", plan.type, Access::read), to = k.buffer("t", plan.type, Access::write);
+  const Value n = k.scalar("n", Type::u32), most = (n - 1 + (width - 1)) / width;
   const auto word = [&](uint32_t number) { return k.constant(Type::u32, number); };
-  const Value team = k.team(Type::u64), matrix = team / count, p = convert(team % count, Type::u32);
-  const uint32_t most = (n - 1 + width - 1) / width;
-  const Value first = matrix * panel_rows(n) + convert((p * most - p * (p - 1) / 2) * width, Type::u64);
+  const Value team = k.team(Type::u64), count = convert(most, Type::u64), matrix = team / count,
+              p = convert(team % count, Type::u32);
+  const Value all_rows = convert(most * (most + 1) / 2 * width, Type::u64);
+  const Value first = matrix * all_rows + convert((p * most - p * (p - 1) / 2) * width, Type::u64);
   const Value rows = (most - p) * width;
   constexpr uint32_t stride = width + 1, at_a_time = 32;
   const Array t = k.shared(plan.type, width * stride), products = k.shared(plan.type, width * stride),
@@ -520,7 +515,8 @@ Program triangles(const FactorPlan& plan) {
     });
   });
   const auto tau = [&](Value j) {
-    const Value place = p * width + j, x = taus[matrix * n + convert(min(place, word(n - 2)), Type::u64)];
+    const Value place = p * width + j,
+                x = taus[matrix * convert(n, Type::u64) + convert(min(place, n - 2), Type::u64)];
     return select(place < n - 1, x, x.like(0));
   };
   // Column j: -tau t (v^T v_j) above the diagonal.

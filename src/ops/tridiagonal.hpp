@@ -50,16 +50,16 @@ kernel::Program clear_words();
 kernel::Program reduce(const FactorPlan& plan, const Teams& teams);
 
 // A team a panel: 1 - v t v^T is its reflections' product; where there are no reflections or rows, zeros are
-// put. Buffers: reflections, tau, t.
+// put. Buffers: reflections, tau, t. A number: n.
 kernel::Program triangles(const FactorPlan& plan);
 
 // A team some columns of the vectors of the tridiagonal matrix [size, size], of which n by n are taken.
-// Buffers: these, scale (a NaN makes all such), reflections, triangles, vectors [n, n].
+// Buffers: these, scale (a NaN makes all such), reflections, triangles, vectors [n, n]. Numbers: n, size.
 inline uint32_t columns_of_team(kernel::Type type) {
   return 16 / static_cast<uint32_t>(kernel::size_of(type));
 }
 uint32_t back_teams(const FactorPlan& plan);  // of a matrix
 bool can_go_back(const FactorPlan& plan, const Limits& limits);
-kernel::Program go_back(const FactorPlan& plan, uint32_t size);
+kernel::Program go_back(const FactorPlan& plan);
 
 }  // namespace adit::ops::tridiagonal

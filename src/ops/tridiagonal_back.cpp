@@ -16,20 +16,17 @@ class Back {
  public:
   static constexpr uint32_t lanes = 256, parts = lanes / width;
 
-  Back(const FactorPlan& plan, uint32_t size)
-      : type_(plan.type),
-        n_(plan.n),
-        size_(size),
-        columns_(columns_of_team(plan.type)),
-        k_("tridiagonal_back", Team::many(lanes)) {
+  explicit Back(const FactorPlan& plan)
+      : type_(plan.type), columns_(columns_of_team(plan.type)), k_("tridiagonal_back", Team::many(lanes)) {
     from_ = read("from"), scale_ = read("scale"), reflections_ = read("reflections");
     triangles_ = read("triangles"), to_ = k_.buffer("to", type_, Access::write);
-    x_ = k_.shared(type_, n_ * columns_);
+    n_ = k_.scalar("n", Type::u32), size_ = k_.scalar("size", Type::u32);
+    most_ = (n_ - 1 + (width - 1)) / width;
+    x_ = k_.shared(type_, rows_for(plan.n) * columns_);
     sums_ = k_.shared(type_, lanes * columns_);
     totals_ = k_.shared(type_, width * columns_);
     by_ = k_.shared(type_, width * columns_);
-    const uint32_t teams = back_teams(plan);
-    const Value team = k_.team(Type::u64);
+    const Value team = k_.team(Type::u64), teams = wide((n_ + (columns_ - 1)) / columns_);
     matrix_ = team / teams;
     first_ = convert(team % teams, Type::u32) * columns_;
     lane_ = k_.lane();
@@ -37,11 +34,13 @@ class Back {
 
   Program build() {
     load();
-    const uint32_t count = (n_ - 1 + width - 1) / width;
-    k_.for_(word(count), [&](Value i) { panel(count - 1 - i); });
+    k_.for_(most_, [&](Value i) { panel(most_ - 1 - i); });
     store();
     return k_.finish();
   }
+
+  // That shared memory has room for: few kernels serve all sizes.
+  static uint32_t rows_for(uint32_t n) { return (n + 255) / 256 * 256; }
 
  private:
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
@@ -51,26 +50,26 @@ class Back {
 
   void load() {
     const Value by = scale_[matrix_];  // NaN where a number was none
-    k_.for_(lane_, word(n_ * columns_), word(lanes), [&](Value i) {
-      const Value row = i / columns_, column = min(first_ + i % columns_, word(n_ - 1));
-      const Value x = from_[(matrix_ * size_ + wide(row)) * size_ + wide(column)];
+    k_.for_(lane_, n_ * columns_, word(lanes), [&](Value i) {
+      const Value row = i / columns_, column = min(first_ + i % columns_, n_ - 1);
+      const Value x = from_[(matrix_ * wide(size_) + wide(row)) * wide(size_) + wide(column)];
       x_[i] = select(is_nan(by), by, x);
     });
     k_.barrier();
   }
   void store() {
-    k_.for_(lane_, word(n_ * columns_), word(lanes), [&](Value i) {
+    k_.for_(lane_, n_ * columns_, word(lanes), [&](Value i) {
       const Value row = i / columns_, column = first_ + i % columns_;
-      k_.if_(column < n_, [&] { to_[(matrix_ * n_ + wide(row)) * n_ + wide(column)] = x_[i].get(); });
+      k_.if_(column < n_,
+             [&] { to_[(matrix_ * wide(n_) + wide(row)) * wide(n_) + wide(column)] = x_[i].get(); });
     });
   }
 
   // x - v (t (v^T x))
   void panel(Value p) {
-    const uint32_t most = (n_ - 1 + width - 1) / width;
-    const Value before = (p * most - p * (p - 1) / 2) * width;
-    rows_ = (most - p) * width, start_ = p * width + 1;
-    v_row_ = matrix_ * panel_rows(n_) + wide(before);
+    const Value before = (p * most_ - p * (p - 1) / 2) * width;
+    rows_ = (most_ - p) * width, start_ = p * width + 1;
+    v_row_ = matrix_ * wide(most_ * (most_ + 1) / 2 * width) + wide(before);
     multiply_turned();
     k_.barrier();
     k_.if_(lane_ < width * columns_, [&] {
@@ -96,7 +95,7 @@ class Back {
       for (uint32_t u = 0; u < together; ++u)
         v.push_back(reflections_[(v_row_ + wide(first + u * parts)) * width + wide(column)].get());
       for (uint32_t u = 0; u < together; ++u) {
-        const Value x = x_.load_vector(min(start_ + first + u * parts, word(n_ - 1)), vector());
+        const Value x = x_.load_vector(min(start_ + first + u * parts, n_ - 1), vector());
         for (uint32_t c = 0; c < columns_; ++c) sums[c] = fma(v[u], x[static_cast<int>(c)], sums[c].get());
       }
     });
@@ -105,8 +104,7 @@ class Back {
 
   Value by_triangle(Value p) {
     const Value row = lane_ / columns_, column = lane_ % columns_;
-    const uint32_t count = (n_ - 1 + width - 1) / width;
-    const Value first = ((matrix_ * count + wide(p)) * width + wide(row)) * width;
+    const Value first = ((matrix_ * wide(most_) + wide(p)) * width + wide(row)) * width;
     Value sum = k_.constant(type_, 0);
     for (uint32_t i = 0; i < width; ++i)
       sum = fma(triangles_[first + i].get(), totals_[column + i * columns_].get(), sum);
@@ -137,10 +135,10 @@ class Back {
   }
 
   Type type_;
-  uint32_t n_, size_, columns_;
+  uint32_t columns_;
   Builder k_;
   Array from_, scale_, reflections_, triangles_, to_, x_, sums_, totals_, by_;
-  Value matrix_, first_, lane_, rows_, start_, v_row_;
+  Value n_, size_, most_, matrix_, first_, lane_, rows_, start_, v_row_;
 };
 
 }  // namespace
@@ -151,11 +149,11 @@ uint32_t back_teams(const FactorPlan& plan) {
 }
 
 bool can_go_back(const FactorPlan& plan, const Limits& limits) {
-  const uint64_t numbers = plan.n + Back::lanes + 2 * width;
+  const uint64_t numbers = Back::rows_for(plan.n) + Back::lanes + 2 * width;
   return Back::lanes <= limits.max_lanes &&
          numbers * columns_of_team(plan.type) * size_of(plan.type) <= limits.shared_bytes;
 }
 
-Program go_back(const FactorPlan& plan, uint32_t size) { return Back(plan, size).build(); }
+Program go_back(const FactorPlan& plan) { return Back(plan).build(); }
 
 }  // namespace adit::ops::tridiagonal

@@ -1,6 +1,7 @@
 #include "ops/tridiagonal_leaf.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "ops/factor_writer.hpp"
 #include "ops/tridiagonal_secular.hpp"
@@ -13,31 +14,31 @@ namespace {
 
 class Leaf {
  public:
-  static constexpr uint32_t slots = most_leaf, stride = slots + 1;
+  static constexpr uint32_t slots = most_leaf, stride = slots + 1, square = slots * stride;
 
-  Leaf(const FactorPlan& plan, uint32_t leaf, uint32_t size, uint32_t subgroup)
-      : plan_(plan),
-        leaf_(leaf),
-        size_(size),
+  Leaf(Type type, uint32_t subgroup)
+      : type_(type),
         subgroup_(subgroup),
         group_(std::min(8U, subgroup)),
         k_("tridiagonal_leaf", Team::many(slots * group_)) {
-    const Type type = plan.type;
     diagonal_ = k_.buffer("diagonal", type, Access::read), beside_ = k_.buffer("beside", type, Access::read);
     values_ = k_.buffer("values", Type::f64, Access::write), to_ = k_.buffer("vectors", type, Access::write);
     bounds_ = k_.buffer("bounds", Type::f64, Access::write);
     for (Array* each : {&d_, &z_, &poles_, &weights_, &exacts_, &offsets_})
       *each = k_.shared(Type::f64, slots);
     for (Array* each : {&near_, &ranks_, &after_}) *each = k_.shared(Type::u32, slots);
-    for (Array* each : {&q_, &next_, &parts_}) *each = k_.shared(Type::f64, slots * stride);
+    q_ = k_.shared(Type::f64, 2 * square);
+    parts_ = k_.shared(Type::f64, square);
+    n_ = k_.scalar("n", Type::u32), leaf_ = k_.scalar("leaf", Type::u32),
+    size_ = k_.scalar("size", Type::u32);
     most_ = k_.shared(Type::f64, slots * group_ / subgroup);
     lane_ = k_.subgroup_number() * subgroup + k_.subgroup_lane();
     number_ = lane_ / group_;
     inside_ = lane_ % group_;
     team_ = k_.team(Type::u64);
-    const uint32_t count = size / leaf;
+    const Value count = wide(size_ / leaf_);
     matrix_ = team_ / count;
-    first_ = convert(team_ % count, Type::u32) * leaf;
+    first_ = convert(team_ % count, Type::u32) * leaf_;
   }
 
   Program build() {
@@ -45,7 +46,12 @@ class Leaf {
     k_.if_(inside_ == 0, [&] { d_[number_] = cut(number_); });
     each_of_square([&](Value r, Value c) { q_[r * stride + c] = select(r == c, real(1), real(0)); });
     k_.barrier();
-    for (uint32_t half = 1; half < slots; half *= 2) merge(half);
+    constexpr uint32_t levels = std::bit_width(slots) - 1;
+    k_.for_(word(levels), [&](Value level) {
+      now_ = level % 2 * square;
+      merge(word(1) << level);
+    });
+    now_ = word(levels % 2 * square);
     put_in_order();
     return k_.finish();
   }
@@ -62,19 +68,19 @@ class Leaf {
   }
 
   Value on(Value i) {
-    const Value at = matrix_ * plan_.n + wide(min(i, word(plan_.n - 1)));
+    const Value at = matrix_ * wide(n_) + wide(min(i, n_ - 1));
     return convert(diagonal_[at].get(), Type::f64);
   }
   // Between i and i + 1.
   Value off(Value i) {
-    const Value x = convert(beside_[matrix_ * plan_.n + wide(min(i, word(plan_.n - 2)))].get(), Type::f64);
-    return select(i + 1 < plan_.n, x, x.like(0));
+    const Value x = convert(beside_[matrix_ * wide(n_) + wide(min(i, n_ - 2))].get(), Type::f64);
+    return select(i + 1 < n_, x, x.like(0));
   }
   Value off_before(Value i) { return select(i > 0, off(max(i, word(1)) - 1), real(0)); }
 
   void find_bound() {
     const Variable most = k_.variable(Type::f64, 0.0);
-    k_.for_(lane_, word(plan_.n), word(slots * group_),
+    k_.for_(lane_, n_, word(slots * group_),
             [&](Value i) { most = max(most.get(), abs(on(i)) + abs(off(i)) + abs(off_before(i))); });
     const Value here = k_.subgroup_reduce(Reduction::max, most.get());
     k_.if_(k_.subgroup_lane() == 0, [&] { most_[k_.subgroup_number()] = here; });
@@ -88,16 +94,17 @@ class Leaf {
   // Number r of the leaf cut off from its neighbours, or one above all eigenvalues.
   Value cut(Value r) {
     const Value i = first_ + r, here = on(i) - abs(off(i)) - abs(off_before(i));
-    const Value fill = bound_ * select(r < leaf_, 1.01 + convert(i, Type::f64) * (0.25 / size_),
-                                       1.5 + convert(r, Type::f64) * 0.01);
-    return select(r < leaf_ && i < plan_.n, here, fill);
+    const Value fill =
+        bound_ * select(r < leaf_, 1.01 + convert(i, Type::f64) * (0.25 / convert(size_, Type::f64)),
+                        1.5 + convert(r, Type::f64) * 0.01);
+    return select(r < leaf_ && i < n_, here, fill);
   }
 
-  void merge(uint32_t half) {
-    const uint32_t both = 2 * half;
-    const Value first = number_ / both * both, mine = number_ % both;
+  // `half`: a power of two, as `both` is.
+  void merge(Value half) {
+    const Value both = half * 2, mine = number_ & (both - 1), first = number_ - mine;
     const auto at = [first](Value i) { return first + i; };
-    Secular pair(k_, plan_.type, both, group_, subgroup_, mine, inside_, at);
+    Secular pair(k_, type_, both, group_, subgroup_, mine, inside_, at);
     pair.poles = poles_, pair.weights = weights_, pair.after = after_, pair.near = near_;
     pair.offsets = offsets_, pair.exacts = exacts_;
     const auto put = [&](const std::function<void()>& f) {
@@ -140,12 +147,12 @@ class Leaf {
   }
   // Those that take part are at least so far above each other that does and stands before.
   Value apart(const Secular& pair, const std::function<Value(Value)>& at, Value rank, Value z) {
-    const Value gap = bound_ * least_gap(plan_.type), own = d_[number_];
+    const Value gap = bound_ * least_gap(type_), own = d_[number_];
     const Variable most = k_.variable(own);
     pair.all([&](Value i) {
       const Value other = ranks_[at(i)], counts = other < rank && z_[at(i)].get() != 0;
       const Variable between = k_.variable(Type::u32, 0);
-      k_.for_(word(pair.count()), [&](Value j) {
+      k_.for_(pair.count(), [&](Value j) {
         const Value third = ranks_[at(j)], is_between = third > other && third <= rank;
         between = between.get() + select(is_between && z_[at(j)].get() != 0, word(1), word(0));
       });
@@ -165,34 +172,34 @@ class Leaf {
     return select(found < slots, found, rank);
   }
   // By the last row of the first half, and the first of the second.
-  Value weight(uint32_t half, Value mine) {
+  Value weight(Value half, Value mine) {
     const Value first = number_ - mine, border = first + (half - 1), joined = off(first_ + border);
     const Value is_inside = border + 1 < leaf_, with = select(is_inside, joined, real(0));
     const Value is_second = mine >= half, root = sqrt(abs(with));
-    const Value q = q_[select(is_second, border + 1, border) * stride + number_];
+    const Value q = q_[now_ + select(is_second, border + 1, border) * stride + number_];
     const Value z = q * select(is_second && with < 0, -root, root);
     return select(abs(z) * root > bound_ * nothing, z, real(0));
   }
 
-  void multiply(uint32_t half) {
-    const uint32_t both = 2 * half;
+  void multiply(Value half) {
+    const Value within = half * 2 - 1;
     each_of_square([&](Value r, Value c) {
-      const Value first = r / both * both, begin = r % both / half * half;
+      const Value first = r - (r & within), begin = r & half;
       const Variable sum = k_.variable(Type::f64, 0.0);
-      k_.if_(c / both == r / both, [&] {
-        for (uint32_t i = 0; i < half; ++i)
-          sum =
-              fma(q_[r * stride + first + begin + i].get(), parts_[c * stride + begin + i].get(), sum.get());
+      k_.if_(c - (c & within) == first, [&] {
+        k_.for_(half, [&](Value i) {
+          sum = fma(q_[now_ + r * stride + first + begin + i].get(), parts_[c * stride + begin + i].get(),
+                    sum.get());
+        });
       });
-      next_[r * stride + c] = sum.get();
+      q_[square - now_ + r * stride + c] = sum.get();
     });
     k_.barrier();
-    std::swap(q_, next_);
   }
 
   // Roots may have passed numbers that took no part.
   void put_in_order() {
-    const Secular whole(k_, plan_.type, slots, group_, subgroup_, number_, inside_,
+    const Secular whole(k_, type_, word(slots), group_, subgroup_, number_, inside_,
                         [](Value i) { return i; });
     const Value rank = rank_of(
         whole, [](Value i) { return i; }, number_);
@@ -201,25 +208,25 @@ class Leaf {
     each_of_square([&](Value r, Value c) {
       const Value column = ranks_[c];
       k_.if_(r < leaf_ && column < leaf_, [&] {
-        const Value at = (team_ * leaf_ + wide(r)) * leaf_ + wide(column);
-        to_[at] = convert(q_[r * stride + c].get(), plan_.type);
+        const Value at = (team_ * wide(leaf_) + wide(r)) * wide(leaf_) + wide(column);
+        to_[at] = convert(q_[now_ + r * stride + c].get(), type_);
       });
     });
-    k_.if_(inside_ == 0 && rank < leaf_, [&] { values_[team_ * leaf_ + wide(rank)] = d_[number_].get(); });
+    k_.if_(inside_ == 0 && rank < leaf_,
+           [&] { values_[team_ * wide(leaf_) + wide(rank)] = d_[number_].get(); });
   }
 
-  const FactorPlan& plan_;
-  uint32_t leaf_, size_, subgroup_, group_;
+  Type type_;
+  uint32_t subgroup_, group_;
   Builder k_;
   Array diagonal_, beside_, values_, to_, bounds_;
-  Array d_, z_, poles_, weights_, exacts_, offsets_, near_, ranks_, after_, q_, next_, parts_, most_;
-  Value lane_, number_, inside_, team_, matrix_, first_, bound_;
+  Array d_, z_, poles_, weights_, exacts_, offsets_, near_, ranks_, after_, q_, parts_, most_;
+  Value n_, leaf_, size_, lane_, number_, inside_, team_, matrix_, first_, bound_;
+  Value now_;  // where q_ has the vectors; its other half is for the next ones
 };
 
 }  // namespace
 
-Program solve_leaf(const FactorPlan& plan, uint32_t leaf, uint32_t size, const Limits& limits) {
-  return Leaf(plan, leaf, size, limits.subgroup_size).build();
-}
+Program solve_leaf(Type type, const Limits& limits) { return Leaf(type, limits.subgroup_size).build(); }
 
 }  // namespace adit::ops::tridiagonal

@@ -14,7 +14,7 @@ constexpr double nothing = 0x1p-53;
 
 // A team a leaf of `leaf` numbers of those of a matrix, `size` with what it is filled up with. Buffers:
 // diagonal, beside, values (f64, ascending), vectors in columns [leaf, leaf], bounds (of the norm, f64, a
-// matrix each).
-kernel::Program solve_leaf(const FactorPlan& plan, uint32_t leaf, uint32_t size, const Limits& limits);
+// matrix each). Numbers: n, leaf, size.
+kernel::Program solve_leaf(kernel::Type type, const Limits& limits);
 
 }  // namespace adit::ops::tridiagonal

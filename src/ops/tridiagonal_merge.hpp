@@ -20,6 +20,7 @@ struct Division {
   uint32_t size() const { return leaf << levels; }
 };
 Division division_of(uint32_t n);
+uint64_t shared_bytes_of(const Division& division);  // of a team at most
 
 // Passes after those of `made`, an operation with `own` tensors: eigenvalues, f64, ascending, and the vectors
 // in columns, both of [size] and followed by what fills up. `diagonal` and `beside` [n], which is not kept.

@@ -4,20 +4,18 @@ namespace adit::ops::tridiagonal {
 
 using namespace kernel;
 
-Secular::Secular(Builder& k, Type type, uint32_t count, uint32_t group, uint32_t subgroup, Value mine,
+Secular::Secular(Builder& k, Type type, Value count, uint32_t group, uint32_t subgroup, Value mine,
                  Value inside, std::function<Value(Value)> at)
     : k_(k),
       enough_(type == Type::f32 ? 0x1p-42 : 0x1p-50),
-      count_(count),
       group_(group),
       subgroup_(subgroup),
+      count_(count),
       mine_(mine),
       inside_(inside),
       at_(std::move(at)) {}
 
-void Secular::all(const std::function<void(Value)>& f) const {
-  k_.for_(inside_, word(count_), word(group_), f);
-}
+void Secular::all(const std::function<void(Value)>& f) const { k_.for_(inside_, count_, word(group_), f); }
 
 Value Secular::over_group(Reduction op, Value x) const {
   if (group_ == subgroup_) return k_.subgroup_reduce(op, x);

@@ -14,10 +14,10 @@ class Secular {
  public:
   // Which of `count` numbers this group's is, and which of the group's lanes this is; a group is a subgroup
   // or a part of one. `at`: where number i is, in all arrays; `type`: what the vectors will be.
-  Secular(kernel::Builder& k, kernel::Type type, uint32_t count, uint32_t group, uint32_t subgroup,
+  Secular(kernel::Builder& k, kernel::Type type, kernel::Value count, uint32_t group, uint32_t subgroup,
           kernel::Value mine, kernel::Value inside, std::function<kernel::Value(kernel::Value)> at);
 
-  uint32_t count() const { return count_; }
+  kernel::Value count() const { return count_; }
   // f(i) for each of the numbers, of which every lane takes some.
   void all(const std::function<void(kernel::Value)>& f) const;
   kernel::Value over_group(kernel::Reduction op, kernel::Value x) const;
@@ -53,8 +53,8 @@ class Secular {
 
   kernel::Builder& k_;
   double enough_;
-  uint32_t count_, group_, subgroup_;
-  kernel::Value mine_, inside_;
+  uint32_t group_, subgroup_;
+  kernel::Value count_, mine_, inside_;
   std::function<kernel::Value(kernel::Value)> at_;
   kernel::Value takes_part_, is_last_, origin_, sign_, left_, right_, value_, noise_, low_slope_, high_slope_;
 };
