@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ops/eigh_tridiagonal.hpp"
+#include "ops/factor_product.hpp"
 #include "ops/factor_writer.hpp"
-#include "ops/matmul.hpp"
 #include "ops/matrix_scale.hpp"
 
 namespace adit::ops {
@@ -37,9 +37,13 @@ Program filled(const Shape& shape) {
   const Value at = k.team(Type::u64), matrix = at / numbers, row = at % numbers / shape.count,
               column = at % shape.count, by = scale[matrix];
   const Value given = x[shape.turned ? matrix * numbers + column * shape.length + row : at];
-  const Value y = select(is_nan(by), by.like(0), given / by);
-  columns[at] = y;
-  wide[at] = convert(y, Type::f64);
+  const auto scaled = [&](Type type) {
+    const Value y = convert(given, type) / convert(by, type);
+    return select(is_nan(by), y.like(0), y);
+  };
+  columns[at] = scaled(Type::f32);
+  wide[at] =
+      scaled(Type::f64);  // rounded to 32 bits it would be another matrix, with small values of its own
   return k.finish();
 }
 
@@ -51,7 +55,8 @@ Program rooted(const Shape& shape) {
               to = k.buffer("to", Type::f32, Access::write);
   const Value at = k.team(Type::u64), matrix = at / shape.count, j = at % shape.count;
   const Value square = squares[matrix * shape.count + (shape.count - 1 - j)];
-  to[at] = convert(sqrt(max(square, square.like(0))), Type::f32) * scale[matrix].get();
+  const Value by = convert(scale[matrix].get(), Type::f64);
+  to[at] = convert(sqrt(max(square, square.like(0))) * by, Type::f32);
   return k.finish();
 }
 
@@ -143,18 +148,7 @@ class Passes {
   }
   void product(MatmulShape of, uint8_t a, uint8_t b, uint8_t c) {
     of.batch = static_cast<uint32_t>(plan_.batch);
-    of.a_stride = uint64_t{of.m} * of.k;
-    of.b_stride = uint64_t{of.n} * of.k;
-    const MatmulTiling tiling = choose_tiling(of, limits_);
-    const uint64_t teams = matmul_teams(of, tiling);
-    if (tiling.split_k == 1) {
-      made_.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, c}});
-      return;
-    }
-    made_.scratch.push_back({matmul_workspace_bytes(of, tiling)});
-    const auto parts = static_cast<uint8_t>(own + made_.scratch.size() - 1);
-    made_.passes.push_back({add(matmul_program(of, tiling)), teams, {a, b, parts}});
-    made_.passes.push_back({add(matmul_sum_program(of, tiling)), matmul_sum_teams(of), {parts, c}});
+    append_product(made_, own, of, limits_, {a, b, c});
   }
 
   const FactorPlan& plan_;
