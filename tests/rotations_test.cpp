@@ -10,6 +10,7 @@
 #include "ops/jacobi_by_blocks.hpp"
 #include "ops/lapack.hpp"
 #include "ops/svd_gram.hpp"
+#include "ops/tridiagonal.hpp"
 
 namespace adit::test {
 namespace {
@@ -404,6 +405,23 @@ TEST_P(Rotations, AsChosen) {
     check_chosen<double>(on(), {n, n, 2}, near, "falling f64, as chosen");
     check_chosen<double>(on(), {n, n}, low_rank, "rank 3 f64, as chosen");
   }
+}
+
+// Where nobody tells how many teams run at the same time, one does not wait for another.
+TEST(TeamsThatWait, AreNoMoreThanSurelyRun) {
+  Limits limits;
+  limits.lanes_by_hand = limits.fixed_subgroups = limits.subgroup_arithmetic = limits.subgroup_shuffle = true;
+  limits.float64 = limits.int64 = limits.int64_atomics = true;
+  limits.subgroup_size = 32, limits.max_lanes = 1024, limits.shared_bytes = 49152,
+  limits.multiprocessors = 64;
+  FactorPlan plan;
+  plan.by_hand = plan.may_wait = true;
+  for (const uint32_t n : {50U, 100U, 300U, 700U, 2000U})
+    for (const uint32_t sure : {1U, 7U, 24U, 132U}) {
+      plan.m = plan.n = n, limits.sure_teams = sure;
+      EXPECT_LE(tridiagonal::teams_for(plan, limits).teams, sure) << n;
+    }
+  EXPECT_GT(tridiagonal::teams_for(plan, limits).teams, 1U);
 }
 
 // A number that is none makes all results of its matrix such, and of no other.

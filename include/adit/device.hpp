@@ -42,7 +42,8 @@ struct Limits {
   // guess.
   uint32_t multiprocessors = 1;
   uint32_t multiprocessor_shared_bytes = 0;
-  bool float16 = false;  // arithmetic; storage is storage16
+  uint32_t sure_teams = 1;  // of any size that surely run at the same time: no guess
+  bool float16 = false;     // arithmetic; storage is storage16
   bool float64 = false;
   bool int8 = false, int16 = false, int64 = false;  // int8 and int16 may be done in 32 bits
   bool storage8 = false, storage16 = false;

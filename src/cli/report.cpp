@@ -21,6 +21,7 @@ Json to_json(const Limits& limits) {
           {"processors", limits.processors},
           {"multiprocessors", limits.multiprocessors},
           {"multiprocessor_shared_bytes", limits.multiprocessor_shared_bytes},
+          {"sure_teams", limits.sure_teams},
           {"float16", limits.float16},
           {"float64", limits.float64},
           {"int8", limits.int8},

@@ -284,13 +284,14 @@ class StepReader {
 
 // All that the compiler asks a device. The binding names every member, so that a new one is not forgotten.
 std::string device_key(const Device& device) {
-  const auto& [trips, buffer, lanes, shared, subgroup, processors, multiprocessors, near, float16, float64,
-               int8, int16, int64, storage8, storage16, fma, denormals, arithmetic, shuffle, vote, ballot,
-               fixed, atomics64, float_atomics, by_hand, ordered, unified, matrices] = device.limits();
+  const auto& [trips, buffer, lanes, shared, subgroup, processors, multiprocessors, near, sure, float16,
+               float64, int8, int16, int64, storage8, storage16, fma, denormals, arithmetic, shuffle, vote,
+               ballot, fixed, atomics64, float_atomics, by_hand, ordered, unified, matrices] =
+      device.limits();
   std::string key = fmt::format("{} {} {} {} {} {} {} {} {} {}", device.info().name, device.info().driver,
                                 name_of(device.info().kind), ops::has_blas(), trips, buffer, lanes, shared,
                                 subgroup, processors) +
-                    fmt::format(" {} {}", multiprocessors, near);
+                    fmt::format(" {} {} {}", multiprocessors, near, sure);
   for (const bool has :
        {float16, float64, int8, int16, int64, storage8, storage16, fma, denormals, arithmetic, shuffle, vote,
         ballot, fixed, atomics64, float_atomics, by_hand, ordered, unified})

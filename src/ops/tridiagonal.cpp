@@ -427,7 +427,7 @@ Teams teams_for(const FactorPlan& plan, const Limits& limits) {
   made.wide = 16 / static_cast<uint32_t>(size_of(plan.type));
   made.chunks = (plan.n + made.chunk() - 1) / made.chunk();
   const bool may_wait = plan.may_wait && limits.int64_atomics;
-  const uint32_t most = may_wait ? std::max(1U, limits.multiprocessors) : 1;
+  const uint32_t most = may_wait ? std::max(1U, limits.sure_teams) : 1;
   const auto share = static_cast<uint32_t>(most / std::min<uint64_t>(plan.batch, most));
   const uint32_t numbers = made.chunks * made.wide * (made.wide == 2 ? 2 : 1);  // registers of a row
   const uint32_t rows_each = std::max(1U, most_registers / numbers);

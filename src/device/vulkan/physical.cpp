@@ -207,7 +207,10 @@ void describe_processors(Physical& device) {
     limits.processors = limits.multiprocessors * told.simdPerComputeUnit;
     limits.multiprocessor_shared_bytes = 64 * 1024;
   }
-  if (limits.processors > 1) return;
+  if (limits.processors > 1) {
+    limits.sure_teams = std::max(1u, limits.multiprocessors);
+    return;
+  }
   switch (device.info.kind) {
     case DeviceKind::software: limits.processors = std::max(1u, std::thread::hardware_concurrency()); break;
     case DeviceKind::integrated: limits.processors = 64; break;
