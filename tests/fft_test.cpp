@@ -139,11 +139,12 @@ TEST_P(FftTest, PrimesOfALane) {
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;
   std::vector<int64_t> lengths{37, 82};
-  if (!is_slow) lengths = {37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 134, 61 * 16, 37 * 43, 53 * 71};
+  if (!is_slow) lengths = {41, 47, 59, 61 * 16, 73, 134, 37 * 43, 53 * 71};
   for (const int64_t n : lengths)
     for (const int64_t inner : {1, 5}) {
-      if (is_slow && (n == 37) == (inner == 1)) continue;  // which takes its compiler long
-      const Shape shape{3, n, inner};
+      if (is_slow && (n == 37) == (inner == 1)) continue;  // a compiler takes long for these
+      const int64_t rows = (1 << 19) / (n * inner) + 2;    // enough for them
+      const Shape shape{rows, n, inner};
       const auto check_type = [&](auto one, double bound) {
         using T = decltype(one);
         const auto x = random_numbers<T>(static_cast<size_t>(element_count(shape)));
@@ -152,7 +153,7 @@ TEST_P(FftTest, PrimesOfALane) {
         Numbers own;
         std::vector<std::complex<T>> got;
         for (int64_t j = 0; j < n; ++j) {
-          const auto place = static_cast<size_t>((n + j) * inner + inner - 1);
+          const auto place = static_cast<size_t>(((rows - 1) * n + j) * inner + inner - 1);
           own.emplace_back(x[place]), got.push_back(all[place]);
         }
         EXPECT_LT(error_of(got, transform(own)), bound) << n << " " << inner;
@@ -160,7 +161,7 @@ TEST_P(FftTest, PrimesOfALane) {
         EXPECT_LT(error_of(back, Numbers(x.begin(), x.end())), 2 * bound) << n << " " << inner;
       };
       check_type(float{}, 5e-7);
-      if (!is_slow) check_type(double{}, 1e-15);
+      if (!is_slow && n % 43 == 0) check_type(double{}, 1e-15);
     }
 }
 
@@ -214,7 +215,7 @@ TEST_P(FftTest, RealNumbersThereAndBack) {
     for (const int64_t inner : {1, 3, 20}) {
       if (n * inner > (is_slow ? 9000 : 200000)) continue;
       // A chirp takes a transform there and one back, whose errors have nothing to do with each other.
-      const bool by_chirp = !ops::fft_is_smooth(static_cast<uint64_t>(n % 2 ? n : n / 2), kernel::Type::f32);
+      const bool by_chirp = !ops::fft_is_smooth(static_cast<uint64_t>(n % 2 ? n : n / 2), 31);
       check_real<float>(n, inner, by_chirp ? 5e-7 * std::numbers::sqrt2 : 5e-7, on);
       if (!is_slow || n < 100) check_real<double>(n, inner, 2e-15, on);
     }
@@ -239,17 +240,20 @@ TEST(FftPlan, PassesAreFew) {
     return ops::fft(plan).launches.size();
   };
   EXPECT_EQ(passes(4096), 1u);
-  EXPECT_EQ(passes(1 << 13), 2u);
+  EXPECT_EQ(passes(1 << 13), 1u);
+  EXPECT_EQ(passes(1 << 14), 2u);
   EXPECT_EQ(passes(1 << 20), 2u);
   EXPECT_EQ(passes(1 << 22), 2u);
   EXPECT_EQ(passes(1 << 24), 3u);
   EXPECT_EQ(passes(31), 1u);
-  EXPECT_EQ(passes(37), 1u);
-  EXPECT_EQ(passes(37 * 43), 1u);
-  EXPECT_EQ(passes(79), 2u);  // of the chirp, and of the numbers
+  EXPECT_EQ(passes(37), 2u);  // of the chirp, and of the numbers
   EXPECT_EQ(passes(2039), 2u);
   EXPECT_EQ(passes(4093), 2u);
   EXPECT_EQ(passes(4099), 7u);  // the chirp, its transform, that of the numbers, and back
+  plan.outer = 1 << 15;         // enough for kernels that know longer primes
+  EXPECT_EQ(passes(37), 1u);
+  EXPECT_EQ(passes(37 * 43), 1u);
+  EXPECT_EQ(passes(79), 2u);
   plan.outer = 0;
   EXPECT_EQ(passes(1 << 10), 0u);
 }

@@ -360,6 +360,45 @@ TEST_P(Reductions, ManyRowsThatSubgroupsHold) {
   for (const int64_t length : {36, 64, 137}) expect_middle_axis(16387, length, 1);
 }
 
+// Rows that are too long to be held, whose largest element and sum of powers are found together: far from
+// zero, rising and falling, with elements that are infinite.
+TEST_P(Reductions, LongRowsOfPowers) {
+  for (const int64_t length : {4999, 17000}) {
+    const int64_t rows = 5;
+    const auto place = [&](int64_t row, int64_t i) { return static_cast<size_t>(row * length + i); };
+    std::vector<float> x = numbers(rows * length);
+    for (int64_t i = 0; i < length; ++i) {
+      x[place(0, i)] = 20 * x[place(0, i)] - 500;
+      x[place(1, i)] = static_cast<float>(i) / 20;
+      x[place(2, i)] = 300 - static_cast<float>(i) / 20;
+      if (i % 3 == 0 || i < 2000) x[place(3, i)] = -infinity;
+      x[place(4, i)] = -infinity;
+    }
+    std::vector<double> wanted(x.size()), logarithms;
+    for (int64_t row = 0; row < rows; ++row) {
+      double top = -infinity, sum = 0;
+      for (int64_t i = 0; i < length; ++i) top = std::max<double>(top, x[place(row, i)]);
+      for (int64_t i = 0; i < length && row < 4; ++i) sum += std::exp(x[place(row, i)] - top);
+      for (int64_t i = 0; i < length && row < 4; ++i)
+        wanted[place(row, i)] = std::exp(x[place(row, i)] - top) / sum;
+      logarithms.push_back(row < 4 ? top + std::log(sum) : -infinity);
+    }
+    const Tensor given = tensor(x, {rows, length});
+    const std::vector<float> got = softmax(given).to_vector<float>();
+    for (size_t i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(got[i], wanted[i], 1e-37 + 2e-5 * wanted[i]) << length << " at " << i;
+    expect_near(logsumexp(given, {1}), logarithms, 1e-6);
+    x[place(0, 7)] = infinity;
+    const std::vector<float> with = softmax(tensor(x, {rows, length})).to_vector<float>();
+    for (int64_t i = 0; i < length; ++i) EXPECT_EQ(with[place(0, i)] == 0, i != 7) << length << " at " << i;
+    EXPECT_EQ(with[place(2, 5)], got[place(2, 5)]);
+    x[place(0, 7)] = nan_number;
+    const std::vector<float> without = softmax(tensor(x, {rows, length})).to_vector<float>();
+    for (int64_t i = 0; i < length; ++i) EXPECT_TRUE(std::isnan(without[place(0, i)])) << length << " " << i;
+    EXPECT_EQ(without[place(2, 5)], got[place(2, 5)]);
+  }
+}
+
 // Sums and largest elements over some axes of whole numbers, beside loops.
 void expect_over_axes(const Shape& shape, const Axes& axes) {
   const int64_t count = element_count(shape);

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 
+#include <adit/kernel/math.hpp>
+
 #include "compile/columns.hpp"
 #include "compile/kept_row.hpp"
 #include "compile/serial.hpp"
+#include "graph/op.hpp"
 
 namespace adit::compile {
 
@@ -108,6 +112,8 @@ struct Slices {
   int64_t count() const { return columns == 0 ? 0 : lanes / columns; }
 };
 
+constexpr float infinite = std::numeric_limits<float>::infinity();
+
 // Writes the work of one row: by a team, by a lane of each slice, or by an invocation that walks it by
 // itself.
 class RowWriter {
@@ -170,9 +176,11 @@ class RowWriter {
   void write(Value row_number) {
     begin(row_number);
     if (!shop_.target.gpu && may_keep_) kept_ = KeptRow(group_, plan_, shop_.partition, by_team_, k_);
-    for (const auto& level : plan_.levels) {
-      prepare(level);
-      reduce_level(level);
+    const std::optional<Powers> sums = powers();
+    if (sums) reduce_powers(*sums);
+    for (size_t i = sums ? 2 : 0; i < plan_.levels.size(); ++i) {
+      prepare(plan_.levels[i]);
+      reduce_level(plan_.levels[i]);
     }
     finish();
   }
@@ -183,8 +191,12 @@ class RowWriter {
   uint32_t rows_of_a_subgroup() const {
     constexpr int64_t most_rows = 4, most_elements = 16, many_rows = 1 << 14;
     if (rows_of_a_team() == 1 || plan_.count < many_rows) return 1;
+    int64_t tensors = 0;  // that it holds
+    for_each_read(group_, shop_.partition,
+                  [&](const Node& node, Reading) { tensors += node.shape == group_.full; });
     const int64_t steps = plan_.length / width(), accesses = (steps + held_lanes() - 1) / held_lanes();
-    return static_cast<uint32_t>(std::clamp<int64_t>(most_elements / (accesses * width()), 1, most_rows));
+    const int64_t elements = accesses * width() * std::max<int64_t>(1, tensors);
+    return static_cast<uint32_t>(std::clamp<int64_t>(most_elements / elements, 1, most_rows));
   }
 
   // Where a subgroup holds a row, a team of several has a row for each: teams of one leave half of a
@@ -254,8 +266,14 @@ class RowWriter {
     for (const Node* root : plan_.whole_roots) touch(*root);
     const int width = widest == 8 ? 2 : 4;
     if (has_pairs) return 1;
-    if (plan_.length % width == 0) return width;
-    return plan_.length % 2 == 0 && narrowest >= 4 ? 2 : 1;
+    const bool may_halve = plan_.length % 2 == 0 && narrowest >= 4;
+    if (plan_.length % width == 0) return may_halve && leaves_half_idle(width) ? width / 2 : width;
+    return may_halve ? 2 : 1;
+  }
+  // Whether accesses of half the width would keep twice as many lanes of a subgroup busy.
+  bool leaves_half_idle(int width) const {
+    constexpr int64_t lanes = 32;
+    return by_team_ && 2 * plan_.length / width <= lanes;
   }
 
   // Where a row is gone through more than once, its lanes keep their elements: each is read and computed
@@ -323,9 +341,75 @@ class RowWriter {
     k_.if_(k_.subgroup_lane() == k_.subgroup_lane().like(0), [&] { cells[k_.subgroup_number()] = mine; });
     k_.barrier();
     const kernel::Variable total = k_.variable(k_.constant_bits(type, kernel::identity_of(reduction, type)));
-    const Value count = k_.constant(Type::u32, held_lanes()) / convert(k_.subgroup_size(), Type::u32);
+    const Value count = k_.constant(Type::u32, team_lanes()) / convert(k_.subgroup_size(), Type::u32);
     k_.for_(count, [&](Value i) { total = combine(reduction, total.get(), cells[i]); });
     return total.get();
+  }
+
+  // The largest x of a row, and the sum of exp(x - shift), whose shift follows from it: both in one pass over
+  // a row that is too long to be held. A lane's sum is below its own largest so far, and the row's in the
+  // end.
+  struct Powers {
+    const Node *x = nullptr, *largest = nullptr, *shift = nullptr;
+  };
+  std::optional<Powers> powers() const {
+    const Limits& limits = shop_.target.limits;
+    const bool may = may_hold_ && by_team_ && shop_.target.gpu && limits.lanes_by_hand &&
+                     limits.subgroup_arithmetic && !there_is_ && held_.empty();
+    if (!may || plan_.levels.size() < 2 || plan_.levels[0].size() != 1 || plan_.levels[1].size() != 1)
+      return std::nullopt;
+    const Node &largest = *plan_.levels[0][0], &total = *plan_.levels[1][0];
+    if (largest.op != Op::reduce_max || total.op != Op::sum || largest.type != DType::f32)
+      return std::nullopt;
+    const Node& power = graph::node_of(total.operands[0]);
+    if (power.op != Op::exp) return std::nullopt;
+    const Node& below = graph::node_of(power.operands[0]);
+    if (below.op != Op::subtract) return std::nullopt;
+    const Node &x = graph::node_of(below.operands[0]), &shift = graph::node_of(below.operands[1]);
+    if (&x != &graph::node_of(largest.operands[0]) || !is_row_broadcast(shift, group_.full, group_.axes))
+      return std::nullopt;
+    return Powers{&x, &largest, &graph::node_of(shift.operands[0])};
+  }
+
+  // Of infinite ones no distance is taken.
+  static Value distance_from(Value top) { return select(abs(top) == top.like(infinite), top.like(0), top); }
+  // A sum of powers below `from` as one below `to`; there may be none yet.
+  static Value moved(Value sum, Value from, Value to) {
+    return select(sum == 0, sum, sum * kernel::exp(from - to));
+  }
+
+  void reduce_powers(const Powers& powers) {
+    prepare(plan_.levels[0]);
+    const std::vector<Reduction> reductions = reductions_of(*powers.largest);
+    const std::vector<Type> types = accumulator_types(*powers.largest);
+    std::vector<kernel::Variable> tops;  // the largest one, and whether one is no number
+    for (size_t i = 0; i < types.size(); ++i)
+      tops.push_back(k_.variable(k_.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
+    const kernel::Variable sum = k_.variable(Type::f32, 0.0f);
+    const auto step = [&](Value number) {
+      const Writer::Scope scope(writer_);
+      const Value before = distance_from(tops[0].get());
+      std::vector<Value> x;
+      for (const Index& at : places(number)) x.push_back(writer_.read(*powers.x, at).re);
+      writer_.clear_vector();
+      for (const Value each : x) {
+        const std::vector<Value> parts = contributions(*powers.largest, {each, {}, false});
+        for (size_t i = 0; i < tops.size(); ++i) tops[i] = combine(reductions[i], tops[i].get(), parts[i]);
+      }
+      const Value now = distance_from(tops[0].get());
+      Value next = moved(sum.get(), before, now);
+      for (const Value each : x) next = next + kernel::exp(each - now);
+      sum = next;
+    };
+    k_.for_(convert(k_.lane(), index_type()), writer_.number(plan_.length / width()),
+            writer_.number(team_lanes()), step);
+    std::vector<Value> totals;
+    for (size_t i = 0; i < tops.size(); ++i) totals.push_back(over_lanes(reductions[i], tops[i].get()));
+    fix_totals(writer_, plan_.levels[0], totals);
+    prepare(plan_.levels[1]);
+    const Value shift = writer_.read(*powers.shift, row_.reshaped(powers.shift->shape)).re;
+    const Value own = moved(sum.get(), distance_from(tops[0].get()), shift);
+    fix_totals(writer_, plan_.levels[1], {over_lanes(Reduction::add, own)});
   }
 
   // The slices' parts joined: each lane of a column adds them up, in the same order.

@@ -144,24 +144,34 @@ MatmulShape WinogradConv::product() const {
   return shape;
 }
 
+// Nine results of a lane go through shared memory, so that lanes write what lies side by side.
 kernel::Program WinogradConv::result_program() const {
   using namespace conv_winograd;
-  Builder k("winograd_result", Team::one(lanes));
+  constexpr uint32_t results = 9;
+  Builder k("winograd_result", Team::many(lanes));
   const Array from = k.buffer("sums", Type::f32, Access::read),
-              to = k.buffer("result", Type::f32, Access::write);
-  const Value number = k.team();
+              to = k.buffer("result", Type::f32, Access::write), held = k.shared(Type::f32, results * lanes);
+  const auto count = narrow(conv.batch * conv.filters);
+  const Value first = k.team() * lanes, number = min(first + k.lane(), first.like(count - 1));
   Square sums;
-  for (int64_t i = 0; i < 4; ++i)
-    for (int64_t j = 0; j < 4; ++j)
-      sums[static_cast<size_t>(i)][static_cast<size_t>(j)] =
-          from.load(number + number.like((4 * i + j) * static_cast<int64_t>(result_teams())));
+  for (uint32_t i = 0; i < 4; ++i)
+    for (uint32_t j = 0; j < 4; ++j) sums[i][j] = from.load(number + (4 * i + j) * count);
   std::array<std::array<Value, 3>, 4> right;
   for (size_t i = 0; i < 4; ++i) right[i] = results_of(sums[i]);
-  for (size_t j = 0; j < 3; ++j) {
+  for (uint32_t j = 0; j < 3; ++j) {
     const auto down = results_of({right[0][j], right[1][j], right[2][j], right[3][j]});
-    for (uint32_t i = 0; i < 3; ++i) to.store(number * 9 + (3 * i + static_cast<uint32_t>(j)), down[i]);
+    for (uint32_t i = 0; i < 3; ++i) held[k.lane() * results + (3 * i + j)] = down[i];
+  }
+  k.barrier();
+  for (uint32_t step = 0; step < results; ++step) {
+    const Value at = k.lane() + step * lanes, place = first * results + at;
+    k.if_(place < results * count, [&] { to.store(place, held[at].get()); });
   }
   return k.finish();
+}
+
+uint64_t WinogradConv::result_teams() const {
+  return static_cast<uint64_t>((conv.batch * conv.filters + conv_winograd::lanes - 1) / conv_winograd::lanes);
 }
 
 }  // namespace adit::ops

@@ -31,9 +31,9 @@ struct WinogradConv {
   uint64_t x_teams() const { return static_cast<uint64_t>(conv.batch * steps()); }
   uint64_t w_teams() const { return static_cast<uint64_t>(conv.filters * steps()); }
   MatmulShape product() const;
-  // One invocation nine results. Parameters: sums, result.
+  // A lane nine results. Parameters: sums, result.
   kernel::Program result_program() const;
-  uint64_t result_teams() const { return static_cast<uint64_t>(conv.batch * conv.filters); }
+  uint64_t result_teams() const;
 };
 
 }  // namespace adit::ops

@@ -13,7 +13,9 @@ namespace fft_plan {
 namespace {
 
 constexpr uint64_t most_radix = 16;  // of a stage
-constexpr uint64_t longest_prime = fft_largest_prime(kernel::Type::f32);
+// What a lane has registers for, in f32 and f64; and those of which kernels are short.
+constexpr uint64_t longest_prime = 73, longest_wide_prime = 43, longest_short_prime = 31;
+constexpr uint64_t many_numbers = 1 << 19;
 
 // Primes that a kernel must know are never too long.
 bool fits(uint64_t factor, uint64_t most) {
@@ -284,9 +286,14 @@ uint64_t FftPass::column_count() const {
   return count;
 }
 
-bool fft_is_smooth(uint64_t length, kernel::Type type) {
+uint64_t fft_largest_prime(const FftPlan& plan) {
+  if (plan.outer * plan.length * plan.inner < fft_plan::many_numbers) return fft_plan::longest_short_prime;
+  return plan.type == kernel::Type::f64 ? fft_plan::longest_wide_prime : fft_plan::longest_prime;
+}
+
+bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
   if (length == 0) return false;
-  for (uint64_t factor = 2; factor <= fft_largest_prime(type); ++factor)
+  for (uint64_t factor = 2; factor <= largest_prime; ++factor)
     while (length % factor == 0) length /= factor;
   return length == 1;
 }
@@ -294,7 +301,7 @@ bool fft_is_smooth(uint64_t length, kernel::Type type) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!fft_is_smooth(plan.length, plan.type))
+  if (!fft_is_smooth(plan.length, fft_largest_prime(plan)))
     return fft_plan::fits_a_team(plan) ? fft_plan::by_chirp(plan) : fft_plan::Convolution(plan).take();
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
   if (lengths.size() > 1) made.scratch = {plan.outer * plan.length * plan.inner};
@@ -314,7 +321,7 @@ Fft fft(const FftPlan& plan) {
 
 Fft fft_of_real(const FftPlan& plan) {
   constexpr uint64_t shortest_joined = 4;  // that goes through shared memory
-  if (plan.outer * plan.length != 0 && fft_is_smooth(plan.length, plan.type) &&
+  if (plan.outer * plan.length != 0 && fft_is_smooth(plan.length, fft_largest_prime(plan)) &&
       plan.length >= shortest_joined) {
     const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
     const uint64_t half = plan.length;

@@ -65,7 +65,7 @@ uint64_t fft_longest_in(uint64_t numbers);
 
 // Columns that a team should have beside each other where memory runs across them, and the numbers that it
 // can hold.
-inline constexpr uint64_t fft_neighbours = 4, fft_tile = 8192, fft_longest_row = 4096;
+inline constexpr uint64_t fft_neighbours = 4, fft_tile = 8192, fft_longest_row = 8192;
 // Of a convolution in one kernel: longer columns would else take four passes.
 inline constexpr uint64_t fft_longest_convolved = 8192;
 
