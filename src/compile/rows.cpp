@@ -386,12 +386,15 @@ class RowWriter {
     for (size_t i = 0; i < types.size(); ++i)
       tops.push_back(k_.variable(k_.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
     const kernel::Variable sum = k_.variable(Type::f32, 0.0f);
-    const auto step = [&](Value number) {
+    const auto step = [&](Value first, int64_t accesses) {
       const Writer::Scope scope(writer_);
       const Value before = distance_from(tops[0].get());
       std::vector<Value> x;
-      for (const Index& at : places(number)) x.push_back(writer_.read(*powers.x, at).re);
-      writer_.clear_vector();
+      for (int64_t i = 0; i < accesses; ++i) {
+        for (const Index& at : places(first + writer_.number(i * team_lanes())))
+          x.push_back(writer_.read(*powers.x, at).re);
+        writer_.clear_vector();
+      }
       for (const Value each : x) {
         const std::vector<Value> parts = contributions(*powers.largest, {each, {}, false});
         for (size_t i = 0; i < tops.size(); ++i) tops[i] = combine(reductions[i], tops[i].get(), parts[i]);
@@ -401,8 +404,14 @@ class RowWriter {
       for (const Value each : x) next = next + kernel::exp(each - now);
       sum = next;
     };
-    k_.for_(convert(k_.lane(), index_type()), writer_.number(plan_.length / width()),
-            writer_.number(team_lanes()), step);
+    // Several accesses at once, and then those that are left.
+    const int64_t at_once = 8 / width(), lanes = team_lanes(), steps = plan_.length / width();
+    const int64_t most = steps / (at_once * lanes) * at_once * lanes;
+    const Value lane = convert(k_.lane(), index_type());
+    k_.for_(lane, writer_.number(most), writer_.number(at_once * lanes),
+            [&](Value first) { step(first, at_once); });
+    k_.for_(lane + writer_.number(most), writer_.number(steps), writer_.number(lanes),
+            [&](Value first) { step(first, 1); });
     std::vector<Value> totals;
     for (size_t i = 0; i < tops.size(); ++i) totals.push_back(over_lanes(reductions[i], tops[i].get()));
     fix_totals(writer_, plan_.levels[0], totals);
