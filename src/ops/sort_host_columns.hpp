@@ -13,12 +13,14 @@
 namespace adit::ops::sorting_on_host {
 
 // Longer rows are faster one by one; where their elements do not lie side by side, later. Measured once, on
-// an x86-64 core (bench/RESULTS.md).
+// an x86-64 core and on a Neoverse V1 (bench/RESULTS.md).
 template <class K, class C>
 constexpr uint64_t longest_column(const HostSort& plan) {
-  if (plan.vectors == VectorKind::none || plan.inner > 1) return 1024;
+  constexpr bool has_places = sizeof(K) < sizeof(C);
+  if (plan.vectors == VectorKind::neon && has_places) return sizeof(K) < 4 ? 64 : 512;
+  if (plan.vectors <= VectorKind::neon || plan.inner > 1) return 1024;
   if (plan.vectors == VectorKind::avx2) return 256;
-  return sizeof(K) < sizeof(C) ? 512 : 96;
+  return has_places ? 512 : 96;
 }
 
 // Short rows side by side. A column holds keys alone, or keys of up to 32 bits with their places.

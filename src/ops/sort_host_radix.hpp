@@ -60,20 +60,28 @@ class Radix {
         parts_(parts),
         tables_(parts) {}
 
-  // Where the result lies.
-  E* run() {
+  // Where the result lies; null where finish(i, entry) was told it.
+  template <class F>
+  E* run(const F& finish) {
     each_part([&](uint64_t part) { count_all(part); });
-    bool has_entries = false;
+    std::array<bool, passes> differs{};
+    int last = 0;
     for (int p = 0; p < passes; ++p) {
       uint64_t equal = 0;
       for (const Tables& tables : tables_) equal += tables[index(p)][digit(keys_[0], p)];
-      if (equal == length_) continue;  // all have the same
-      if (!has_entries) {
-        move([this](uint64_t i) { return entry_of<K, E>(keys_[i], i); }, p);
-      } else {
-        if (parts_ > 1) count(p);
-        move([from = row_](uint64_t i) { return from[i]; }, p);
-      }
+      differs[index(p)] = equal != length_;
+      if (differs[index(p)]) last = p;
+    }
+    bool has_entries = false;
+    for (int p = 0; p <= last; ++p) {
+      if (!differs[index(p)] && p < last) continue;
+      if (has_entries && parts_ > 1) count(p);
+      const auto from = [this, has_entries, row = row_](uint64_t i) {
+        return has_entries ? row[i] : entry_of<K, E>(keys_[i], i);
+      };
+      if constexpr (!std::is_same_v<E, K>)
+        if (p == last) return move(from, p, finish), nullptr;
+      move(from, p, [to = beside_](uint64_t i, const E& entry) { to[i] = entry; });
       std::swap(row_, beside_);
       has_entries = true;
     }
@@ -111,7 +119,7 @@ class Radix {
       for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) ++counts[digit(key_in(row_[i]), p)];
     });
   }
-  void move(const auto& from, int p) {
+  void move(const auto& from, int p, const auto& to) {
     uint32_t start = 0;
     for (size_t d = 0; d < digits; ++d)
       for (Tables& tables : tables_) {
@@ -121,10 +129,9 @@ class Radix {
       }
     each_part([&](uint64_t part) {
       uint32_t* at = tables_[part][index(p)].data();
-      E* to = beside_;
       for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
         const E entry = from(i);
-        to[at[digit(key_in(entry), p)]++] = entry;
+        to(at[digit(key_in(entry), p)]++, entry);
       }
     });
   }
@@ -138,11 +145,12 @@ class Radix {
 
 // As few digits as the keys' range needs.
 template <class K, class E, int bits, int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits>
-E* by_digits(const K* keys, const Range<K>& seen, E* row, E* beside, uint64_t length, uint64_t parts) {
+E* by_digits(const K* keys, const Range<K>& seen, E* row, E* beside, uint64_t length, uint64_t parts,
+             const auto& finish) {
   if constexpr (passes > 1)
     if (static_cast<int>(std::bit_width(K(seen.most - seen.least))) <= bits * (passes - 1))
-      return by_digits<K, E, bits, passes - 1>(keys, seen, row, beside, length, parts);
-  return Radix<K, E, bits, passes>(keys, seen.least, row, beside, length, parts).run();
+      return by_digits<K, E, bits, passes - 1>(keys, seen, row, beside, length, parts, finish);
+  return Radix<K, E, bits, passes>(keys, seen.least, row, beside, length, parts).run(finish);
 }
 
 // Values of which there are far fewer than elements: how many there are of each is enough.
@@ -228,20 +236,22 @@ class RadixRow {
         row_.loops.put_bits(sorted + begin, row_.apart, end - begin, row_.keys,
                             row_.values + begin * row_.apart);
       });
-    else
-      row_.share(parts, [&](uint64_t begin, uint64_t end) {
-        for (uint64_t i = begin; i < end; ++i) row_.store(i, sorted[i].place);
-      });
+    else if (sorted)
+      for (uint64_t i = 0; i < row_.length; ++i) row_.store(i, sorted[i].place);
   }
 
  private:
+  // Null where the row has its places already.
   const E* in_order(const K* keys, const Range<K>& seen, const Space& space, uint64_t parts) const {
     const uint64_t n = row_.length;
     E* row = space.a.get();
     const bool is_counted = n > ranked_row && n < most_counted;
+    const auto finish = [&](uint64_t i, const E& entry) {
+      if constexpr (!std::is_same_v<E, K>) row_.store(i, entry.place);
+    };
     if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
-      return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts);
-    if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts);
+      return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts, finish);
+    if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts, finish);
     if (n <= ranked_row) {
       K ranks[ranked_row];
       row_.loops.put_ranks(keys, n, ranks);

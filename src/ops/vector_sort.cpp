@@ -8,9 +8,12 @@ VectorKind vectors_of_this_cpu() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
     return VectorKind::avx512;
-  if (__builtin_cpu_supports("avx2")) return VectorKind::avx2;
-#endif
+  return __builtin_cpu_supports("avx2") ? VectorKind::avx2 : VectorKind::none;
+#elif defined(__aarch64__)
+  return VectorKind::neon;
+#else
   return VectorKind::none;
+#endif
 }
 
 template <class K>
@@ -18,6 +21,8 @@ VectorSort<K> vector_sort([[maybe_unused]] VectorKind kind) {
 #if defined(__x86_64__)
   if (kind == VectorKind::avx512) return vector_sort_avx512::vector_sort<K>();
   if (kind == VectorKind::avx2) return vector_sort_avx2::vector_sort<K>();
+#elif defined(__aarch64__)
+  if (kind == VectorKind::neon) return vector_sort_neon::vector_sort<K>();
 #endif
   return {};
 }

@@ -14,7 +14,7 @@
 
 namespace adit::ops {
 
-enum class VectorKind : uint8_t { none, avx2, avx512 };
+enum class VectorKind : uint8_t { none, neon, avx2, avx512 };
 VectorKind vectors_of_this_cpu();
 
 // All work in place, by one thread. Null where the processor has no such vectors.
@@ -31,6 +31,10 @@ template <class K>
 VectorSort<K> vector_sort(VectorKind kind = vectors_of_this_cpu());
 
 // The parts of vector_sort().
+namespace vector_sort_neon {
+template <class K>
+VectorSort<K> vector_sort();
+}
 namespace vector_sort_avx2 {
 template <class K>
 VectorSort<K> vector_sort();

@@ -46,7 +46,7 @@ template <size_t lanes>
 struct Words32 {
   using Key = uint32_t;
   using Register = __m256i;
-  static constexpr int width = 8, rows = 8;
+  static constexpr int width = 8, rows = 8, rows_of_few_draws = 1;
 
   static Register first(int64_t count) {
     const auto some = static_cast<int>(std::clamp<int64_t>(count, 0, width));
@@ -101,7 +101,7 @@ struct Words32 {
 struct Words64 {
   using Key = uint64_t;
   using Register = __m256i;
-  static constexpr int width = 4, rows = 8;
+  static constexpr int width = 4, rows = 8, rows_of_few_draws = 1;
 
   static Register turned(Register v) { return _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN)); }
   static Register first(int64_t count) {

@@ -21,7 +21,7 @@ namespace {
 struct Words32 {
   using Key = uint32_t;
   using Register = __m512i;
-  static constexpr int width = 16, rows = 16;
+  static constexpr int width = 16, rows = 16, rows_of_few_draws = 1;
 
   static __mmask16 first(int64_t count) {
     return static_cast<__mmask16>(
@@ -75,7 +75,7 @@ struct Words32 {
 struct Words64 {
   using Key = uint64_t;
   using Register = __m512i;
-  static constexpr int width = 8, rows = 16;
+  static constexpr int width = 8, rows = 16, rows_of_few_draws = 1;
 
   static __mmask8 first(int64_t count) {
     return static_cast<__mmask8>(

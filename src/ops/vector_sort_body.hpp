@@ -1,7 +1,8 @@
 // The vector sort for the vectors V of one kind of processor, to be included where functions are compiled for
 // it, in a namespace of its own, after vector_sort_parts.hpp. Of V:
 //   Key, Register, width   how many keys a register holds
-//   rows                   how many registers the largest network takes
+//   rows                   how many registers the largest network takes; rows_of_few_draws: of how many a
+//                          pivot among few keys is the middle
 //   load, store            and load_some, store_some: only so many, the rest are the largest keys
 //   min, max, flip<m>      flip gives lane i the key of lane i ^ m
 //   select<bit>(a, b)      lanes whose number has the bit from b
@@ -127,7 +128,7 @@ typename V::Key middle_of(const typename V::Key* keys, uint64_t count) {
 
 template <class V>
 typename V::Key middle(const typename V::Key* keys, uint64_t count) {
-  if (count < vector_sort_parts::many_draws) return middle_of<V, 1>(keys, count);
+  if (count < vector_sort_parts::many_draws) return middle_of<V, V::rows_of_few_draws>(keys, count);
   return middle_of<V, V::rows / 2>(keys, count);
 }
 
