@@ -1,5 +1,6 @@
 // Order: sorting, and what follows from it. NaN is larger than any number, -0 equals 0, equal elements keep
-// their order.
+// their order: places show it. Where only values are asked for, each -0 stands on the side of the negative
+// numbers; NumPy's sort() leaves open where, too.
 #pragma once
 
 #include <adit/ops.hpp>

@@ -46,7 +46,8 @@ std::vector<Row> sort_rows() {
           .cost = 100,
           .doc =
               "Elements along an axis in order, and their places before. Equal ones keep their order; NaN is "
-              "larger than any number, -0 equals 0."};
+              "larger than any number, -0 equals 0 (of values alone it stands on the side of the negative "
+              "ones)."};
   row.results = sorting::results;
   row.several_vjp = sorting::vjp;
   return {row};
