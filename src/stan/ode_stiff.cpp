@@ -45,20 +45,20 @@ Tensor identity(int64_t n) {
   return as_type(expand_dims(places(n), 1) == expand_dims(places(n), 0), DType::f64);
 }
 
-// Gauss and Jordan in place, without a search for pivots: with short steps the diagonal leads, and a step
-// whose matrix was too bad has too large an error and is made shorter.
+// Gauss and Jordan without a search for pivots: with short steps the diagonal leads, and a step whose matrix
+// was too bad has too large an error and is made shorter.
 Tensor inverse(const Tensor& matrix) {
-  const int64_t n = matrix.dim(-1);
-  Tensor now = matrix;
+  const int columns = matrix.rank() - 1;
+  const int64_t n = matrix.dim(columns);
+  Tensor both = concatenate({matrix, broadcast_to(identity(n), matrix.shape())}, columns);
   for (int64_t i = 0; i < n; ++i) {
-    const Tensor pivot = 1.0 / part(now, i, i, 1, 1), column = part(now, 0, i, n, 1);
-    const Tensor row = part(now, i, 0, 1, n) * pivot;
-    const auto whole = [&](const Tensor& x) { return broadcast_to(x, matrix.shape()); };
-    const Tensor in_row = whole(expand_dims(places(n) == i, 1)), in_column = whole(places(n) == i);
-    now = select(in_row, select(in_column, whole(pivot), whole(row)),
-                 select(in_column, whole(-column * pivot), now - column * row));
+    const Tensor pivot = part(both, i, 0, 1, 2 * n) / part(both, i, i, 1, 1);
+    const Tensor factors = part(both, 0, i, n, 1);
+    const Tensor is_own = expand_dims(places(n) == i, 1);
+    both =
+        select(broadcast_to(is_own, both.shape()), broadcast_to(pivot, both.shape()), both - factors * pivot);
   }
-  return now;
+  return part(both, 0, n, n, n);
 }
 
 // df/dy, of each lane where there are lanes: no lane's slopes depend on another's states.
