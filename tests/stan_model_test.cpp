@@ -147,6 +147,27 @@ TEST(StanLoops, AreNotWrittenOut) {
   }
 }
 
+// Scratch paper and parts of different sizes: each loop goes through its rounds at once, in one way.
+TEST(StanLoops, RoundsGoTogether) {
+  const struct {
+    const char *name, *line;
+  } wanted[] = {
+      {"scratch_multistate", "line 26: 12 rounds together"},
+      {"scratch_multistate", "line 28: a loop of 5 steps that carries gam (1 row back)"},
+      {"scratch_branches", "line 16: 11 rounds together"},
+      {"ragged_function", "line 43: 10 rounds together"},
+      {"ragged_function", "line 5: 47 rounds together, of different counts in 10 rounds around it"}};
+  for (const auto& [name, line] : wanted) {
+    const Ready one = ready(std::string(ADIT_STAN_PROGRAMS) + "/" + name + ".stan");
+    const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
+    EXPECT_TRUE(lowered.notes.empty()) << name << ": " << lowered.notes[0];
+    const auto is_line = [&](const std::string& told) { return told.starts_with(line); };
+    EXPECT_TRUE(std::any_of(lowered.lowering.begin(), lowered.lowering.end(), is_line))
+        << name << ": " << line << "\n"
+        << testing::PrintToString(lowered.lowering);
+  }
+}
+
 // A row without something behind it would be refused only when a program is run.
 TEST(StanFunctions, EveryRowOfTheTableIsComputed) {
   for (const Signature& row : signatures()) EXPECT_TRUE(Evaluator::computes(row.name)) << row.name;

@@ -12,7 +12,10 @@ functions {
     return lp / num_elements(eta);
   }
   real near_lpdf(vector x, real mu) {
-    return normal_lpdf(x | mu, 1.5) + dot_self(x[1:2]) * 0.01;
+    return normal_lpdf(x | mu, 1.5) + dot_self(x) * 0.01;
+  }
+  real first_two(vector x) {
+    return sum(x[1:2]);
   }
   vector twice(vector x) {
     return x * 2;
@@ -40,8 +43,13 @@ model {
   for (g in 1:G) {
     segment(y, at, size_of[g]) ~ zip(a[g] + b * segment(x, at, size_of[g]), p);
     target += zip_lpmf(y[at:(at + size_of[g] - 1)] | exp(z[at:(at + size_of[g] - 1)]), 0.5 * p);
-    target += near_lpdf(segment(z, at, size_of[g]) | a[g]);
+    at += size_of[g];
+  }
+  at = 1;
+  for (g in 1:G) {
     target += sum(twice(segment(z, at, size_of[g]))) * 0.1;
+    target += near_lpdf(segment(z, at, size_of[g]) | a[g]);
+    target += first_two(segment(z, at, size_of[g])) * 0.1;
     at += size_of[g];
   }
 }
