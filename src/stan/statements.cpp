@@ -15,7 +15,10 @@ constexpr int64_t most_rounds = 200'000;  // of loops with traced values that ar
 }  // namespace
 
 Evaluator::Evaluator(const Program& program)
-    : program_(program), rounds_left_(most_rounds), without_jumps_(program), workspaces_(workspaces_of(program)) {
+    : program_(program),
+      rounds_left_(most_rounds),
+      without_jumps_(program),
+      workspaces_(workspaces_of(program)) {
   own_.resize(static_cast<size_t>(without_jumps_.slots + scratch_slots));
 }
 
