@@ -121,7 +121,7 @@ TEST(Schedules, SumsThatAreAddedAreOne) {
             tensor(places(300, 9)));
   for (const bool on_cpu : {true, false}) {
     const Schedule team = schedule_of(m, true, on_cpu);
-    EXPECT_LE(count(team, "totals"), 6) << to_text(team);
+    EXPECT_LE(count(team, "totals"), 8) << to_text(team);  // 16 with a sum for each use of the dispersion
     EXPECT_EQ(team.passes.size(), 1u) << to_text(team);
   }
 }

@@ -30,20 +30,23 @@ Tensor stirling(const Tensor& z) {
   return series * r;
 }
 
-// log R, in products of two factors so that none leaves the range of f32. A factor is 1 / (1 + x / (phi +
-// i)), and phi mostly one number for many x: then nothing is divided here but for the first one, whose
-// inverse may be infinite.
+// log R, in products of two or three factors so that none leaves the range of f32. A factor is 1 / (1 + x /
+// (phi + i)), and phi mostly one number for many x: then a loop over x divides by the first one's alone,
+// whose inverse may be infinite.
 Tensor log_shift(const Tensor& phi, const Tensor& x) {
   const auto inverse_factor = [&](int i) { return x * reciprocal(phi + real(i)) + real(1); };
   Tensor total = log(phi / ((phi + x) * inverse_factor(1)));
-  for (int i = 2; i < 8; i += 2) total = total - log(inverse_factor(i) * inverse_factor(i + 1));
+  for (int i = 2; i < 8; i += 3)
+    total = total - log(inverse_factor(i) * inverse_factor(i + 1) * inverse_factor(i + 2));
   return total;
 }
 
 Tensor log_mass(const Tensor& x, const Tensor& m, const NamedParameter& phi) {
   const Tensor z = phi + real(8), both = m + phi;
-  const Tensor rising = (z - real(0.5)) * log1p(x * reciprocal(z)) - x + stirling(z + x) +
-                        only_where(phi, phi > real(0), -stirling(z)) + log_shift(phi, x);
+  // One number is repeated for every x: its derivative is then one sum over them, not one for each use.
+  const Tensor each = phi.value.rank() == 0 ? broadcast_to(phi, x.shape()) : Tensor(phi);
+  const Tensor rising = (z - real(0.5)) * log1p(x / z) - x + stirling(z + x) +
+                        only_where(phi, phi > real(0), -stirling(z)) + log_shift(each, x);
   return rising + x * log(m / both * (z + x)) - phi * log1p(m / phi) - lgamma(x + real(1));
 }
 
