@@ -79,7 +79,7 @@ class Epilogue {
     if (form_.batch > 1) linear = as_index(batch) * writer_->number(form_.m * form_.n) + linear;
     const Node& product = *group_.roots[0];
     writer_->fix(product,
-                 writer_->rounded({convert(sum, compute_type(product.type)), {}, false}, product.type));
+                 lower::rounded({convert(sum, compute_type(product.type)), {}, false}, product.type));
     const Index at(k, product.shape, linear);
     const Scalar last = writer_->read(result(), at.reshaped(result().shape));
     for (const Node* root : group_.roots) {

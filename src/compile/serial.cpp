@@ -13,9 +13,9 @@ namespace {
 
 constexpr int64_t unroll_limit = 8;
 
-Scalar finished(Writer& writer, const Node& node, const std::vector<Value>& totals) {
+Scalar finished(const Node& node, const std::vector<Value>& totals) {
   const Scalar total = total_of(node, totals);
-  return total.is_complex ? total : writer.rounded(total, node.type);
+  return total.is_complex ? total : lower::rounded(total, node.type);
 }
 
 void fold_in_order(Writer& writer, const Node& node, const Index& at, Scalar& result);
@@ -26,7 +26,7 @@ void fix_totals(Writer& writer, const std::vector<const Node*>& level, const std
   auto next = totals.begin();
   for (const Node* node : level) {
     const auto end = next + static_cast<long>(reductions_of(*node).size());
-    writer.fix(*node, finished(writer, *node, {next, end}));
+    writer.fix(*node, finished(*node, {next, end}));
     next = end;
   }
 }
@@ -52,7 +52,7 @@ void serial_reduce(Writer& writer, const Node& node, const Index& at, Scalar& re
       return contributions(node, writer.read(operand, operand_index(node, at, r)));
     });
   }
-  result = finished(writer, node, totals);
+  result = finished(node, totals);
 }
 
 namespace {
@@ -127,7 +127,7 @@ Scalar serial_dot(Writer& writer, const Node& node, const Index& at) {
     });
     sum = {re.get(), is_pair ? im.get() : Value(), is_pair};
   }
-  return writer.rounded(sum, node.type);
+  return lower::rounded(sum, node.type);
 }
 
 }  // namespace adit::compile

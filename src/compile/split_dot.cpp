@@ -199,7 +199,7 @@ void SplitDots::fix_sums(Writer& writer, Value i) {
         sum = one.is_complex ? graph::pair(sum.re + one.re, sum.im + one.im)
                              : Scalar{sum.re + one.re, {}, false};
     }
-    writer.fix(*dot.node, writer.rounded(sum, dot.node->type));
+    writer.fix(*dot.node, lower::rounded(sum, dot.node->type));
   }
 }
 
@@ -218,7 +218,7 @@ void SplitDots::fix_whole(Writer& writer) {
                    return is_pair ? std::vector<Value>{term.re, term.im} : std::vector<Value>{term.re};
                  });
     const Scalar total = is_pair ? graph::pair(totals[0], totals[1]) : Scalar{totals[0], {}, false};
-    writer.fix(*dot.node, writer.rounded(total, dot.node->type));
+    writer.fix(*dot.node, lower::rounded(total, dot.node->type));
   }
 }
 

@@ -6,7 +6,6 @@
 namespace adit::compile {
 
 using graph::Kind;
-using graph::Literal;
 using graph::Op;
 using kernel::Type;
 
@@ -14,14 +13,13 @@ void Writer::fix(const Node& node, const Scalar& value) { fixed_[&node] = value;
 
 Scalar Writer::read(const Node& node, const Index& at) {
   if (const auto fixed = fixed_.find(&node); fixed != fixed_.end()) return fixed->second;
-  if (node.op == Op::constant) return literal(node);
+  if (node.op == Op::constant) return lower::literal(builder_, node);
   if (node.op == Op::number)
-    return partition_.arguments.contains(&node) ? arguments_.number(node) : literal(node);
-  const Key key{&node, at.identity()};
-  for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
-    if (const auto found = scope->find(key); found != scope->end()) return found->second.value;
+    return partition_.arguments.contains(&node) ? arguments_.number(node) : lower::literal(builder_, node);
+  const auto place = reinterpret_cast<uintptr_t>(at.identity());
+  if (const Scalar* known = memo_.find(node, place)) return *known;
   const Scalar value = in_memory(node) ? load(node, at) : compute(node, at);
-  memo_.back()[key] = {value, at};
+  memo_.add(node, place, value, at);
   return value;
 }
 
@@ -40,30 +38,11 @@ bool Writer::can_read(const Node& node) const {
 
 Scalar Writer::compute(const Node& node, const Index& at) {
   const graph::Row& row = graph::row_of(node.op);
-  if (row.scalar) {
-    std::vector<Scalar> operands;
-    operands.reserve(node.operands.size());
-    for (const Tensor& operand : node.operands) operands.push_back(read(graph::node_of(operand), at));
-    return rounded(row.scalar(operands, node), node.type);
-  }
+  if (row.scalar) return lower::rounded(row.scalar(lower::operands_at(*this, node, at), node), node.type);
   if (row.view) return row.view(*this, node, at);
   if (row.kind == Kind::reduction) return fold(node, at);
   if (node.op == Op::dot) return inner_product(node, at);
   throw Error(ErrorKind::internal, "[compile] " + std::string(row.name) + ": expected its value in memory");
-}
-
-Scalar Writer::rounded(const Scalar& value, DType type) {
-  if (type != DType::f16 && type != DType::bf16) return value;
-  return {kernel::convert(kernel::convert(value.re, storage_type(type)), Type::f32), {}, false};
-}
-
-Scalar Writer::literal(const Node& node) {
-  const auto& literal = node.as<Literal>();
-  const Type type = compute_type(node.type);
-  if (is_integer(node.type)) return {builder_.constant(type, literal.integer), {}, false};
-  if (is_complex(node.type))
-    return graph::pair(builder_.constant(type, literal.real), builder_.constant(type, literal.imag));
-  return rounded({builder_.constant(type, literal.real), {}, false}, node.type);
 }
 
 Scalar Arguments::number(const Node& node) {

@@ -13,7 +13,7 @@
 #include "compile/partition.hpp"
 #include "graph/index.hpp"
 #include "graph/row.hpp"
-#include "support/hash.hpp"
+#include "lower/elements.hpp"
 
 namespace adit::compile {
 
@@ -63,8 +63,7 @@ class Writer final : public graph::Reader {
         arguments_(arguments),
         partition_(partition),
         group_(group),
-        index_type_(index_type),
-        memo_(1) {
+        index_type_(index_type) {
     builder.set_rounds_exactly(partition.rounds_exactly);
   }
 
@@ -89,22 +88,14 @@ class Writer final : public graph::Reader {
   Value vector() const { return vector_; }
 
   // What is computed inside a block of the kernel may not be used outside of it.
-  class Scope {
+  class Scope : lower::Memo<Index>::Scope {
    public:
-    explicit Scope(Writer& writer) : writer_(writer) { writer_.memo_.emplace_back(); }
-    ~Scope() { writer_.memo_.pop_back(); }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    Writer& writer_;
+    explicit Scope(Writer& writer) : lower::Memo<Index>::Scope(writer.memo_) {}
   };
 
   kernel::Type index_type() const { return index_type_; }
   Value number(int64_t value) { return builder_.constant(index_type_, value); }
   Arguments& arguments() { return arguments_; }
-  // Rounds to the type of the node as memory would: halves are computed in f32.
-  Scalar rounded(const Scalar& value, DType type);
 
  private:
   bool in_memory(const Node& node) const {
@@ -112,27 +103,15 @@ class Writer final : public graph::Reader {
   }
   Scalar compute(const Node& node, const Index& at);
   Scalar load(const Node& node, const Index& at);
-  Scalar literal(const Node& node);
   Scalar fold(const Node& node, const Index& at);           // a reduction as a loop
   Scalar inner_product(const Node& node, const Index& at);  // a dot as a loop
-
-  using Key = std::pair<const Node*, const void*>;
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      return hash64(reinterpret_cast<uintptr_t>(key.second), reinterpret_cast<uintptr_t>(key.first));
-    }
-  };
-  struct Entry {
-    Scalar value;
-    Index at;  // keeps the identity alive
-  };
 
   kernel::Builder& builder_;
   Arguments& arguments_;
   const Partition& partition_;
   const Group& group_;
   kernel::Type index_type_;
-  std::vector<std::unordered_map<Key, Entry, KeyHash>> memo_;
+  lower::Memo<Index> memo_;  // by the identities of places, which live as long as those
   std::unordered_map<const Node*, Scalar> fixed_;
   std::unordered_set<const Node*> forbidden_;
   // The vector access in force

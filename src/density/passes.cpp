@@ -140,7 +140,7 @@ void DensityWriter::write_share(const Vector& q, const Vector& scratch, const Ro
   q_ = q;
   scratch_ = scratch;
   share_ = share;
-  memo_.assign(1, {});
+  memo_.clear();
   enter(schedule_, 0, std::vector<Vector>(density_.variables.size() + 1));
 }
 
@@ -331,7 +331,7 @@ void DensityWriter::write_factor(const Node& node) {
       return read(graph::node_of(x), place(x.shape(), i)).re;
     };
   };
-  memo_.emplace_back();
+  const Scope outside(*this);
   const auto turned = turned_.find(&node);
   if (node.op == Op::cholesky)
     write_cholesky(chain_, node, operand(0), to,
@@ -344,7 +344,6 @@ void DensityWriter::write_factor(const Node& node) {
       const Scope scope(*this);
       body();
     });
-  memo_.pop_back();
 }
 
 }  // namespace adit::sampling

@@ -68,7 +68,7 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   near_ = near;
   totals_.clear();
   ready_.clear();
-  memo_.assign(1, {});
+  memo_.clear();
   std::vector<Vector> to(1);
   for (const auto& variable : density_.variables)
     to.push_back(variable.size > schedule_.short_result ? g.from(variable.offset) : Vector());
@@ -170,14 +170,12 @@ void DensityWriter::set_by_lanes(const std::vector<std::pair<int64_t, Value>>& e
 // --- Elements ----------------------------------------------------------------------------------------------
 
 Scalar DensityWriter::read(const Node& node, const Index& at) {
-  if (node.op == Op::constant) return literal(node);
+  if (node.op == Op::constant) return lower::literal(builder(), node);
   // A scalar has one place, however it was come by.
   const Value linear = element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
-  const std::pair key{&node, linear.id()};
-  for (auto scope = memo_.rbegin(); scope != memo_.rend(); ++scope)
-    if (const auto found = scope->find(key); found != scope->end()) return found->second;
+  if (const Scalar* known = memo_.find(node, linear.id())) return *known;
   const Scalar value = evaluate_known(node, at, linear);
-  memo_.back()[key] = value;
+  memo_.add(node, linear.id(), value);
   return value;
 }
 
@@ -242,9 +240,7 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
             most_depth));
   const graph::Row& row = graph::row_of(node.op);
   if (row.scalar) {
-    std::vector<Scalar> operands;
-    operands.reserve(node.operands.size());
-    for (const Tensor& operand : node.operands) operands.push_back(read(graph::node_of(operand), at));
+    const std::vector<Scalar> operands = lower::operands_at(*this, node, at);
     // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
     // and a hundred instructions, and no density needs that.
     // (Not a product with the inverse: x / x would be less than 1 for some x, and a floor or a condition on
@@ -355,13 +351,6 @@ Scalar DensityWriter::load_leaf(const Node& node, const Index& at) {
   Value value = segment(kind, node, nullptr, count, place);
   if (!is_float(node.type)) value = convert(value, compute_type(node.type));
   return {value, {}, false};
-}
-
-Scalar DensityWriter::literal(const Node& node) {
-  const auto& literal = node.as<graph::Literal>();
-  const Type type = compute_type(node.type);
-  if (is_integer(node.type)) return {builder().constant(type, literal.integer), {}, false};
-  return {builder().constant(type, literal.real), {}, false};
 }
 
 }  // namespace adit::sampling

@@ -1,7 +1,6 @@
 // Writes a log density and its gradient into a kernel, for one chain.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,6 +10,7 @@
 #include "density/control_plan.hpp"
 #include "density/schedule.hpp"
 #include "graph/row.hpp"
+#include "lower/elements.hpp"
 
 namespace adit::sampling {
 
@@ -93,7 +93,6 @@ class DensityWriter final : public graph::Reader {
   Scalar updates(const Node& node, const Index& at);
   Scalar few_updates(const Node& node, const Index& at);
   Scalar load_leaf(const Node& node, const Index& at);
-  Scalar literal(const Node& node);
   Value segment(Segment::Kind kind, const Node& leaf, const Node* updates, int64_t count, Value place);
 
   // --- control.cpp: loops and choices
@@ -202,15 +201,9 @@ class DensityWriter final : public graph::Reader {
   bool is_variable(const Node& node) const { return offsets_.contains(&node); }
   bool is_stored(const Node& node) const { return stored_.contains(&node) && ready_.contains(&node); }
 
-  class Scope {
+  class Scope : lower::Memo<>::Scope {
    public:
-    explicit Scope(DensityWriter& writer) : writer_(writer) { writer_.memo_.emplace_back(); }
-    ~Scope() { writer_.memo_.pop_back(); }
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-
-   private:
-    DensityWriter& writer_;
+    explicit Scope(DensityWriter& writer) : lower::Memo<>::Scope(writer.memo_) {}
   };
 
   Chain& chain_;
@@ -239,8 +232,8 @@ class DensityWriter final : public graph::Reader {
   std::vector<Vector> to_;  // where its long results go
   std::unordered_map<const Node*, std::vector<Value>> totals_;
   std::unordered_set<const Node*> ready_;  // items of passes that are written
-  std::vector<std::map<std::pair<const Node*, kernel::Id>, Scalar>> memo_;
-  Value step_;  // of the pass that is written; where there is one
+  lower::Memo<> memo_;                     // by the values that tell the place
+  Value step_;                             // of the pass that is written; where there is one
   int64_t step_count_ = 0;
 };
 

@@ -1,0 +1,28 @@
+#include "lower/elements.hpp"
+
+namespace adit::lower {
+
+using graph::Scalar;
+
+Scalar rounded(const Scalar& value, DType type) {
+  if (type != DType::f16 && type != DType::bf16) return value;
+  return {kernel::convert(kernel::convert(value.re, storage_type(type)), kernel::Type::f32), {}, false};
+}
+
+Scalar literal(kernel::Builder& builder, const graph::Node& node) {
+  const auto& literal = node.as<graph::Literal>();
+  const kernel::Type type = compute_type(node.type);
+  if (is_integer(node.type)) return {builder.constant(type, literal.integer), {}, false};
+  if (is_complex(node.type))
+    return graph::pair(builder.constant(type, literal.real), builder.constant(type, literal.imag));
+  return rounded({builder.constant(type, literal.real), {}, false}, node.type);
+}
+
+std::vector<Scalar> operands_at(graph::Reader& reader, const graph::Node& node, const graph::Index& at) {
+  std::vector<Scalar> operands;
+  operands.reserve(node.operands.size());
+  for (const Tensor& operand : node.operands) operands.push_back(reader.read(operand, at));
+  return operands;
+}
+
+}  // namespace adit::lower
