@@ -386,7 +386,7 @@ TEST_P(DensityControl, InSinglePrecision) {
 TEST_P(DensityControl, InBlocks) {
   // A software device takes minutes to compile all of them.
   const bool is_slow = device(GetParam()).info().kind == DeviceKind::software;
-  for (const DensityCase& one : is_slow ? std::span(cases).subspan(1, 2) : std::span(cases))
+  for (const DensityCase& one : is_slow ? std::span(cases).subspan(2, 2) : std::span(cases))
     for (const Placement placement : {Placement::lane, Placement::team})
       compare_density(one.make(), one.name, GetParam(), placement, DType::f64, 1e-10, 9, 1);
 }

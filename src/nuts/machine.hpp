@@ -80,7 +80,7 @@ class Machine {
   // --- momentum.cpp
   void begin_with_momentum();
   void draw_momentum(Value purpose, Value trial);  // into the current one
-  Value kinetic();  // of the current momentum; dense: its sharp form is made along
+  Value kinetic();   // of the current momentum; dense: its sharp form is made along
   void factorise();  // the inverse metric
   // Element i of a momentum times the inverse metric: computed, or read where the metric is dense.
   Value sharp(Value i, Value momentum, const Vector& kept) {
