@@ -51,11 +51,12 @@ void sort_rows(const HostSort& plan, const Keys& keys, const K* x, K* values, in
 // Whether keys of so many bytes are sorted by vectors rather than by digits, or by ranks where they are few.
 // Measured once, on a Neoverse V1, whose registers hold two numbers of 64 bits, or four of 32.
 bool goes_by_vectors(const HostSort& plan, size_t bytes, bool has_places) {
-  constexpr uint64_t few = 16, few_with_places = 600, many = 1 << 16;
+  constexpr uint64_t few = 16, many = 1 << 16;
   if (plan.vectors == VectorKind::none) return false;
   if (bytes == 8) return !has_places || plan.length > few;
   if (plan.vectors != VectorKind::neon) return true;
-  return plan.length <= (has_places ? few_with_places : many);
+  const uint64_t few_digits = bytes < 4 ? 128 : 600;  // whose tables are not worth their clearing
+  return plan.length <= (has_places ? few_digits : many);
 }
 
 template <class K>

@@ -76,12 +76,16 @@ class Radix {
     for (int p = 0; p <= last; ++p) {
       if (!differs[index(p)] && p < last) continue;
       if (has_entries && parts_ > 1) count(p);
-      const auto from = [this, has_entries, row = row_](uint64_t i) {
-        return has_entries ? row[i] : entry_of<K, E>(keys_[i], i);
+      const auto move_from = [&](const auto& from) {
+        if constexpr (!std::is_same_v<E, K>)
+          if (p == last) return move(from, p, finish);
+        move(from, p, [to = beside_](uint64_t i, const E& entry) { to[i] = entry; });
       };
-      if constexpr (!std::is_same_v<E, K>)
-        if (p == last) return move(from, p, finish), nullptr;
-      move(from, p, [to = beside_](uint64_t i, const E& entry) { to[i] = entry; });
+      if (has_entries)
+        move_from([row = row_](uint64_t i) { return row[i]; });
+      else
+        move_from([keys = keys_](uint64_t i) { return entry_of<K, E>(keys[i], i); });
+      if (!std::is_same_v<E, K> && p == last) return nullptr;
       std::swap(row_, beside_);
       has_entries = true;
     }
@@ -128,10 +132,15 @@ class Radix {
         start += here;
       }
     each_part([&](uint64_t part) {
+      // Copies: what is written may be any of the originals, as far as the compiler knows.
+      const auto read = from;
+      const auto write = to;
+      const K least = least_;
+      const int shift = bits * p;
       uint32_t* at = tables_[part][index(p)].data();
       for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
-        const E entry = from(i);
-        to(at[digit(key_in(entry), p)]++, entry);
+        const E entry = read(i);
+        write(at[static_cast<size_t>(K(key_in(entry) - least) >> shift) & (digits - 1)]++, entry);
       }
     });
   }
@@ -246,8 +255,8 @@ class RadixRow {
     const uint64_t n = row_.length;
     E* row = space.a.get();
     const bool is_counted = n > ranked_row && n < most_counted;
-    const auto finish = [&](uint64_t i, const E& entry) {
-      if constexpr (!std::is_same_v<E, K>) row_.store(i, entry.place);
+    const auto finish = [own = row_](uint64_t i, const E& entry) {
+      if constexpr (!std::is_same_v<E, K>) own.store(i, entry.place);
     };
     if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
       return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts, finish);
