@@ -166,7 +166,8 @@ std::vector<Launch> loop_launches(const Group& group, Workshop& shop) {
       return launches;
     }
   }
-  if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= 32 &&
+  constexpr int64_t shortest_row = 12;  // of more than a vector
+  if (!shop.target.gpu && one_shape && shape.size() >= 2 && shape.back() >= shortest_row &&
       walks_out_of_order(group, shop))
     launches.push_back(row_loop(group, shop, index_type));
   else
