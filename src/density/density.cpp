@@ -95,7 +95,7 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
   for (const auto& term : model.terms) totals.push_back(term.total);
   const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
-  const Terms terms = split_terms(lower::split_exponents(lower::spread_maps(total))[0], inputs);
+  const Terms terms = split_terms(lower::split_exponents(lower::spread_maps(total), type)[0], inputs);
 
   std::vector<SquareSum> square_sums;
   Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};

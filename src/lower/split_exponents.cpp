@@ -22,7 +22,10 @@ namespace {
 // Longer sums are products of matrices and vectors, which are not written out.
 constexpr int64_t most_elements = 64;
 // Exponents of v beyond which it is not split, and sums within which no term that matters was lost.
-constexpr double most_exponent = 600, least_sum = 1e-250, most_sum = 1e250;
+struct Range {
+  double most_exponent, least_sum, most_sum;
+};
+Range range_of(DType type) { return type == DType::f32 ? Range{80, 1e-30, 1e30} : Range{600, 1e-250, 1e250}; }
 
 Tensor operand_of(const Tensor& x, size_t i) { return graph::node_of(x).operands[i]; }
 bool is_a(const Tensor& x, Op op) { return graph::node_of(x).op == op && !graph::node_of(x).computed; }
@@ -166,21 +169,22 @@ std::optional<Parts> parts_of(const LogSum& of, const graph::Dependents& changin
 }
 
 // The sum by its parts.
-Tensor split(const LogSum& of, const Parts& parts) {
+Tensor split(const LogSum& of, const Parts& parts, const Range& range) {
   const auto number = [&](double x) { return graph::constant(of.exponents.dtype(), x); };
   const Shape& shape = of.exponents.shape();
   const Repeated u = repeated(parts.changing), v = repeated(parts.fixed);
   const Tensor top = stop_gradient(reduce_max(u.base, reduced_axes(u, of.axes), true));
   const Tensor middle = select(is_infinity(top), number(0), top);
   const Tensor powers = u.spread(exp(u.base - middle), shape);
-  const Tensor factors = v.spread(exp(minimum(v.base, number(most_exponent))), shape);
+  const Tensor factors = v.spread(exp(minimum(v.base, number(range.most_exponent))), shape);
   const Tensor total = sum(powers * factors, of.axes, true);
-  const Tensor is_safe = logical_and(greater(total, number(least_sum)), less(total, number(most_sum)));
+  const Tensor is_safe =
+      logical_and(greater(total, number(range.least_sum)), less(total, number(range.most_sum)));
   // The derivative of a sum that is not taken is 0, not 0 / 0.
   Tensor quick = log(select(is_safe, total, number(1))) + u.spread(middle, of.kept);
   if (parts.outside) quick = quick + parts.outside;
   quick = reshape(quick, of.root.shape());
-  const Tensor too_large = sum(select(greater(v.base, number(most_exponent)), number(1), number(0)));
+  const Tensor too_large = sum(select(greater(v.base, number(range.most_exponent)), number(1), number(0)));
   const Tensor is_lost = logical_or(any(logical_not(is_safe)), greater(too_large, number(0)));
   const auto as_written = [&](const Tensors&) -> Tensors {
     Tensors names;
@@ -208,7 +212,7 @@ std::vector<std::pair<LogSum, Parts>> sums_of(const Tensors& results, const Tens
 }
 
 // The results of a scan whose steps are split; none where nothing is.
-Tensors split_scan(const Tensor& x) {
+Tensors split_scan(const Tensor& x, const Range& range) {
   const graph::ControlAttributes& about = graph::about(x);
   const auto carries = static_cast<size_t>(about.carries), sequences = static_cast<size_t>(about.sequences);
   const Subgraph& step = *about.functions[0];
@@ -221,7 +225,7 @@ Tensors split_scan(const Tensor& x) {
     Tensors from, to;
     for (const auto& [sum, parts] : sums_of(plain, changing)) {
       from.push_back(sum.root);
-      to.push_back(split(sum, parts));
+      to.push_back(split(sum, parts, range));
     }
     const Tensors results = graph::substitute_throughout(plain, from, to);
     return {graph::part(results, 0, carries), graph::after(results, carries)};
@@ -233,12 +237,12 @@ Tensors split_scan(const Tensor& x) {
 
 }  // namespace
 
-std::vector<Tensor> split_exponents(std::span<const Tensor> roots) {
+std::vector<Tensor> split_exponents(std::span<const Tensor> roots, DType type) {
   const Tensors before(roots.begin(), roots.end());
   std::map<const Node*, Tensors> results;  // of each scan, in its new form
   Tensors from, to;
   for (const Tensor& x : graph::reachable(before, true)) {
-    if (is_a(x, Op::scan)) results[&graph::node_of(x)] = split_scan(x);
+    if (is_a(x, Op::scan)) results[&graph::node_of(x)] = split_scan(x, range_of(type));
     if (!is_a(x, Op::item)) continue;
     const auto at = results.find(&graph::node_of(operand_of(x, 0)));
     if (at == results.end() || at->second.empty()) continue;
