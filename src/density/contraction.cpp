@@ -60,14 +60,9 @@ Value fused_dot(graph::Reader& reader, const Node& node, const graph::Index& at,
 }
 
 Value finished_total(const Node& node, const std::vector<Value>& totals) {
-  const Type type = compute_type(node.type);
-  const Value value = convert(totals[0], type);
-  if (totals.size() == 1) return value;
-  // The largest or the smallest of numbers of which one is not a number.
-  const Type bits = kernel::unsigned_like(type);
-  const Value nan = bitcast(
-      value.builder().constant_bits(bits, type == Type::f64 ? 0x7ff8000000000000u : 0x7fc00000u), type);
-  return select(totals[1] != totals[1].like(0), nan, value);
+  // Two are the largest or the smallest of numbers, and whether one is not a number.
+  if (totals.size() > 1) return lower::total_of(node, totals).re;
+  return convert(totals[0], compute_type(node.type));
 }
 
 }  // namespace adit::sampling
