@@ -120,7 +120,8 @@ TEST_F(CliStanTest, NoDensityNamesTheStatementAndItsValues) {
        {"line 5 is -infinity, which rejects at n = ", ": too large: ", " in row "}},
       {"bound.stan", {"line 2 is -infinity in `real<lower=0> v`, where v = -"}},
       {"steps.stan",
-       {"line 4 is -infinity, which rejects", "ode_rk45_tol: no solution, or more than 1 steps"}},
+       {"line 4 is -infinity, which rejects",
+        "ode_rk45_tol: no solution within 1 steps from one time to the next"}},
       {"slope.stan",
        {"the gradient is not finite, that of line 2 in `target += sqrt(mu - mu);`, where mu = "}},
   };

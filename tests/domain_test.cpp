@@ -348,8 +348,8 @@ TEST(Outside, AFunnelIsNotBlamed) {
   EXPECT_TRUE(draws.notes.empty());
 }
 
-// Many data sets: each has its own notes. The density is smooth up to the edge, so what diverges there went over it;
-// two hundred events keep the rate far from it.
+// Many data sets: each has its own notes. The density is smooth up to the edge, so what diverges there went
+// over it; two hundred events keep the rate far from it.
 TEST(Outside, NotesGoWithTheDataSet) {
   Model model("edge");
   model.observe("k", poisson(model.sample("rate", normal(0.5, 1))), tensor({0.0}));

@@ -45,7 +45,7 @@ struct Partition {
   std::unordered_set<const Node*> in_memory;
   std::unordered_set<const Node*> stored;     // roots that another group or the caller reads
   std::unordered_set<const Node*> arguments;  // numbers that are given at each run; others are literals
-  bool rounds_exactly = false;  // the device's division and roots do
+  bool rounds_exactly = false;                // the device's division and roots do
 };
 
 struct Target {

@@ -11,8 +11,10 @@ namespace {
 // Longer bodies are written once, with a look at the live lanes at each access to memory, instead of once for
 // full vectors and once for the rest: most of what a kernel costs to compile is machine code.
 constexpr size_t twice_limit = 100;
-// Instructions of a body whose last elements go one by one. On a Neoverse V1, which asks each lane.
-constexpr size_t ask_limit = 60;
+// Whether a look at the live lanes is a branch for each of them, at each access: AVX2 has instructions for
+// some types, AVX-512 for all. A long kernel of many accesses has so many blocks that compiling takes time by
+// their square.
+bool asks_each_lane() { return !host().masks_memory && host().vector_bits < 256; }
 
 bool body_is_short(const Program& program, uint32_t block, size_t limit) {
   size_t count = 0;
@@ -81,7 +83,7 @@ void Emitter::program_body() {
     return;
   }
   in_lanes_ = true;
-  if (body_is_short(program_, 0, twice_limit)) {
+  if (asks_each_lane() || body_is_short(program_, 0, twice_limit)) {
     const bool lanes_speak = std::any_of(program_.instructions.begin(), program_.instructions.end(),
                                          [](const Instruction& it) { return it.op >= Op::subgroup_size; });
     const auto body = [&](Ref base, unsigned) {
@@ -141,10 +143,8 @@ void Emitter::each(const Instruction& it) {
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
   const auto body = [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); };
-  // Where the CPU masks whole vectors, the rest takes as long as one of them. Where it has to ask each lane
-  // before it touches memory, that costs more than a short body for each of them.
-  const bool is_short = body_is_short(program_, it.block[0], ask_limit);
-  const bool at_once = host().masks_memory || (host().many_registers && !is_short);
+  // Where the CPU masks whole vectors, the rest takes as long as one of them.
+  const bool at_once = host().masks_memory;
   lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, 1, body, at_once);
   in_lanes_ = false;
 }

@@ -149,9 +149,11 @@ template <class T, int bytes>
 }
 
 // --- For each kind of processor ----------------------------------------------------------------------------
-// Sums and what is multiplied stay in registers: 32 of them, or 16.
-constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3}, of_16_registers = {6, 6, 2, 1};
-constexpr std::array<int, 5> dots_of_32 = {0, 10, 10, 9, 6}, dots_of_16 = {0, 10, 6, 4, 0};
+// Sums and what is multiplied stay in registers: 32 of them, or 16 of some x86 processors.
+constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3};
+constexpr std::array<int, 5> dots_of_32 = {0, 10, 10, 9, 6};
+[[maybe_unused]] constexpr std::array<int, 4> of_16_registers = {6, 6, 2, 1};
+[[maybe_unused]] constexpr std::array<int, 5> dots_of_16 = {0, 10, 6, 4, 0};
 
 #define ADIT_KERNELS(NAME, TARGET, BYTES, SCALARS, DOTS)    \
   struct NAME {                                             \

@@ -255,7 +255,8 @@ class RadixRow {
     const uint64_t n = row_.length;
     E* row = space.a.get();
     const bool is_counted = n > ranked_row && n < most_counted;
-    const auto finish = [own = row_](uint64_t i, const E& entry) {
+    const auto finish = [own = row_]([[maybe_unused]] uint64_t i, [[maybe_unused]] const E& entry) {
+      static_cast<void>(own);
       if constexpr (!std::is_same_v<E, K>) own.store(i, entry.place);
     };
     if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
