@@ -44,9 +44,9 @@ const std::set<std::string> unreachable{
     "the function {} is not supported yet",
     "complex numbers are not supported",
     "break or continue",
-    "{}: no solution, or more than {} steps from one time to the next",  // told by a run: cli_stan_test
-    "the function {} is not supported; use target()",  // every constant of the table is known
-    "the distribution {} cannot be truncated here",    // the checker wants its distribution functions
+    "{}: no solution within {} steps from one time to the next",  // told by a run: cli_stan_test
+    "the function {} is not supported; use target()",             // every constant of the table is known
+    "the distribution {} cannot be truncated here",  // the checker wants its distribution functions
     "expected a function {}{} for this truncation, got none",
     "a square matrix",                            // by the declaration it is one
     "at most {} slots of tuples",                 // of two million of them
