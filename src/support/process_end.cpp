@@ -164,6 +164,16 @@ void Visit::expect() const {
                 "[device] call: expected before the process ends, got one after the devices were closed");
 }
 
+bool is_inside() { return depth > 0; }
+
+// The visit of the one that waits is counted; those of its helpers nest in it.
+Helping::Helping(bool one_inside) noexcept : one_inside_(one_inside) {
+  if (one_inside_) ++depth;
+}
+Helping::~Helping() {
+  if (one_inside_) --depth;
+}
+
 void rests_with_its_owner() { has_an_owner = true; }
 
 void keep(const std::shared_ptr<void>& object, Rest rest) {

@@ -33,6 +33,20 @@ class Visit {
   bool welcome_, counted_;
 };
 
+// A thread that helps another one, which waits for it: while that one is inside, so is this one, and it is
+// stopped nowhere.
+bool is_inside();
+class Helping {
+ public:
+  explicit Helping(bool one_inside) noexcept;
+  ~Helping();
+  Helping(const Helping&) = delete;
+  Helping& operator=(const Helping&) = delete;
+
+ private:
+  bool one_inside_;
+};
+
 // From now on this thread is counted, but never stopped: someone's `rest` waits for it to end.
 void rests_with_its_owner();
 

@@ -20,6 +20,7 @@
 
 #include <adit/error.hpp>
 
+#include "support/process_end.hpp"
 #include "support/work_meter.hpp"
 
 namespace adit {
@@ -90,6 +91,7 @@ struct Job {
   const WorkRange* work = nullptr;
   uint64_t count = 0, chunk = 1;
   unsigned room = 0;  // for helpers; under the lock of the jobs
+  bool from_inside = process_end::is_inside();
   std::atomic<uint64_t> next{0};
   std::atomic<uint64_t> done{0};  // how much of count is finished or left out
   std::atomic<bool> failed{false};
@@ -110,6 +112,7 @@ struct Job {
     helpers_spent.fetch_add(thread_nanoseconds() - before, std::memory_order_relaxed);
   }
   void help(bool is_caller) {
+    const process_end::Helping helping(from_inside && !is_caller);
     for (;;) {
       const uint64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
       if (begin >= count) return;
