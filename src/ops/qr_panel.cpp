@@ -481,9 +481,11 @@ QrTeam qr_team(const FactorPlan& plan, uint32_t width, uint32_t rows, const Limi
   team.each = width / team.groups;
   const uint32_t words = static_cast<uint32_t>(size_of(plan.type)) / 4 * team.parts();
   const uint32_t most = std::min(most_lanes, limits.max_lanes) / team.subgroup;
-  // Fewer rows of a lane only where one subgroup has them all.
+  // A lane for each column, since t has one a row. Fewer rows of a lane only where the fewest subgroups have
+  // them all.
+  const uint32_t fewest = (width + team.subgroup - 1) / team.subgroup;
   for (team.rows = 2; team.rows * team.each * words <= register_words; team.rows *= 2)
-    for (team.subgroups = 1; team.subgroups <= (team.rows < 8 ? 1 : most); team.subgroups *= 2)
+    for (team.subgroups = fewest; team.subgroups <= (team.rows < 8 ? fewest : most); team.subgroups *= 2)
       if (team.capacity() >= std::max(rows, width) && shared_bytes(team) <= limits.shared_bytes) return team;
   team.rows = 0;
   return team;
