@@ -263,8 +263,15 @@ TEST_F(CliTest, doctor_saves_what_it_measured_and_the_next_process_uses_it) {
   const Json profile = seen.at("profile");
   for (const Json& device : json_of("devices --json")) {
     if (device.at("id") != "cpu") continue;
-    for (const char* key : {"ordered_between_teams", "keeps_denormals", "max_loop_trips", "fused_fma"})
+    for (const char* key : {"keeps_denormals", "max_loop_trips", "fused_fma"})
       EXPECT_EQ(device.at("limits").at(key), profile.at(key)) << key;
+    // A machine that others keep busy may pass too few messages; that is told, and nothing is kept of it.
+    const char* order = "ordered_between_teams";
+    EXPECT_EQ(device.at("limits").at(order), profile.value(order, false));
+    for (const Json& finding : seen.at("findings")) {
+      if (finding.at("probe") != "order between teams") continue;
+      EXPECT_EQ(profile.contains(order), finding.at("verdict") != "limited") << finding;
+    }
   }
 }
 
