@@ -65,14 +65,22 @@ if Code.ensure_loaded?(Nx) and Code.ensure_loaded?(Nx.BinaryBackend) and functio
     # --- The same on both backends
 
     defp same(label, tensors, fun, options \\ []) do
-      expected = Nx.with_default_backend(Nx.BinaryBackend, fn -> fun.(tensors) end)
-
       got =
         Nx.with_default_backend(Adit.Backend, fn ->
           fun.(Enum.map(tensors, &Nx.backend_copy(&1, Adit.Backend)))
         end)
 
+      expected = Nx.with_default_backend(Nx.BinaryBackend, fn -> expected(fun, tensors, got) end)
       compare(label, expected, got, tensors, options)
+    end
+
+    # The backend of Nx 0.13.1 cannot join results of fewer than eight bits: there they are those of wider numbers, cut.
+    defp expected(fun, tensors, got) do
+      fun.(tensors)
+    rescue
+      error in ArgumentError ->
+        unless Enum.any?(tensors, &(&1.type in @few)) and is_struct(got, Nx.Tensor), do: reraise(error, __STACKTRACE__)
+        tensors |> Enum.map(&if(&1.type in @few, do: Nx.as_type(&1, :s64), else: &1)) |> fun.() |> Nx.as_type(got.type)
     end
 
     defp compare(label, expected, got, tensors, options) when is_tuple(expected) and not is_struct(expected) do

@@ -55,6 +55,8 @@ if Code.ensure_loaded?(Nx) do
 
         close =
           Nx.with_default_backend(Nx.BinaryBackend, fn ->
+            # The backend of Nx 0.13.1 cannot subtract numbers of fewer than eight bits.
+            [g, e] = if elem(g.type, 1) < 8, do: [Nx.as_type(g, :s64), Nx.as_type(e, :s64)], else: [g, e]
             Nx.to_number(Nx.all_close(g, e, rtol: @tolerance, atol: @tolerance, equal_nan: true))
           end)
 

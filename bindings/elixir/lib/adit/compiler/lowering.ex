@@ -131,7 +131,8 @@ defmodule Adit.Compiler.Lowering do
     inlined(default, Enum.filter(args, &is_struct(&1, Nx.Tensor)), scope, made)
   end
 
-  defp lower(:hook, [expr, callback, template, _ref], _node, scope, made) do
+  # One in Nx 0.13.0, the other after it.
+  defp lower(op, [expr, callback, template, _ref], _node, scope, made) when op in [:hook, :io_call] do
     {value, made} = value_of(expr, scope, made)
 
     made =
