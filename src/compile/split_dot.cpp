@@ -167,8 +167,8 @@ Scalar SplitDots::part_of(Writer& writer, const Dot& dot, const Index& at, Value
     const Writer::Scope scope(writer);
     Scalar sum{re.get(), is_pair ? im.get() : Value(), is_pair};
     for (int64_t i = 0; i < count; ++i)
-      sum =
-          dot_term(writer, *dot.node, at, (step + writer.number(i)) * writer.number(dot.parts) + first, sum);
+      sum = lower::dot_term(writer, *dot.node, at,
+                            (step + writer.number(i)) * writer.number(dot.parts) + first, sum);
     re = sum.re;
     if (is_pair) im = sum.im;
   };
@@ -213,8 +213,8 @@ void SplitDots::fix_whole(Writer& writer) {
         k.reduce(k.constant(Type::u32, contracted_count(*dot.node)),
                  std::vector<Reduction>(is_pair ? 2 : 1, Reduction::add), [&](Value r) {
                    const Writer::Scope scope(writer);
-                   const Scalar term = dot_term(writer, *dot.node, at, convert(r, writer.index_type()),
-                                                {zero, is_pair ? zero : Value(), is_pair});
+                   const Scalar term = lower::dot_term(writer, *dot.node, at, convert(r, writer.index_type()),
+                                                       {zero, is_pair ? zero : Value(), is_pair});
                    return is_pair ? std::vector<Value>{term.re, term.im} : std::vector<Value>{term.re};
                  });
     const Scalar total = is_pair ? graph::pair(totals[0], totals[1]) : Scalar{totals[0], {}, false};

@@ -11,16 +11,17 @@ using kernel::Type;
 
 void Writer::fix(const Node& node, const Scalar& value) { fixed_[&node] = value; }
 
-Scalar Writer::read(const Node& node, const Index& at) {
-  if (const auto fixed = fixed_.find(&node); fixed != fixed_.end()) return fixed->second;
-  if (node.op == Op::constant) return lower::literal(builder_, node);
-  if (node.op == Op::number)
-    return partition_.arguments.contains(&node) ? arguments_.number(node) : lower::literal(builder_, node);
-  const auto place = reinterpret_cast<uintptr_t>(at.identity());
-  if (const Scalar* known = memo_.find(node, place)) return *known;
-  const Scalar value = in_memory(node) ? load(node, at) : compute(node, at);
-  memo_.add(node, place, value, at);
-  return value;
+std::optional<Scalar> Writer::fixed(const Node& node) {
+  if (const auto found = fixed_.find(&node); found != fixed_.end()) return found->second;
+  if (node.op != Op::number) return std::nullopt;
+  return partition_.arguments.contains(&node) ? arguments_.number(node) : lower::literal(builder_, node);
+}
+
+uint64_t Writer::place_of(const Node&, const Index& at) { return reinterpret_cast<uintptr_t>(at.identity()); }
+
+std::optional<Scalar> Writer::known(const Node& node, const Index& at) {
+  if (!in_memory(node)) return std::nullopt;
+  return load(node, at);
 }
 
 bool Writer::can_read(const Node& node) const {
@@ -36,12 +37,14 @@ bool Writer::can_read(const Node& node) const {
   return true;
 }
 
-Scalar Writer::compute(const Node& node, const Index& at) {
+Scalar Writer::result(const Node& node, std::span<const Scalar> operands) {
+  return lower::rounded(graph::row_of(node.op).scalar(operands, node), node.type);
+}
+
+Scalar Writer::other(const Node& node, const Index& at) {
   const graph::Row& row = graph::row_of(node.op);
-  if (row.scalar) return lower::rounded(row.scalar(lower::operands_at(*this, node, at), node), node.type);
-  if (row.view) return row.view(*this, node, at);
-  if (row.kind == Kind::reduction) return fold(node, at);
-  if (node.op == Op::dot) return inner_product(node, at);
+  if (row.kind == Kind::reduction) return serial_reduce(*this, node, at);
+  if (node.op == Op::dot) return lower::serial_dot(*this, node, at, unroll_limit, 1);
   throw Error(ErrorKind::internal, "[compile] " + std::string(row.name) + ": expected its value in memory");
 }
 
@@ -128,13 +131,5 @@ void Writer::store_vector(const Node& node, Value vector, std::span<const Scalar
                                          : builder_.pack({parts[0], parts[1], parts[2], parts[3]});
   arguments_.tensor(node, kernel::Access::write).store(vector, packed);
 }
-
-Scalar Writer::fold(const Node& node, const Index& at) {
-  Scalar result;
-  serial_reduce(*this, node, at, result);
-  return result;
-}
-
-Scalar Writer::inner_product(const Node& node, const Index& at) { return serial_dot(*this, node, at); }
 
 }  // namespace adit::compile

@@ -13,7 +13,7 @@
 #include "compile/partition.hpp"
 #include "graph/index.hpp"
 #include "graph/row.hpp"
-#include "lower/elements.hpp"
+#include "lower/element_writer.hpp"
 
 namespace adit::compile {
 
@@ -54,7 +54,7 @@ class Arguments {
   std::unordered_map<const Node*, Scalar> numbers_;
 };
 
-class Writer final : public graph::Reader {
+class Writer final : public lower::ElementWriter {
  public:
   // What the partition has in memory is loaded, except what the group itself makes.
   Writer(kernel::Builder& builder, Arguments& arguments, const Partition& partition, const Group& group,
@@ -67,9 +67,8 @@ class Writer final : public graph::Reader {
     builder.set_rounds_exactly(partition.rounds_exactly);
   }
 
-  Scalar read(const Tensor& operand, const Index& at) override { return read(graph::node_of(operand), at); }
   kernel::Builder& builder() override { return builder_; }
-  Scalar read(const Node& node, const Index& at);
+  Value number(int64_t value) override { return builder_.constant(index_type_, value); }
   void store(const Node& node, const Index& at, const Scalar& value);
   // Elements 4v to 4v + 3 of every root, loaded and stored as vectors where their places are consecutive.
   void store_vector(const Node& node, Value vector, std::span<const Scalar> values);
@@ -87,31 +86,25 @@ class Writer final : public graph::Reader {
   bool can_read(const Node& node) const;
   Value vector() const { return vector_; }
 
-  // What is computed inside a block of the kernel may not be used outside of it.
-  class Scope : lower::Memo<Index>::Scope {
-   public:
-    explicit Scope(Writer& writer) : lower::Memo<Index>::Scope(writer.memo_) {}
-  };
-
   kernel::Type index_type() const { return index_type_; }
-  Value number(int64_t value) { return builder_.constant(index_type_, value); }
   Arguments& arguments() { return arguments_; }
 
  private:
   bool in_memory(const Node& node) const {
     return partition_.in_memory.contains(&node) && !group_.contains(node);
   }
-  Scalar compute(const Node& node, const Index& at);
+  std::optional<Scalar> fixed(const Node& node) override;
+  uint64_t place_of(const Node& node, const Index& at) override;
+  std::optional<Scalar> known(const Node& node, const Index& at) override;
+  Scalar result(const Node& node, std::span<const Scalar> operands) override;
+  Scalar other(const Node& node, const Index& at) override;
   Scalar load(const Node& node, const Index& at);
-  Scalar fold(const Node& node, const Index& at);           // a reduction as a loop
-  Scalar inner_product(const Node& node, const Index& at);  // a dot as a loop
 
   kernel::Builder& builder_;
   Arguments& arguments_;
   const Partition& partition_;
   const Group& group_;
   kernel::Type index_type_;
-  lower::Memo<Index> memo_;  // by the identities of places, which live as long as those
   std::unordered_map<const Node*, Scalar> fixed_;
   std::unordered_set<const Node*> forbidden_;
   // The vector access in force

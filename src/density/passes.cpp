@@ -1,12 +1,12 @@
 // Passes of a density: loops over observations and other long axes.
 #include <algorithm>
 
-#include "density/contraction.hpp"
 #include "density/factor.hpp"
 #include "density/writer.hpp"
 #include "graph/op.hpp"
 #include "kernel/fold.hpp"
 #include "lower/reduction.hpp"
+#include "lower/serial.hpp"
 
 namespace adit::sampling {
 
@@ -132,7 +132,7 @@ std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& lo
 int64_t DensityWriter::shares_of_a_team() const {
   int64_t count = 0;
   for (const Item& item : schedule_.passes[static_cast<size_t>(schedule_.spread_pass)].items)
-    count += element_count(item.node->shape) * std::ssize(total_reductions(*item.node));
+    count += element_count(item.node->shape) * std::ssize(lower::total_reductions(*item.node));
   return count;
 }
 
@@ -140,7 +140,7 @@ void DensityWriter::write_share(const Vector& q, const Vector& scratch, const Ro
   q_ = q;
   scratch_ = scratch;
   share_ = share;
-  memo_.clear();
+  forget();
   enter(schedule_, 0, std::vector<Vector>(density_.variables.size() + 1));
 }
 
@@ -154,9 +154,9 @@ Value DensityWriter::write_rest(const Vector& q, const Vector& g, const Vector& 
 DensityWriter::Loop DensityWriter::loop_of(const Pass& pass, const std::vector<Total>& totals) {
   Loop loop;
   for (const Total& total : totals) {
-    const auto of_one = total_reductions(*total.node);
+    const auto of_one = lower::total_reductions(*total.node);
     loop.reductions.insert(loop.reductions.end(), of_one.begin(), of_one.end());
-    const auto kinds = total_types(*total.node);
+    const auto kinds = lower::total_types(*total.node);
     loop.types.insert(loop.types.end(), kinds.begin(), kinds.end());
   }
   loop.parts = [this, &pass, &totals](Value i, std::vector<std::function<void()>>& stores) {
@@ -229,8 +229,8 @@ DensityWriter::Loop DensityWriter::together(Builder& k, const Loop& loop, int64_
 void DensityWriter::finish(const std::vector<Total>& totals, const std::vector<Value>& results) {
   auto next = results.begin();
   for (const Total& total : totals) {
-    const auto width = static_cast<long>(total_reductions(*total.node).size());
-    totals_[total.node].push_back(finished_total(*total.node, {next, next + width}));
+    const auto width = static_cast<long>(lower::total_reductions(*total.node).size());
+    totals_[total.node].push_back(lower::finished_total(*total.node, {next, next + width}));
     next += width;
   }
 }
@@ -283,7 +283,7 @@ void DensityWriter::add_totals(const Loop& loop, const std::vector<Variable>& to
 std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {
   const Node& node = *total.node;
   const Value j = chain_.index(total.element);
-  if (node.op != Op::indexed_add) return element_contributions(*this, node, place(node.shape, j), i);
+  if (node.op != Op::indexed_add) return lower::element_contributions(*this, node, place(node.shape, j), i);
   // Few targets: a mask for each.
   const Index update = place(node.operands[2].shape(), i);
   const Value value = read(graph::node_of(node.operands[2]), update).re;
@@ -305,10 +305,10 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
       if (share_ && share_->team.type() != Type::none) return [] {};  // who does the rest writes results
       const bool is_known = stored_.contains(&node) || totals_.contains(&node) || node.operands.empty();
       const Index at = place(node.shape, i);
-      return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : evaluate(node, at).re));
+      return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : compute(node, at).re));
     }
     case ItemKind::store:
-      return to(memory_at(stored_.at(&node)), i, memory_number(evaluate(node, place(node.shape, i)).re));
+      return to(memory_at(stored_.at(&node)), i, memory_number(compute(node, place(node.shape, i)).re));
     case ItemKind::own_sums: {
       // A team's loop gives a lane the steps of its own number and those that are a team apart.
       const Value target = target_of(node, place(node.operands[2].shape(), i));

@@ -1,8 +1,8 @@
 // A matrix times a vector on a CPU, line by line of the matrix as it lies in memory.
-#include "density/contraction.hpp"
 #include "density/writer.hpp"
 #include "graph/op.hpp"
 #include "lower/reduction.hpp"
+#include "lower/serial.hpp"
 
 namespace adit::sampling {
 
@@ -29,7 +29,7 @@ void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
       const Scope inner(*this);
       std::vector<Value> parts;
       for (int64_t line = 0; line < together; ++line)
-        parts.push_back(element_contributions(*this, node, place(node.shape, first + line), r)[0]);
+        parts.push_back(lower::element_contributions(*this, node, place(node.shape, first + line), r)[0]);
       return parts;
     });
     k.once([&] {

@@ -5,11 +5,11 @@
 #include <map>
 #include <tuple>
 
-#include "density/contraction.hpp"
 #include "density/control_plan.hpp"
 #include "density/scheduler.hpp"
 #include "density/split.hpp"
 #include "lower/reduction.hpp"
+#include "lower/serial.hpp"
 
 namespace adit::sampling {
 
@@ -94,7 +94,7 @@ int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
     found = static_cast<int64_t>(p);
     for (const Item& item : pass.items) {
       if (item.kind != ItemKind::totals || item.node->type != region_.type) return -1;
-      for (const kernel::Type type : total_types(*item.node))
+      for (const kernel::Type type : lower::total_types(*item.node))
         if (type != compute_type(region_.type)) return -1;
       totals += count_of(*item.node);
     }

@@ -5,12 +5,12 @@
 
 #include <adit/error.hpp>
 
-#include "density/contraction.hpp"
 #include "density/factor.hpp"
 #include "graph/op.hpp"
 #include "graph/places.hpp"
 #include "kernel/fold.hpp"
 #include "lower/reduction.hpp"
+#include "lower/serial.hpp"
 
 namespace adit::sampling {
 
@@ -68,7 +68,7 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   near_ = near;
   totals_.clear();
   ready_.clear();
-  memo_.clear();
+  forget();
   std::vector<Vector> to(1);
   for (const auto& variable : density_.variables)
     to.push_back(variable.size > schedule_.short_result ? g.from(variable.offset) : Vector());
@@ -169,17 +169,13 @@ void DensityWriter::set_by_lanes(const std::vector<std::pair<int64_t, Value>>& e
 
 // --- Elements ----------------------------------------------------------------------------------------------
 
-Scalar DensityWriter::read(const Node& node, const Index& at) {
-  if (node.op == Op::constant) return lower::literal(builder(), node);
-  // A scalar has one place, however it was come by.
-  const Value linear = element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
-  if (const Scalar* known = memo_.find(node, linear.id())) return *known;
-  const Scalar value = evaluate_known(node, at, linear);
-  memo_.add(node, linear.id(), value);
-  return value;
+// A scalar has one place, however it was come by.
+Value DensityWriter::linear_of(const Node& node, const Index& at) {
+  return element_count(node.shape) == 1 ? chain_.index(0) : at.linear();
 }
 
-Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value linear) {
+std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
+  const Value linear = linear_of(node, at);
   if (leaves_.contains(&node)) return load_leaf(node, at);
   if (const auto total = totals_.find(&node); total != totals_.end()) {
     Scalar value = pick(total->second, linear);
@@ -192,7 +188,7 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
     const auto kind = kinds_.find(&node);
     if (kind != kinds_.end() && kind->second == ItemKind::scatter && !lower::starts_from_zero(node))
       value = value + read(graph::node_of(node.operands[0]), at).re;
-    return {number_of(node, value), {}, false};
+    return Scalar{number_of(node, value), {}, false};
   }
   if (const auto binding = bindings_.find(&node); binding != bindings_.end())
     return parameter(node, binding->second, at, linear);
@@ -205,7 +201,7 @@ Scalar DensityWriter::evaluate_known(const Node& node, const Index& at, Value li
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
     return pick(elements, linear);
   }
-  return evaluate(node, at);
+  return std::nullopt;
 }
 
 Scalar DensityWriter::variable(const Node& node, Value linear) {
@@ -225,7 +221,7 @@ Scalar DensityWriter::pick(const std::vector<Value>& elements, Value linear) {
   return {value, {}, false};
 }
 
-Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
+Scalar DensityWriter::compute(const Node& node, const Index& at) {
   // An expression is written by recursion: a chain of many thousand operations would leave the stack.
   const struct Depth {
     int& depth;
@@ -238,22 +234,24 @@ Scalar DensityWriter::evaluate(const Node& node, const Index& at) {
             "[sample] model: expected chains of at most {} operations in a density, got a longer one; a "
             "recurrence as a scan has none",
             most_depth));
-  const graph::Row& row = graph::row_of(node.op);
-  if (row.scalar) {
-    const std::vector<Scalar> operands = lower::operands_at(*this, node, at);
-    // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
-    // and a hundred instructions, and no density needs that.
-    // (Not a product with the inverse: x / x would be less than 1 for some x, and a floor or a condition on
-    // it another one than the interpreter's.)
-    if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
-    return row.scalar(operands, node);
-  }
-  if (row.view) return row.view(*this, node, at);
+  return ElementWriter::compute(node, at);
+}
+
+Scalar DensityWriter::result(const Node& node, std::span<const Scalar> operands) {
+  // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
+  // and a hundred instructions, and no density needs that.
+  // (Not a product with the inverse: x / x would be less than 1 for some x, and a floor or a condition on
+  // it another one than the interpreter's.)
+  if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
+  return graph::row_of(node.op).scalar(operands, node);
+}
+
+Scalar DensityWriter::other(const Node& node, const Index& at) {
   if (reduces(node)) return reduction(node, at);
   if (node.op == Op::indexed_add || node.op == Op::indexed_put)
     return are_few_updates(node) ? few_updates(node, at) : updates(node, at);
-  throw Error(ErrorKind::unsupported,
-              "[sample] " + std::string(row.name) + ": expected operations that a sampler's kernel has");
+  throw Error(ErrorKind::unsupported, "[sample] " + std::string(graph::row_of(node.op).name) +
+                                          ": expected operations that a sampler's kernel has");
 }
 
 // Operations that an element of a reduction is made of, as far as they are written where it is read.
@@ -278,37 +276,27 @@ double DensityWriter::inline_cost(const Node& reduction) const {
 
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
-  if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type)) {
-    const auto in_scope = [&](const auto& body) {
-      const Scope scope(*this);
-      body();
-    };
-    return {fused_dot(*this, node, at, small, in_scope), {}, false};
-  }
-  const auto types = total_types(node);
-  const auto reductions = total_reductions(node);
-  if (count <= small && static_cast<double>(count) * inline_cost(node) <= most_written) {
-    // Two rows of operations are half as long as one.
-    std::vector<Value> totals, others;
-    const auto join = [&](std::vector<Value>& to, const std::vector<Value>& parts) {
-      if (to.empty())
-        to = parts;
-      else
-        for (size_t t = 0; t < parts.size(); ++t) to[t] = lower::combine(reductions[t], to[t], parts[t]);
-    };
-    for (int64_t r = 0; r < count; ++r)
-      join(count >= 6 && r % 2 ? others : totals, element_contributions(*this, node, at, chain_.index(r)));
-    if (!others.empty()) join(totals, others);
-    if (totals.empty())
-      for (size_t t = 0; t < types.size(); ++t)
-        totals.push_back(builder().constant_bits(types[t], kernel::identity_of(reductions[t], types[t])));
-    return {finished_total(node, totals), {}, false};
-  }
-  const auto totals = lower::loop_totals(builder(), chain_.index(count), reductions, types, [&](Value r) {
-    const Scope scope(*this);
-    return element_contributions(*this, node, at, r);
-  });
-  return {finished_total(node, totals), {}, false};
+  if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type))
+    return lower::serial_dot(*this, node, at, small, 4);
+  if (count > small || static_cast<double>(count) * inline_cost(node) > most_written)
+    return {lower::finished_total(node, lower::looped_totals(*this, node, at)), {}, false};
+  const auto types = lower::total_types(node);
+  const auto reductions = lower::total_reductions(node);
+  // Two rows of operations are half as long as one.
+  std::vector<Value> totals, others;
+  const auto join = [&](std::vector<Value>& to, const std::vector<Value>& parts) {
+    if (to.empty())
+      to = parts;
+    else
+      for (size_t t = 0; t < parts.size(); ++t) to[t] = lower::combine(reductions[t], to[t], parts[t]);
+  };
+  for (int64_t r = 0; r < count; ++r)
+    join(count >= 6 && r % 2 ? others : totals, lower::element_contributions(*this, node, at, number(r)));
+  if (!others.empty()) join(totals, others);
+  if (totals.empty())
+    for (size_t t = 0; t < types.size(); ++t)
+      totals.push_back(builder().constant_bits(types[t], kernel::identity_of(reductions[t], types[t])));
+  return {lower::finished_total(node, totals), {}, false};
 }
 
 // --- Leaves ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 #include "density/control_plan.hpp"
 #include "density/schedule.hpp"
 #include "graph/row.hpp"
-#include "lower/elements.hpp"
+#include "lower/element_writer.hpp"
 
 namespace adit::sampling {
 
@@ -56,7 +56,7 @@ struct Binding {
 // written in a loop, at places that a kernel's registers do not have.
 int64_t most_in_registers(const Density& density, int64_t most);
 
-class DensityWriter final : public graph::Reader {
+class DensityWriter final : public lower::ElementWriter {
  public:
   DensityWriter(Chain& chain, const Density& density, const Schedule& schedule);
   // Before any block of the kernel is opened. `set`: the number of the chain's data set, where there are
@@ -74,13 +74,16 @@ class DensityWriter final : public graph::Reader {
 
   const Segments& segments() const { return segments_; }
 
-  Scalar read(const Tensor& operand, const Index& at) override { return read(graph::node_of(operand), at); }
   Builder& builder() override { return chain_.builder(); }
+  Value number(int64_t value) override { return chain_.index(value); }
 
  private:
-  Scalar read(const Node& node, const Index& at);
-  Scalar evaluate(const Node& node, const Index& at);
-  Scalar evaluate_known(const Node& node, const Index& at, Value linear);
+  Value linear_of(const Node& node, const Index& at);
+  uint64_t place_of(const Node& node, const Index& at) override { return linear_of(node, at).id(); }
+  std::optional<Scalar> known(const Node& node, const Index& at) override;
+  Scalar compute(const Node& node, const Index& at) override;
+  Scalar result(const Node& node, std::span<const Scalar> operands) override;
+  Scalar other(const Node& node, const Index& at) override;
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   double inline_cost(const Node& reduction) const;
@@ -201,11 +204,6 @@ class DensityWriter final : public graph::Reader {
   bool is_variable(const Node& node) const { return offsets_.contains(&node); }
   bool is_stored(const Node& node) const { return stored_.contains(&node) && ready_.contains(&node); }
 
-  class Scope : lower::Memo<>::Scope {
-   public:
-    explicit Scope(DensityWriter& writer) : lower::Memo<>::Scope(writer.memo_) {}
-  };
-
   Chain& chain_;
   const Density& density_;
   const Schedule& schedule_;
@@ -232,7 +230,6 @@ class DensityWriter final : public graph::Reader {
   std::vector<Vector> to_;  // where its long results go
   std::unordered_map<const Node*, std::vector<Value>> totals_;
   std::unordered_set<const Node*> ready_;  // items of passes that are written
-  lower::Memo<> memo_;                     // by the values that tell the place
   Value step_;                             // of the pass that is written; where there is one
   int64_t step_count_ = 0;
 };
