@@ -27,6 +27,8 @@ struct RowPlan {
 };
 RowPlan plan_rows(const Group& group, const Partition& partition);
 
+class RowWriter;
+
 // All rows of a group as a piece of a kernel of one team.
 class RowsInside {
  public:
@@ -41,7 +43,7 @@ class RowsInside {
   RowPlan plan_;
   bool by_team_ = false;
   kernel::Builder* builder_ = nullptr;
-  std::shared_ptr<void> writer_;
+  std::shared_ptr<RowWriter> rows_;
 };
 
 // Rows whose elements lie apart, on a GPU: a team takes `columns` rows that lie side by side, and `slices`
