@@ -55,6 +55,24 @@ TEST(Packing, ChainsThatAreThereGetNoPlace) {
   EXPECT_EQ(packing.longest(), 0);
 }
 
+TEST(Packing, ChainsThatAreThereFillTheLastVector) {
+  Packing packing(6, 4);
+  Chains before(6), after(6);
+  for (size_t c = 0; c < 6; ++c) after.go(c, c == 1 || c == 4 ? 100 : 40, 400 + static_cast<uint32_t>(c));
+  packing.learn(before.words, after.words);
+  packing.arrange(after.words, 100);
+  EXPECT_EQ(packing.places(), (std::vector<uint32_t>{5, 3, 2, 0}));  // full as it is
+  after.go(3, 60, 600);
+  packing.arrange(after.words, 100);
+  EXPECT_EQ(packing.places(), (std::vector<uint32_t>{5, 2, 0, 1}));
+  after.go(2, 60, 600);
+  packing.arrange(after.words, 100);
+  EXPECT_EQ(packing.places(), (std::vector<uint32_t>{5, 0, 1, 2}));
+  Packing few(3, 4);  // not enough chains to fill it
+  few.arrange(std::span(after.words).first(3 * word_count), 100);
+  EXPECT_EQ(few.places(), (std::vector<uint32_t>{0, 1, 2}));
+}
+
 // A chain that got slow is told from one that was slow before; what is forgotten tells nothing.
 TEST(Packing, WhatIsLongAgoCountsLess) {
   Packing packing(2, 1);

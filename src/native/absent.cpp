@@ -21,6 +21,7 @@ const Host& host() {
   return none;
 }
 uint32_t lanes_of(const kernel::Program&) { return 1; }
+bool rest_is_apart(const kernel::Program&) { return false; }
 std::vector<std::byte> emit_object(const kernel::Program&) { missing(); }
 std::shared_ptr<const Code> load_object(const kernel::Program&, const std::vector<std::byte>&) { missing(); }
 std::string emit_listing(const kernel::Program&) { missing(); }

@@ -26,6 +26,8 @@ std::string generator();  // "LLVM 19.1.7", or why there is none
 const Host& host();
 // SIMD lanes that a program's invocations run in.
 uint32_t lanes_of(const kernel::Program& program);
+// Whether its code is for whole vectors alone: what a dispatch has left over is for a kernel of one lane.
+bool rest_is_apart(const kernel::Program& program);
 
 // A compiled function and the memory its code lives in.
 class Code {

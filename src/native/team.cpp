@@ -15,6 +15,9 @@ constexpr size_t twice_limit = 100;
 // some types, AVX-512 for all. A long kernel of many accesses has so many blocks that compiling takes time by
 // their square.
 bool asks_each_lane() { return !host().masks_memory && host().vector_bits < 256; }
+// Of code for single lanes that is made only once a dispatch has some left over: a sampler's chains, say, are
+// whole vectors as a rule, and their kernel would take twice as long to compile.
+constexpr size_t apart_limit = 1000;
 
 bool body_is_short(const Program& program, uint32_t block, size_t limit) {
   size_t count = 0;
@@ -30,7 +33,17 @@ bool body_is_short(const Program& program, uint32_t block, size_t limit) {
   return count <= limit;
 }
 
+bool lanes_speak(const Program& program) {
+  return std::any_of(program.instructions.begin(), program.instructions.end(),
+                     [](const Instruction& it) { return it.op >= Op::subgroup_size; });
+}
+
 }  // namespace
+
+bool rest_is_apart(const Program& program) {
+  return program.team.kind == TeamKind::one && lanes_of(program) > 1 && asks_each_lane() &&
+         !body_is_short(program, 0, apart_limit) && !lanes_speak(program);
+}
 
 Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& program, unsigned lanes)
     : context_(context),
@@ -83,14 +96,16 @@ void Emitter::program_body() {
     return;
   }
   in_lanes_ = true;
+  const auto body = [&](Ref base, unsigned) {
+    team_ = base;
+    block(0);
+  };
+  if (lanes_ == 1 || rest_is_apart(program_)) {
+    scalar_loop(begin, end, i64(lanes_), false, [&](Ref base) { body(base, 0); });
+    return;
+  }
   if (asks_each_lane() || body_is_short(program_, 0, twice_limit)) {
-    const bool lanes_speak = std::any_of(program_.instructions.begin(), program_.instructions.end(),
-                                         [](const Instruction& it) { return it.op >= Op::subgroup_size; });
-    const auto body = [&](Ref base, unsigned) {
-      team_ = base;
-      block(0);
-    };
-    lanes_over(begin, end, 1, body, lanes_speak);
+    lanes_over(begin, end, 1, body, lanes_speak(program_));
     return;
   }
   scalar_loop(begin, end, i64(lanes_), false, [&](Ref base) {

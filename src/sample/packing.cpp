@@ -58,6 +58,7 @@ void Packing::arrange(std::span<const uint32_t> words, int64_t limit) {
   const double mean = transitions > 0 ? leaves / transitions : 8;
   longest_ = 0;
   places_.clear();
+  std::vector<uint32_t> done;
   for (size_t c = 0; c < work_.size(); ++c) {
     const uint32_t* own = &words[c * word_count];
     const int64_t left = limit - int64_t{own[word_iteration]};
@@ -65,9 +66,12 @@ void Packing::arrange(std::span<const uint32_t> words, int64_t limit) {
     const double each = (leaves_[c] + mean) / (transitions_[c] + 1);
     work_[c] = each * static_cast<double>(std::max<int64_t>(left, 0));
     longest_ = std::max(longest_, work_[c]);
-    if (left > 0) places_.push_back(static_cast<uint32_t>(c));
+    (left > 0 ? places_ : done).push_back(static_cast<uint32_t>(c));
   }
   std::ranges::stable_sort(places_, [&](uint32_t a, uint32_t b) { return work_[a] > work_[b]; });
+  // The last vector is filled by chains that are done, whose lanes do nothing: a part of one would need code
+  // of its own.
+  for (size_t k = 0; k < done.size() && places_.size() % lanes_ != 0; ++k) places_.push_back(done[k]);
 }
 
 }  // namespace adit::sampling

@@ -17,7 +17,8 @@ class Packing {
   void learn(std::span<const uint32_t> before, std::span<const uint32_t> after);
   // What chains did so far says little of what they will do.
   void forget();
-  // Anew, for a dispatch that stops at iteration `limit`. Chains that are there already get no place.
+  // Anew, for a dispatch that stops at iteration `limit`. Chains that are there already get no place,
+  // but for those that fill the last vector.
   void arrange(std::span<const uint32_t> words, int64_t limit);
 
   const std::vector<uint32_t>& places() const { return places_; }  // chains by place

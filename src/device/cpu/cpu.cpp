@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -87,13 +88,29 @@ class CpuKernel final : public Kernel {
         together_(program.team.kind == kernel::TeamKind::one ? native::lanes_of(program) : 1),
         takes_any_time_(std::ranges::any_of(
             program.blocks[0], [&](kernel::Id id) { return program[id].op == kernel::Op::while_; })),
-        code_(std::move(code)) {}
+        code_(std::move(code)) {
+    if (!native::rest_is_apart(program)) return;
+    single_lane_ = program;
+    single_lane_->team = kernel::Team::one(1);
+  }
   // Teams that run in the lanes of one vector. A chunk holds whole vectors: half of one takes as long, and
   // which teams form a subgroup must not depend on how the work was shared out.
   uint64_t together() const { return together_; }
   // Its outermost loop ends when it will: what one run took says nothing of the next, nor a team of another.
   bool takes_any_time() const { return takes_any_time_; }
-  native::Function function() const { return code_->function(); }
+
+  // Before teams are run: the code for those that fill no vector, where it is apart.
+  template <class Compile>
+  void prepare(uint64_t teams, const Compile& compile) const {
+    if (single_lane_ && teams % together_ != 0)
+      std::call_once(rest_once_,
+                     [&] { rest_ = std::static_pointer_cast<const CpuKernel>(compile(*single_lane_)); });
+  }
+  void run(const std::byte* arguments, uint64_t from, uint64_t to) const {
+    const uint64_t left = single_lane_ ? (to - from) % together_ : 0;
+    code_->function()(arguments, from, to - left);
+    if (left > 0) rest_->run(arguments, to - left, to);
+  }
 
   // Nanoseconds a team takes on one thread, as last measured; 0 before the first run.
   mutable std::atomic<double> team_time{0};
@@ -102,6 +119,9 @@ class CpuKernel final : public Kernel {
   uint64_t together_;
   bool takes_any_time_;
   std::shared_ptr<const native::Code> code_;
+  std::optional<kernel::Program> single_lane_;  // where the rest of a dispatch is for a kernel of its own
+  mutable std::once_flag rest_once_;
+  mutable std::shared_ptr<const CpuKernel> rest_;
 };
 
 // Private arrays lie on the thread's stack, those of all lanes that run together.
@@ -229,23 +249,23 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   using Clock = std::chrono::steady_clock;
   constexpr double worth_sharing = 30e3, chunk_time = 20e3;  // nanoseconds
   const auto& kernel = static_cast<const CpuKernel&>(base);
-  const native::Function function = kernel.function();
+  kernel.prepare(teams, [&](const kernel::Program& program) { return do_compile(program); });
   kernels_run_.add();
   const uint64_t granule = 64;  // teams of a chunk, so that no vector is cut and cache lines are not shared
   uint64_t begin = 0;
   double team_time = kernel.team_time.load(std::memory_order_relaxed);
   const auto measure = [&](uint64_t to) {
     const auto start = Clock::now();
-    function(block.data(), begin, to);
+    kernel.run(block.data(), begin, to);
     const double elapsed = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
     note(kernel.team_time, elapsed / static_cast<double>(to - begin));
     return elapsed / static_cast<double>(to - begin);
   };
-  if (threads_ == 1) return function(block.data(), 0, teams);
+  if (threads_ == 1) return kernel.run(block.data(), 0, teams);
   if (kernel.takes_any_time() && teams > kernel.together()) {
     const uint64_t vectors = std::max<uint64_t>(1, teams / (kernel.together() * threads_ * 64));
     return parallel(threads_, teams, vectors * kernel.together(),
-                    [&](uint64_t from, uint64_t to) { function(block.data(), from, to); });
+                    [&](uint64_t from, uint64_t to) { kernel.run(block.data(), from, to); });
   }
   if (team_time == 0) {  // a first piece tells how long a team takes
     const uint64_t piece = std::min<uint64_t>(teams, teams <= granule ? kernel.together() : granule);
@@ -265,7 +285,7 @@ void CpuDevice::do_run(const Kernel& base, uint64_t teams, std::span<const std::
   chunk = (chunk + kernel.together() - 1) / kernel.together() * kernel.together();
   const uint64_t shift = begin;
   parallel(threads_, left, chunk,
-           [&](uint64_t from, uint64_t to) { function(block.data(), shift + from, shift + to); });
+           [&](uint64_t from, uint64_t to) { kernel.run(block.data(), shift + from, shift + to); });
 }
 
 }  // namespace
