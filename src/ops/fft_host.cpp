@@ -332,48 +332,54 @@ class Plan final : public HostFftPlan {
   }
 
   // --- Passes ----------------------------------------------------------------------------------------------
-  static std::vector<HostStage<T>> stages_of(uint64_t length, bool backward) {
+  // The last one of several scales the results.
+  static std::vector<HostStage<T>> stages_of(uint64_t length, bool backward, double scale) {
     std::vector<HostStage<T>> stages;
     uint64_t done = 1;
     for (const uint64_t radix : radices_of(length)) {
-      HostStage<T> stage{radix, done, backward, {}, {}};
+      const double own = done > 1 && done * radix == length ? scale : 1;
+      HostStage<T> stage{radix, done, backward, static_cast<T>(own), {}, {}};
       const auto add = [](std::vector<T>& list, std::complex<double> number, double sign) {
         list.push_back(static_cast<T>(number.real()));
         list.push_back(static_cast<T>(sign * number.imag()));
       };
-      for (uint64_t q = 0; q < done && done > 1; ++q)
-        for (uint64_t r = 1; r < radix; ++r) add(stage.turns, turn_of(q * r, done * radix, backward), 1);
+      for (uint64_t q = 0; q < done; ++q)
+        for (uint64_t r = 1; r < radix; ++r)
+          add(stage.turns, own * turn_of(q * r, done * radix, backward), 1);
       for (uint64_t k = 1; k <= radix / 2 && radix % 2; ++k)
         for (uint64_t j = 1; j <= radix / 2; ++j) add(stage.roots, turn_of(j * k, radix), -1);
-      if (done == 1) stage.turns.resize(2 * radix);
       stages.push_back(std::move(stage));
       done *= radix;
     }
     return stages;
   }
 
-  static void set_column(Pass& pass, uint64_t count, const Column& column, bool backward) {
+  static void set_column(Pass& pass, uint64_t count, const Column& column, bool backward, double scale) {
     pass.length = column.padded ? column.padded : count;
-    pass.stages = stages_of(pass.length, backward && !column.padded);
+    pass.stages = stages_of(pass.length, backward && !column.padded, column.padded ? 1 : scale);
+    if (column.padded) pass.stages_back = stages_of(pass.length, true, scale);
+    if ((column.padded ? pass.stages_back : pass.stages).size() < 2) pass.scale = static_cast<T>(scale);
     if (!column.padded) return;
-    pass.stages_back = stages_of(pass.length, true);
     const Chirp chirp = chirp_for(count, column.padded, backward);
     pass.chirp = chirp.own, pass.kernel = chirp.transform;
   }
 
-  T back_scale() const { return inverse_ ? static_cast<T>(1 / static_cast<double>(count_)) : T(1); }
+  double back_scale() const { return inverse_ ? 1 / static_cast<double>(count_) : 1; }
+
+  // Vectors of 16 bytes are a part of a line of the cache.
+  static uint64_t together() { return host_fft_kernels().bytes == 16 ? host_bundle : 1; }
 
   // All in one: columns stay in their lanes.
   void make_one(const Column& column) {
     Pass pass;
     pass.given = given_, pass.kept = kept_;
-    set_column(pass, count_, column, inverse_);
+    set_column(pass, count_, column, inverse_, back_scale());
     pass.in_along = in_.along, pass.out_along = out_.along;
     pass.in_imag = in_.imag, pass.out_imag = out_.imag;
-    pass.scale = back_scale();
     append_axis(pass.columns, {wanted_.inner, in_.lane, out_.lane, 0, 0});
     append_axis(pass.columns, {wanted_.outer, in_.outer, out_.outer, 0, 0});
     pass.count = wanted_.inner * wanted_.outer;
+    if (wanted_.inner > 1) pass.together = together();
     pass.real = real_, pass.half = real_ == Pass::Real::no ? 0 : count_;
     pass.halves = halves_;
     steps_.push_back({Kind::pass, 0, 1, std::move(pass)});
@@ -381,7 +387,7 @@ class Plan final : public HostFftPlan {
 
   // One pass of several; see fft.cpp for how places go.
   Pass pass_of(const std::vector<uint64_t>& cut, size_t number, const Layout& in, const Layout& out,
-               bool backward) const {
+               bool backward, double scale) const {
     Pass pass;
     const bool is_last = number + 1 == cut.size();
     uint64_t before = 1, after = 1, all = 1;
@@ -390,12 +396,13 @@ class Plan final : public HostFftPlan {
     }
     const uint64_t own = cut[number];
     pass.given = pass.kept = own;
-    set_column(pass, own, column_of(own), backward);
+    set_column(pass, own, column_of(own), backward, is_last ? scale : 1);
     pass.in_along = after * in.along;
     pass.in_imag = in.imag, pass.out_imag = out.imag;
     pass.place_in_along = after;
     append_axis(pass.columns, {wanted_.inner, in.lane, out.lane, 0, 0});
     pass.count = wanted_.inner * before * after;
+    pass.together = together();
     if (is_last) {
       pass.out_along = before * out.along;
       pass.place_out_along = before;
@@ -431,12 +438,12 @@ class Plan final : public HostFftPlan {
 
   // A transform of `cut`, from one buffer to another by way of a third.
   void add_passes(const std::vector<uint64_t>& cut, int from, int by, int to, const Layout& in,
-                  const Layout& out, bool backward) {
+                  const Layout& out, bool backward, double scale) {
     const Layout between{2 * wanted_.inner, 2, 1, 0};
     for (size_t i = 0; i < cut.size(); ++i) {
       const bool is_first = i == 0, is_last = i + 1 == cut.size();
       steps_.push_back({Kind::pass, is_first ? from : by, is_last ? to : by,
-                        pass_of(cut, i, is_first ? in : between, is_last ? out : between, backward)});
+                        pass_of(cut, i, is_first ? in : between, is_last ? out : between, backward, scale)});
     }
   }
 
@@ -451,18 +458,17 @@ class Plan final : public HostFftPlan {
     }
     const size_t first = steps_.size();
     if (length == count_) {
-      add_passes(cut, from, 2, joins ? 3 : 1, in, joins ? between : out_, inverse_);
+      add_passes(cut, from, 2, joins ? 3 : 1, in, joins ? between : out_, inverse_, back_scale());
     } else {
-      add_passes(cut, from, 2, 3, in, between, false);
+      add_passes(cut, from, 2, 3, in, between, false, 1);
       const Chirp chirp = chirp_for(count_, length, inverse_);
       steps_.back().pass.times_out = chirp.transform;
-      add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_, true);
+      add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_, true, back_scale());
       Pass &start = steps_[first].pass, &end = steps_.back().pass;
       start.times_in = chirp.own, start.limit_in = count_;
       end.times_out = chirp.own, end.limit_out = std::min(count_, kept_);
     }
     if (wanted_.kind == HostFft::Kind::of_real && !joins) steps_.back().pass.limit_out = kept_;
-    steps_.back().pass.scale = back_scale();
     if (joins) steps_.push_back({Kind::join, steps_.back().to, 1, {}});
   }
 

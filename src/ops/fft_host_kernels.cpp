@@ -17,34 +17,51 @@ struct Runner {
   static constexpr int width = Lanes<T, bytes>::width;
   using Pass = HostPass<T>;
   using Columns = Block<width>;
+  using Bundled = Bundle<width>;
   using Own = Source<V, T, width>;
   using Their = Sink<V, T, width>;
+  using Scaled = Sink<V, T, width, true>;
   using Turned = TurningSink<V, T, width>;
+  using Stepped = SteppingSink<V, T, width>;
+  using Angles = Steps<V, T, width>;
 
-  ADIT_INLINE static void find(const Pass& pass, uint64_t number, Columns& block) {
-    const uint64_t first = number * width;
-    block.there = std::min<uint64_t>(width, pass.count - first);
-    for (uint64_t lane = 0; lane < width; ++lane) {
-      uint64_t column = first + std::min(lane, block.there - 1);
-      block.in[lane] = block.out[lane] = block.place_in[lane] = block.place_out[lane] = 0;
+  // Columns one after the other.
+  struct Cursor {
+    static constexpr size_t most = 8;
+    const Pass& pass;
+    uint64_t at[most] = {}, in = 0, out = 0, place_in = 0, place_out = 0, left;
+
+    ADIT_INLINE Cursor(const Pass& whole, uint64_t column) : pass(whole), left(whole.count - column) {
       for (size_t i = 0; i < pass.columns.size(); ++i) {
         const HostAxis& axis = pass.columns[i];
-        uint64_t own = column;
-        if (i + 1 < pass.columns.size()) {
-          // Most numbers of columns fit 32 bits, whose division is faster.
-          const bool is_long = (column | axis.extent) >> 32;
-          own = is_long ? column % axis.extent
-                        : static_cast<uint32_t>(column) % static_cast<uint32_t>(axis.extent);
-          column = is_long ? column / axis.extent
-                           : static_cast<uint32_t>(column) / static_cast<uint32_t>(axis.extent);
-        }
-        block.in[lane] += own * axis.in;
-        block.out[lane] += own * axis.out;
-        block.place_in[lane] += own * axis.place_in;
-        block.place_out[lane] += own * axis.place_out;
+        at[i] = i + 1 < pass.columns.size() ? column % axis.extent : column;
+        column /= axis.extent;
+        move(axis, at[i]);
       }
     }
-  }
+    ADIT_INLINE void move(const HostAxis& axis, uint64_t steps) {
+      in += steps * axis.in, out += steps * axis.out;
+      place_in += steps * axis.place_in, place_out += steps * axis.place_out;
+    }
+    ADIT_INLINE void next() {
+      --left;
+      for (size_t i = 0; i < pass.columns.size(); ++i) {
+        const HostAxis& axis = pass.columns[i];
+        move(axis, 1);
+        if (++at[i] < axis.extent) return;
+        move(axis, uint64_t{0} - axis.extent);
+        at[i] = 0;
+      }
+    }
+    ADIT_INLINE void fill(Columns& block) {
+      block.there = std::min<uint64_t>(width, left);
+      for (uint64_t lane = 0; lane < width; ++lane) {
+        block.in[lane] = in, block.out[lane] = out;
+        block.place_in[lane] = place_in, block.place_out[lane] = place_out;
+        if (left > 1) next();
+      }
+    }
+  };
 
   // --- From memory and back --------------------------------------------------------------------------------
   ADIT_INLINE static void read(const Pass& pass, const Columns& block, const T* in, V* to) {
@@ -212,31 +229,12 @@ struct Runner {
     }
   }
 
-  // exp(-2 pi i p j / turns) of lanes with place p: every 16th by the tables, and 15 steps from there.
-  ADIT_INLINE static void turn(const Pass& pass, const Columns& block, V* x) {
-    constexpr uint64_t steps = 16;
-    Number<V> own[steps] = {};
-    const auto look = [&](uint64_t j, Number<V>& found) {
-      T re[width], im[width];
-      for (int lane = 0; lane < width; ++lane) {
-        const uint64_t step = block.place_in[lane] * j % pass.turns;
-        const std::complex<T>& a = (*pass.low_turns)[step & ((uint64_t{1} << pass.low_bits) - 1)];
-        const std::complex<T>& b = (*pass.high_turns)[step >> pass.low_bits];
-        re[lane] = a.real() * b.real() - a.imag() * b.imag();
-        im[lane] = a.real() * b.imag() + a.imag() * b.real();
-      }
-      load(found.re, re), load(found.im, im);
-    };
-    for (uint64_t j = 1; j < steps; ++j) look(j, own[j]);
-    for (uint64_t j = 0; j < pass.kept; j += steps) {
-      Number<V> start{V{}, V{}};
-      look(j, start);
-      for (uint64_t i = 0; i < steps && j + i < pass.kept; ++i) {
-        V* at = x + 2 * (j + i);
-        const Number<V> by = i == 0 ? start : times(start, own[i].re, own[i].im);
-        const Number<V> y = times(Number<V>{at[0], at[1]}, by.re, by.im);
-        at[0] = y.re, at[1] = y.im;
-      }
+  ADIT_INLINE static void turn(const Pass& pass, const Columns& block, V* x, V* table) {
+    Angles::fill(pass, block, table);
+    for (uint64_t k = 0; k < pass.kept; ++k) {
+      const Number<V> by = Angles::at(table, k);
+      const Number<V> y = times(Number<V>{x[2 * k], x[2 * k + 1]}, by.re, by.im);
+      x[2 * k] = y.re, x[2 * k + 1] = y.im;
     }
   }
 
@@ -272,7 +270,8 @@ struct Runner {
                                    V* y) {
     for (size_t i = begin; i < end; ++i) {
       if (is_written_out(stages[i].radix))
-        run_written_out<V>(stages[i], length, Buffer<V>{x}, Buffer<V>{y});
+        stages[i].done > 1 ? run_written_out<true, V>(stages[i], length, Buffer<V>{x}, Buffer<V>{y})
+                           : run_written_out<false, V>(stages[i], length, Buffer<V>{x}, Buffer<V>{y});
       else
         stage_of_prime(stages[i], length, x, y);
       std::swap(x, y);
@@ -280,46 +279,89 @@ struct Runner {
     return x;
   }
 
+  // Blocks of two vectors of 16 bytes are less than a line of the cache: several go together where they are
+  // as far from each other.
+  static constexpr uint64_t most_together = bytes == 16 ? host_bundle : 1;
+
   ADIT_INLINE static void run(const Pass& pass, const T* in, T* out, uint64_t begin, uint64_t end, V* room) {
     const uint64_t cells = 2 * (std::max({pass.length, pass.given, pass.kept, pass.half}) + 1);
-    Columns block;
-    for (uint64_t number = begin; number < end; ++number) {
-      find(pass, number, block);
+    const uint64_t most = std::min(most_together, pass.together);
+    Columns blocks[most_together];
+    Cursor cursor(pass, begin * width);
+    for (uint64_t number = begin; number < end;) {
+      const uint64_t count = std::min(most, end - number);
+      for (uint64_t i = 0; i < count; ++i) cursor.fill(blocks[i]);
+      number += count;
       if (pass.chirp) {
-        prepare(pass, block, in, room);
-        finish(pass, block, convolve(pass, room, room + cells), out);
+        for (uint64_t i = 0; i < count; ++i) {
+          prepare(pass, blocks[i], in, room);
+          finish(pass, blocks[i], convolve(pass, room, room + cells), out, room + pass.together * 2 * cells);
+        }
+      } else if (Bundled bundle{blocks, count}; joins(bundle)) {
+        transform(pass, bundle, in, out, room, cells);
       } else {
-        transform(pass, block, in, out, room, room + cells);
+        for (uint64_t i = 0; i < count; ++i) transform(pass, {blocks + i}, in, out, room, cells);
       }
     }
   }
 
+  // True where blocks are one bundle.
+  ADIT_INLINE static bool joins(Bundled& bundle) {
+    if (bundle.count == 1) return true;
+    const Columns *blocks = bundle.blocks, &first = blocks[0], &second = blocks[1];
+    bundle.in = second.in[0] - first.in[0], bundle.out = second.out[0] - first.out[0];
+    bundle.place_out = second.place_out[0] - first.place_out[0];
+    for (uint64_t i = 0; i < bundle.count; ++i)
+      for (int lane = 0; lane < width; ++lane)
+        if (blocks[i].there != width || blocks[i].in[lane] - first.in[lane] != i * bundle.in ||
+            blocks[i].out[lane] - first.out[lane] != i * bundle.out ||
+            blocks[i].place_out[lane] - first.place_out[lane] != i * bundle.place_out)
+          return false;
+    return true;
+  }
+
   // The first stage and the last one may read and write memory.
-  ADIT_INLINE static void transform(const Pass& pass, const Columns& block, const T* in, T* out, V* x, V* y) {
+  ADIT_INLINE static void transform(const Pass& pass, const Bundled& bundle, const T* in, T* out, V* room,
+                                    uint64_t cells) {
+    const Columns& block = bundle.blocks[0];
     const bool is_joined = pass.real == Pass::Real::join;
     const Stages& stages = pass.stages;
     size_t begin = 0, end = stages.size();
-    const uint64_t n = pass.length;
+    const uint64_t n = pass.length, next = 2 * cells;
+    V* const tables = room + pass.together * next;
     const bool reads = end > 0 && is_written_out(stages[0].radix) &&
                        (pass.real == Pass::Real::no || is_joined) && Own::serves(pass, block);
-    const bool writes = end > 0 && is_written_out(stages[end - 1].radix) && !is_joined && !pass.turns &&
-                        Their::serves(pass, block);
-    const bool turns = writes && Turned::serves(pass, block), is_plain = writes && !pass.times_out;
+    const bool writes = end > 0 && is_written_out(stages[end - 1].radix) && !is_joined &&
+                        Their::serves(pass, block) && !(pass.turns && pass.times_out);
+    const bool turns = writes && Turned::serves(pass, block), steps = writes && pass.turns;
+    const bool is_plain = writes && !pass.times_out && !pass.turns;
     if (end == 1 && reads && is_plain)
-      return run_written_out<V>(stages[0], n, Own(pass, block, in), Their(pass, block, out));
+      return run_written_out<false, V>(stages[0], n, Own(pass, bundle, in), Scaled(pass, bundle, out),
+                                       bundle.count);
+    const bool is_last = end > (reads ? 1 : 0) && pass.scale == 1 && (turns || steps || is_plain);
     if (reads) {
-      run_written_out<V>(stages[0], n, Own(pass, block, in), Buffer<V>{x});
+      run_written_out<false, V>(stages[0], n, Own(pass, bundle, in), Buffer<V>{room, next}, bundle.count);
       begin = 1;
     } else {
-      prepare(pass, block, in, x);
+      for (uint64_t i = 0; i < bundle.count; ++i) prepare(pass, bundle.blocks[i], in, room + i * next);
     }
-    const bool is_last = begin < end && (turns || is_plain);
-    V* found = run_stages(stages, begin, is_last ? end - 1 : end, n, x, y);
-    if (!is_last) return finish(pass, block, found, out);
-    if (turns)
-      run_written_out<V>(stages[end - 1], n, Buffer<V>{found}, Turned(pass, block, out));
+    V* found = room;
+    for (uint64_t i = bundle.count; i-- > 0;) {
+      V* x = room + i * next;
+      found = run_stages(stages, begin, is_last ? end - 1 : end, n, x, x + cells);
+      if (!is_last) finish(pass, bundle.blocks[i], found, out, tables);
+      if (is_last && steps) Angles::fill(pass, bundle.blocks[i], tables + i * Angles::cells(pass));
+    }
+    if (!is_last) return;
+    const Buffer<V> from{found, next};
+    const HostStage<T>& last = stages[end - 1];
+    if (steps)
+      run_written_out<true, V>(last, n, from, Stepped{{pass, bundle, out}, tables, Angles::cells(pass)},
+                               bundle.count);
+    else if (turns)
+      run_written_out<true, V>(last, n, from, Turned(pass, bundle, out), bundle.count);
     else
-      run_written_out<V>(stages[end - 1], n, Buffer<V>{found}, Their(pass, block, out));
+      run_written_out<true, V>(last, n, from, Their(pass, bundle, out), bundle.count);
   }
 
   // What comes before the stages.
@@ -346,10 +388,10 @@ struct Runner {
   }
 
   // And after them.
-  ADIT_INLINE static void finish(const Pass& pass, const Columns& block, V* x, T* out) {
+  ADIT_INLINE static void finish(const Pass& pass, const Columns& block, V* x, T* out, V* tables) {
     if (pass.times_out)
       multiply(x, std::min(pass.kept, pass.length), *pass.times_out, block.place_out, pass.place_out_along);
-    if (pass.turns) turn(pass, block, x);
+    if (pass.turns) turn(pass, block, x, tables);
     if (pass.real == Pass::Real::join) halves(pass, x, pass.half, false);
     write(pass, block, x, out);
   }
@@ -394,7 +436,8 @@ const HostKernels& host_fft_kernels() {
 template <class T>
 size_t host_room(const HostPass<T>& pass) {
   const size_t numbers = std::max({pass.length, pass.given, pass.kept, pass.half}) + 1;
-  return 2 * 2 * numbers * static_cast<size_t>(host_fft_kernels().bytes);
+  const size_t tables = pass.turns ? 2 * (17 + pass.kept / 16) : 0;  // `Steps` of a block
+  return pass.together * (2 * 2 * numbers + tables) * static_cast<size_t>(host_fft_kernels().bytes);
 }
 template size_t host_room(const HostPass<float>&);
 template size_t host_room(const HostPass<double>&);

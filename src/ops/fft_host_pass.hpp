@@ -13,10 +13,14 @@ namespace adit::ops {
 // Radices that are written out; other ones are primes up to `most_host_radix`.
 inline constexpr uint64_t most_host_radix = 127;
 
+// Blocks that go together at most.
+inline constexpr uint64_t host_bundle = 4;
+
 template <class T>
 struct HostStage {
   uint64_t radix = 1, done = 1;  // the product of those before
   bool backward = false;         // of an inverse transform, whose turns have the other sign
+  T scale = 1;                   // of the results; `turns` have it
   std::vector<T> turns;          // (cos, sin) of number q of `done`, times 1 to radix - 1
   std::vector<T> roots;          // of an odd radix: cosines and sines of j k / radix, k by k
 };
@@ -38,9 +42,10 @@ struct HostPass {
   uint64_t given = 1, kept = 1;          // numbers of a column that are read, and written
   uint64_t in_along = 0, out_along = 0;  // strides along a column
   uint64_t in_imag = 1, out_imag = 1;    // how far imaginary parts lie from real ones; 0: there are none
-  T scale = 1;
-  std::vector<HostAxis> columns;  // fastest first
-  uint64_t count = 1;             // of columns
+  T scale = 1;                           // of what is written, where no stage can have it
+  std::vector<HostAxis> columns;         // fastest first
+  uint64_t count = 1;                    // of columns
+  uint64_t together = 1;                 // blocks of a bundle, which share lines of the cache in memory
   std::vector<HostStage<T>> stages;
 
   // By places of the whole transform; those from a limit on are taken for 0, and not written.

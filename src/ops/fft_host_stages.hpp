@@ -160,10 +160,11 @@ ADIT_INLINE void hide(I& number) {
   asm("" : "+r"(number));
 }
 
-// Where a stage reads its numbers and writes its results: a buffer of all lanes. A walk gives number j and
-// then those that are `apart` from each other.
+// Where a stage reads its numbers and writes its results: a buffer of all lanes. A walk gives number j of a
+// block and then those that are `apart` from each other. Blocks of a bundle lie `next` vectors apart.
 template <class V>
 struct Buffer {
+  static constexpr bool is_memory = false;
   struct Walk {
     V* at;
     uint64_t apart;
@@ -180,34 +181,68 @@ struct Buffer {
     }
   };
   V* begin;
-  ADIT_INLINE Walk walk(uint64_t j, uint64_t apart) const { return {begin + 2 * j, 2 * apart}; }
+  uint64_t next = 0;
+  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+    return {begin + block * next + 2 * j, 2 * apart};
+  }
 };
 
+// A number by one of a table, the same for all lanes.
+template <class V, class T>
+ADIT_INLINE Number<V> turned_by(const Number<V>& x, const T* turn) {
+#if defined(__aarch64__)
+  // Multiplications take a lane of a register as it is; a compiler that sees several of them copies it first.
+  typename Lanes<T, 2 * sizeof(T)>::Vector by;
+  load(by, turn);
+  Number<V> y;
+  if constexpr (sizeof(T) == 8) {
+    asm("fmul %0.2d, %1.2d, %2.d[0]" : "=w"(y.re) : "w"(x.re), "w"(by));
+    asm("fmul %0.2d, %1.2d, %2.d[0]" : "=w"(y.im) : "w"(x.im), "w"(by));
+    asm("fmls %0.2d, %1.2d, %2.d[1]" : "+w"(y.re) : "w"(x.im), "w"(by));
+    asm("fmla %0.2d, %1.2d, %2.d[1]" : "+w"(y.im) : "w"(x.re), "w"(by));
+  } else {
+    asm("fmul %0.4s, %1.4s, %2.s[0]" : "=w"(y.re) : "w"(x.re), "w"(by));
+    asm("fmul %0.4s, %1.4s, %2.s[0]" : "=w"(y.im) : "w"(x.im), "w"(by));
+    asm("fmls %0.4s, %1.4s, %2.s[1]" : "+w"(y.re) : "w"(x.im), "w"(by));
+    asm("fmla %0.4s, %1.4s, %2.s[1]" : "+w"(y.im) : "w"(x.re), "w"(by));
+  }
+  return y;
+#else
+  return times(x, turn[0], turn[1]);
+#endif
+}
+
 // Transforms of length `done` become ones of radix times it. The way back has the results of a radix in the
-// other order, but for the first.
-template <int radix, class V, class T, class From, class To>
-ADIT_INLINE void stage_of(const HostStage<T>& stage, uint64_t length, From from, To to) {
+// other order, but for the first. Stages that reach memory go through the blocks of a bundle in turns, since
+// these share lines of the cache there.
+template <int radix, bool turns_first, class V, class T, class From, class To>
+ADIT_INLINE void stage_of(const HostStage<T>& stage, uint64_t length, From from, To to, uint64_t bundle) {
   const uint64_t apart = length / radix, done = stage.done, blocks = apart / done;
   const T *turns = stage.turns.data(), *roots = stage.roots.data();
   const uint64_t second = stage.backward ? done * (radix - 1) : done;
   const uint64_t next = stage.backward ? uint64_t{0} - done : done;
+  constexpr bool is_bundled = sizeof(V) == 16 && (From::is_memory || To::is_memory);
+  const uint64_t count = is_bundled ? bundle : 1;
   for (uint64_t q = 0; q < done; ++q, turns += 2 * (radix - 1))
-    for (uint64_t b = 0; b < blocks; ++b) {
-      Number<V> x[radix];
-      auto reading = from.walk(b * done + q, apart);
-      ADIT_UNROLL
-      for (int r = 0; r < radix; ++r) x[r] = reading.get();
-      if (done > 1) {
+    for (uint64_t b = 0; b < blocks; ++b)
+      for (uint64_t number = 0; number < count; ++number) {
+        Number<V> x[radix];
+        uint64_t block = number, start = b * done + q, result = b * done * radix + q;
+        if (is_bundled) hide(block), hide(start), hide(result);
+        auto reading = from.walk(block, start, apart);
         ADIT_UNROLL
-        for (int r = 1; r < radix; ++r) x[r] = times(x[r], turns[2 * r - 2], turns[2 * r - 1]);
+        for (int r = 0; r < radix; ++r) x[r] = reading.get();
+        if constexpr (turns_first) {
+          x[0] = {x[0].re * stage.scale, x[0].im * stage.scale};
+          ADIT_UNROLL
+          for (int r = 1; r < radix; ++r) x[r] = turned_by(x[r], turns + 2 * r - 2);
+        }
+        small<radix>(x, roots);
+        to.walk(block, result, 0).put(x[0]);
+        auto writing = to.walk(block, result + second, next);
+        ADIT_UNROLL
+        for (int r = 1; r < radix; ++r) writing.put(x[r]);
       }
-      small<radix>(x, roots);
-      const uint64_t result = b * done * radix + q;
-      to.walk(result, 0).put(x[0]);
-      auto writing = to.walk(result + second, next);
-      ADIT_UNROLL
-      for (int r = 1; r < radix; ++r) writing.put(x[r]);
-    }
 }
 
 // Any odd radix. Two results and their mirrors at a time.
@@ -223,7 +258,7 @@ ADIT_INLINE void stage_of_prime(const HostStage<T>& stage, uint64_t length, cons
     for (uint64_t b = 0; b < blocks; ++b) {
       const V* own = from + 2 * (b * done + q);
       V* result = to + 2 * (b * done * radix + q);
-      const Number<V> first{own[0], own[1]};
+      const Number<V> first{own[0] * stage.scale, own[1] * stage.scale};
       Number<V> all = first;
       for (uint64_t j = 1; j <= half; ++j) {
         const uint64_t m = radix - j;
@@ -261,15 +296,31 @@ ADIT_INLINE void stage_of_prime(const HostStage<T>& stage, uint64_t length, cons
 
 inline bool is_written_out(uint64_t radix) { return radix <= 5 || radix == 7 || radix == 8; }
 
-template <class V, class T, class From, class To>
-ADIT_INLINE void run_written_out(const HostStage<T>& stage, uint64_t length, From from, To to) {
+// A stage by itself has all registers; one for the vectors of a special processor must be inlined into a
+// function for it.
+template <int radix, bool turns_first, class V, class T, class From, class To>
+[[gnu::noinline]] void stage_apart(const HostStage<T>& stage, uint64_t length, const From& from, const To& to,
+                                   uint64_t bundle) {
+  stage_of<radix, turns_first, V>(stage, length, from, to, bundle);
+}
+template <int radix, bool turns_first, class V, class T, class From, class To>
+ADIT_INLINE void run_stage(const HostStage<T>& stage, uint64_t length, From from, To to, uint64_t bundle) {
+  if constexpr (sizeof(V) == 16)
+    stage_apart<radix, turns_first, V>(stage, length, from, to, bundle);
+  else
+    stage_of<radix, turns_first, V>(stage, length, from, to, bundle);
+}
+
+template <bool turns_first, class V, class T, class From, class To>
+ADIT_INLINE void run_written_out(const HostStage<T>& stage, uint64_t length, From from, To to,
+                                 uint64_t bundle = 1) {
   switch (stage.radix) {
-    case 2: return stage_of<2, V>(stage, length, from, to);
-    case 3: return stage_of<3, V>(stage, length, from, to);
-    case 4: return stage_of<4, V>(stage, length, from, to);
-    case 5: return stage_of<5, V>(stage, length, from, to);
-    case 7: return stage_of<7, V>(stage, length, from, to);
-    default: return stage_of<8, V>(stage, length, from, to);
+    case 2: return run_stage<2, turns_first, V>(stage, length, from, to, bundle);
+    case 3: return run_stage<3, turns_first, V>(stage, length, from, to, bundle);
+    case 4: return run_stage<4, turns_first, V>(stage, length, from, to, bundle);
+    case 5: return run_stage<5, turns_first, V>(stage, length, from, to, bundle);
+    case 7: return run_stage<7, turns_first, V>(stage, length, from, to, bundle);
+    default: return run_stage<8, turns_first, V>(stage, length, from, to, bundle);
   }
 }
 
