@@ -204,7 +204,8 @@ std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& targ
   return simplify(roots, [&](const Node& node, const std::vector<Tensor>& operands) {
     if (node.op == Op::conv) return conv_on(node, operands, target);
     if (graph::is_fourier(node.op)) return fft_on(node, operands, target);
-    return has_attention_kernel(node, target) ? Tensor() : lowered_attention(node, operands);
+    if (node.op == Op::attention && has_attention_kernel(node, target)) return Tensor();
+    return lowered(node, operands);
   });
 }
 

@@ -89,7 +89,7 @@ class Hoist {
 
 }  // namespace
 
-Density make_density(const stats::ModelState& model, DType type, int64_t loop_numbers) {
+Density make_density(const stats::ModelState& model, DType type, int64_t loop_numbers, bool on_cpu) {
   const graph::Tracing tracing;
   std::vector<Tensor> inputs, totals;
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
@@ -105,7 +105,10 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
   for (size_t i = 0; i < gradients.size(); ++i)
     roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
-  roots = lower::simplify(lower::join_sums(lower::simplify(lower::tidy_control(roots))));
+  const lower::Lowering lowering = [&](const Node& node, const Tensors& operands) {
+    return on_cpu && node.op == Op::cholesky_vjp ? Tensor() : lower::lowered(node, operands);
+  };
+  roots = lower::simplify(lower::join_sums(lower::simplify(lower::tidy_control(roots), lowering)), lowering);
 
   const Hoist hoist(roots, inputs);
   roots = graph::substitute(roots, hoist.from, hoist.to);

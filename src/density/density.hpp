@@ -43,8 +43,9 @@ struct Density {
   int64_t loop_numbers = lower::any_loop_numbers;  // where loops go by blocks: what made them do so
 };
 
-// Loops whose gradients would keep more than `loop_numbers` go by blocks (lower/loop_blocks.hpp).
+// Loops whose gradients would keep more than `loop_numbers` go by blocks (lower/loop_blocks.hpp). On a CPU
+// the gradient of a factorisation stays whole (factor_vjp.cpp); others compute what it is made of.
 Density make_density(const stats::ModelState& model, DType type,
-                     int64_t loop_numbers = lower::any_loop_numbers);
+                     int64_t loop_numbers = lower::any_loop_numbers, bool on_cpu = false);
 
 }  // namespace adit::sampling

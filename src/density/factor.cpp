@@ -242,7 +242,7 @@ void write_cholesky(Chain& chain, int64_t n, const ReadElement& x, const Vector&
 }
 
 void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,
-                    const Vector& turned, const InScope& scope) {
+                    const Vector& turned, bool on_cpu, const InScope& scope) {
   Builder& k = chain.builder();
   const int64_t n = node.shape[node.shape.size() - 1];
   const Value matrices = chain.index(element_count(node.shape) / std::max<int64_t>(1, n * n));
@@ -252,8 +252,10 @@ void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const 
   else if (!wants_turned(node))
     k.each(matrices, alone);
   else
-    k.for_(matrices,
-           [&](Value matrix) { cholesky_together(chain, n, matrix * (n * n), x, to, turned, scope); });
+    k.for_(matrices, [&](Value matrix) {
+      const auto write = on_cpu ? write_cholesky_by_blocks : cholesky_together;
+      write(chain, n, matrix * (n * n), x, to, turned, scope);
+    });
 }
 
 void write_triangular(Chain& chain, const Node& node, const ReadElement& a, const ReadElement& b,

@@ -17,10 +17,14 @@ bool reduces(const Node& node) {
   return node.op == Op::dot || graph::row_of(node.op).kind == Kind::reduction;
 }
 
+bool is_factor(const Node& node) {
+  return node.op == Op::cholesky || node.op == Op::cholesky_vjp || node.op == Op::triangular_solve;
+}
+
 int64_t factor_work(const Node& node) {
   const Shape& shape = node.operands[0].shape();
   const int64_t n = shape[shape.size() - 1];
-  return element_count(node.shape) * n / (node.op == Op::cholesky ? 6 : 2);
+  return element_count(node.shape) * n / (node.op == Op::cholesky ? 6 : node.op == Op::cholesky_vjp ? 3 : 2);
 }
 
 bool are_few_updates(const Node& node) {

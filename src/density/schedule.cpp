@@ -122,7 +122,7 @@ void Scheduler::classify() {
       classify_reduction(*node);
     else if (node->op == Op::indexed_add || node->op == Op::indexed_put)
       classify_updates(*node);
-    else if (node->op == Op::cholesky || node->op == Op::triangular_solve)
+    else if (is_factor(*node))
       classify_factor(*node);
     else if (node->op == Op::item &&
              graph::row_of(graph::node_of(node->operands[0]).op).kind == Kind::control)

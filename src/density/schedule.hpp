@@ -160,7 +160,8 @@ bool reduces(const Node& node);
 inline constexpr int64_t few_operations = 64;
 // Updates that each element of their result looks through.
 bool are_few_updates(const Node& node);
-// Multiplications of a factorisation or of a triangular system.
+// A factorisation, its gradient, or a triangular system; and the multiplications of one.
+bool is_factor(const Node& node);
 int64_t factor_work(const Node& node);
 
 }  // namespace adit::sampling

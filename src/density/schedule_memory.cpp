@@ -167,9 +167,6 @@ void Scheduler::place_memory(Schedule& schedule) {
 
 // How often a number of a stored tensor is written and read, roughly.
 int64_t Scheduler::touches_of(const Node& node) const {
-  const auto is_factor = [](const Node& of) {
-    return of.op == Op::cholesky || of.op == Op::triangular_solve;
-  };
   int64_t touches = is_factor(node) ? factor_work(node) / std::max<int64_t>(1, count_of(node)) : 1;
   const auto users = users_.find(&node);
   if (users == users_.end()) return touches;

@@ -125,6 +125,7 @@ enum class Op : uint8_t {
   indexed_add,
   indexed_put,
   cholesky,
+  cholesky_vjp,
   triangular_solve,
   solve,
   cumulative_sum,

@@ -8,6 +8,7 @@
 #include <adit/network.hpp>
 
 #include "graph/attention.hpp"
+#include "graph/cholesky.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "graph/windows.hpp"
@@ -18,6 +19,9 @@ namespace adit::lower {
 using graph::Node;
 using graph::Op;
 
+namespace {
+
+// Attention by products.
 Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
   AttentionOptions options;
   options.causal = (node.as<graph::Which>().number & graph::attention_is_causal) != 0;
@@ -25,8 +29,6 @@ Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
   options.fused = false;
   return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);
 }
-
-namespace {
 
 // argmax(x) = the lowest (or highest) place where x equals its maximum, or is not a number.
 Tensor lowered_argument(const Node& node, const Tensor& x) {
@@ -66,6 +68,19 @@ bool is_one(const Tensor& x) {
   if (!literal) return false;
   return is_integer(x.dtype()) ? literal->integer == 1 : literal->real == 1 && literal->imag == 0;
 }
+
+}  // namespace
+
+Tensor lowered(const Node& node, const std::vector<Tensor>& x) {
+  switch (node.op) {
+    case Op::attention: return lowered_attention(node, x);
+    case Op::conv: return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+    case Op::cholesky_vjp: return graph::cholesky_vjp_by_solves(x[0], x[1]);
+    default: return {};
+  }
+}
+
+namespace {
 
 // Exact identities only: x + 0 is not one, since -0 + 0 is 0.
 Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering& lowering) {
@@ -111,10 +126,11 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering&
     case Op::fft:
     case Op::ifft:
     case Op::rfft:
-    case Op::irfft: return lowering ? lowering(node, x) : Tensor();
-    case Op::attention: return lowering ? lowering(node, x) : lowered_attention(node, x);
-    case Op::conv:
-      return lowering ? lowering(node, x) : graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
+    case Op::irfft:
+    case Op::attention:
+    case Op::conv: return lowering ? lowering(node, x) : lowered(node, x);
+    // Of its operands as they were: what those are made of tells which products are thin.
+    case Op::cholesky_vjp: return lowering ? lowering(node, node.operands) : lowered(node, node.operands);
     default: return {};
   }
 }

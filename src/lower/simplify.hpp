@@ -9,13 +9,13 @@
 
 namespace adit::lower {
 
-// Attention by products, for who has no kernel of it.
-Tensor lowered_attention(const graph::Node& node, const std::vector<Tensor>& operands);
-// What becomes of a node that could be made of others too, a convolution or attention: nothing (no tensor)
-// where it has a kernel of its own.
+// What becomes of a node that could be made of others too, a convolution, say: nothing (no tensor) where it
+// has a kernel of its own.
 using Lowering = std::function<Tensor(const graph::Node& node, const std::vector<Tensor>& operands)>;
-// The same results from fewer nodes. Inputs and numbers keep their nodes. Without a lowering, convolutions
-// become dots over windows, and attention products.
+// For who has no such kernels: convolutions become dots over windows, attention products, the gradient of
+// cholesky triangular systems.
+Tensor lowered(const graph::Node& node, const std::vector<Tensor>& operands);
+// The same results from fewer nodes. Inputs and numbers keep their nodes. Without a lowering by `lowered`.
 std::vector<Tensor> simplify(std::span<const Tensor> roots, const Lowering& lowering = {});
 
 }  // namespace adit::lower

@@ -132,8 +132,9 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   shape_options.precision = options.type == DType::f64 ? Precision::f64 : Precision::f32;
   shape_options.placement = options.placement;
   const Choice choice = choose(model, shape_options, shape_options.chains, *state.device);
-  const Density density = make_density(
-      model, options.type, options.loop_numbers > 0 ? options.loop_numbers : lower::any_loop_numbers);
+  const Density density =
+      make_density(model, options.type,
+                   options.loop_numbers > 0 ? options.loop_numbers : lower::any_loop_numbers, choice.on_cpu);
   check_places(model, density, {DataSet{}});
   Schedule schedule = make_schedule(density, choice.by_team, choice.on_cpu);
   const LeapfrogShape shape = shape_of(schedule, choice, model.size, options.lanes, *state.device);

@@ -16,7 +16,8 @@ int64_t loop_numbers(DType type, int64_t chains, const Device& device) {
 Density density_for(const stats::ModelState& model, DType type, int64_t chains, const Device& device,
                     const Forced& forced) {
   return make_density(model, type,
-                      forced.loop_numbers > 0 ? forced.loop_numbers : loop_numbers(type, chains, device));
+                      forced.loop_numbers > 0 ? forced.loop_numbers : loop_numbers(type, chains, device),
+                      device.info().kind == DeviceKind::cpu);
 }
 
 }  // namespace adit::sampling

@@ -1,8 +1,8 @@
 // Products and factorisations: dot, cholesky, triangular_solve; attention stands in its own file.
 #include <fmt/format.h>
-#include <optional>
 
 #include "graph/attention.hpp"
+#include "graph/cholesky.hpp"
 #include "graph/derive.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/matrices.hpp"
@@ -124,10 +124,6 @@ Tensor triangle(const Tensor& x, bool lower) {
   return lower ? matrices::lower_part(x) : matrices::upper_part(x);
 }
 
-Tensor half_diagonal(const Tensor& x) {
-  return select(matrices::on_diagonal(x.shape()), x * constant(x.dtype(), 0.5), x);
-}
-
 DType factor_type(std::string_view op, const std::vector<Tensor>& x, const Attributes&) {
   for (size_t i = 0; i < x.size(); ++i) {
     const std::string_view name = i == 0 ? "a" : "b";
@@ -150,56 +146,28 @@ Shape cholesky_shape(std::string_view op, const std::vector<Tensor>& x, const At
   return x[0].shape();
 }
 
-// A x B^T with no more columns than half of its rows.
-bool is_thin_product(const Tensor& x) {
-  const Node& node = node_of(x);
-  if (node.op != Op::dot || x.rank() != 2) return false;
-  const auto& d = node.as<DotAttributes>();
-  if (!d.batch_a.empty() || d.contract_a.size() > 1) return false;
-  const Tensor& a = node.operands[0];
-  if (a.rank() != 1 + d.contract_a.size()) return false;
-  return d.contract_a.empty() || 2 * a.dim(static_cast<int>(d.contract_a[0])) <= x.dim(0);
+// Real numbers: a node of its own, which a CPU's sampler computes as a whole.
+std::vector<Tensor> cholesky_gradient(const Tensor& result, const std::vector<Tensor>&, const Tensor& g) {
+  return {is_complex(g.dtype()) ? cholesky_vjp_by_solves(result, g) : make(Op::cholesky_vjp, {result, g})};
 }
 
-// L^T M where M is a sum of thin products, as of L z for a vector z: L^T goes to their thin side. Nothing
-// where it is not.
-std::optional<Tensor> product_with_thin(const Tensor& transposed, const Tensor& m) {
-  const Node& node = node_of(m);
-  const auto of = [&](size_t i) { return product_with_thin(transposed, node.operands[i]); };
-  if (node.op == Op::negate) {
-    const auto x = of(0);
-    return x ? std::optional(negate(*x)) : x;
-  }
-  if (node.op == Op::add) {
-    const auto a = of(0), b = a ? of(1) : a;
-    return b ? std::optional(*a + *b) : b;
-  }
-  if (node.op == Op::reshape && node_of(node.operands[0]).shape == node.shape) return of(0);
-  if (!is_thin_product(m)) return std::nullopt;
-  const auto& d = node.as<DotAttributes>();
-  const Tensor &a = node.operands[0], &b = node.operands[1];
-  const Axes free_a = neither_of(a.rank(), d.contract_a, {});
-  const Tensor near = dot(transposed, {1}, {}, a, free_a, {});
-  return dot(near, d.contract_a.empty() ? Axes{} : Axes{1}, {}, b, d.contract_b, {});
+// Of cholesky and of its gradient.
+Tensor factor_batch(const Node& node, const std::vector<Tensor>& x, int64_t) {
+  return make(node.op, x, node.attributes);
 }
 
-// A = L L^H, dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle with half the diagonal. With W the
-// conjugated cotangent, S = L^-H phi(L^H W) L^-1; as only the lower triangle of A is read, an entry below the
-// diagonal stands for two: the gradient is the lower triangle of S + S^H, with half the diagonal.
-std::vector<Tensor> cholesky_vjp(const Tensor& result, const std::vector<Tensor>&, const Tensor& g) {
-  const bool complex_numbers = is_complex(g.dtype());
-  const auto conjugated = [&](const Tensor& x) { return complex_numbers ? conjugate(x) : x; };
-  const Tensor l = result, l_conjugate = conjugated(l);
-  const auto thin = complex_numbers || l.rank() != 2 ? std::nullopt : product_with_thin(swapped(l), g);
-  const Tensor w = thin ? *thin : matrices::product(swapped(l_conjugate), conjugated(g));
-  const Tensor p = half_diagonal(triangle(w, true));
-  const Tensor y = triangular_solve(l_conjugate, p, {.lower = true, .left_side = true, .transpose = true});
-  const Tensor s = triangular_solve(l, y, {.lower = true, .left_side = false, .transpose = false});
-  return {conjugated(half_diagonal(triangle(s + swapped(conjugated(s)), true)))};
+Shape cholesky_vjp_shape(std::string_view op, const std::vector<Tensor>& x, const Attributes&) {
+  check_square(op, x[0]);
+  if (x[1].shape() != x[0].shape())
+    fail(
+        op, "b",
+        fmt::format("expected {}, the shape of a, got {}", to_string(x[0].shape()), to_string(x[1].shape())));
+  return x[0].shape();
 }
 
-Tensor cholesky_batch(const Node& node, const std::vector<Tensor>& x, int64_t) {
-  return make(Op::cholesky, x, node.attributes);
+std::vector<Tensor> second_gradient(const Tensor&, const std::vector<Tensor>& x, const Tensor& g) {
+  const Tensor factor = alias(x[0]), cotangent = alias(x[1]);
+  return pull_back({cholesky_vjp_by_solves(factor, cotangent)}, {g}, {factor, cotangent});
 }
 
 // --- triangular_solve --------------------------------------------------------------------------------------
@@ -280,12 +248,24 @@ std::vector<Row> product_rows() {
        .types = "float, complex",
        .type = factor_type,
        .shape = cholesky_shape,
-       .vjp = cholesky_vjp,
-       .batch = cholesky_batch,
+       .vjp = cholesky_gradient,
+       .batch = factor_batch,
        .bound = {0, "backward stable: L L^H is x within 4 n units of |L| |L^H|"},
        .cost = 100,
        .doc =
            "The lower factor L with L L^H = x, of the lower triangle; NaN where x is not positive definite."},
+      {.op = Op::cholesky_vjp,
+       .name = "cholesky_vjp",
+       .kind = Kind::kernel,
+       .arity = 2,
+       .types = "float; both of one type",
+       .type = factor_type,
+       .shape = cholesky_vjp_shape,
+       .vjp = second_gradient,
+       .batch = factor_batch,
+       .bound = {0, "as the triangular systems that it is made of"},
+       .cost = 100,
+       .doc = "The gradient of cholesky: the lower triangle, from the factor and the gradient of that."},
       {.op = Op::triangular_solve,
        .name = "triangular_solve",
        .kind = Kind::kernel,
