@@ -92,6 +92,25 @@ Model turned_trace() {
   return m;
 }
 
+// Covariances that depend on parameters, and their factors: times a vector, in a system, and all of their
+// entries; several of them at once, by fewer and by more than there are rows.
+Model covariances(int64_t n, int64_t count) {
+  Model m("covariances");
+  const Tensor length = m.sample("length", exponential(1)), scale = m.sample("scale", exponential(1));
+  const Tensor z = m.sample("z", normal(0, 1), {n}), a = m.sample("a", normal(0, 0.3), {count});
+  const Tensor at = m.data("at", tensor(normals(n, 51)));
+  const Tensor distance = reshape(at, {n, 1}) - at, unit = as_type(eye(n), DType::f64);
+  const Tensor kernel = square(scale) * exp(-0.5 * square(distance / length)) + 0.5 * unit;
+  const Tensor factor = cholesky(kernel);
+  m.observe("y", normal(dot(factor, z), scale), tensor(normals(n, 52)));
+  m.add_log_density("whole", 0.01 * sum(tanh(factor) * m.data("w", tensor(normals(n * n, 53), {n, n}))));
+  m.add_log_density("system", -0.1 * sum(square(triangular_solve(factor, reshape(z, {n, 1})))));
+  const Tensor many = reshape(exp(a), {count, 1, 1}) * kernel + unit;
+  m.add_log_density("many", -0.01 * sum(square(cholesky(many))));
+  m.add_log_density("trace", -0.01 * sum(kernel * exp(0.1 * factor)));
+  return m;
+}
+
 Model regression(int64_t rows, int64_t columns) {
   Model m("regression");
   const Tensor b = m.sample("b", normal(0, 1.5), {columns});
@@ -283,6 +302,16 @@ TEST_P(Density, InSinglePrecision) {
   for (const DensityCase& one : cases)
     for (const Placement placement : {Placement::lane, Placement::team})
       if (names.contains(one.name)) compare(one, GetParam(), placement, DType::f32, 2e-4);
+}
+
+// Blocks of whole sizes and others, rows that are loops of lanes and those that are not.
+TEST_P(Density, FactorsOfAnySize) {
+  const bool on_cpu = GetParam() == "cpu";
+  for (const int64_t n : on_cpu ? std::vector<int64_t>{2, 5, 16, 19, 35} : std::vector<int64_t>{5, 17})
+    for (const Placement placement : {Placement::lane, Placement::team})
+      if (on_cpu || placement == Placement::team)
+        compare_density(covariances(n, n < 5 ? 6 : 2), fmt::format("covariances {}", n), GetParam(),
+                        placement, DType::f64, 1e-10);
 }
 
 // A NaN of the data is a NaN of the density, wherever it stands, and columns may be as long as numbers go.

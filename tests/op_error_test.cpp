@@ -415,12 +415,12 @@ TEST_P(ErrorOn, WrongArgumentsAreToldBeforeAnyWork) {
 
 // Rows that take any one tensor, whatever it holds; and those that hold functions (trace_test).
 const std::set<std::string_view> take_anything{
-    "negate", "abs",       "sign",  "exp",     "exp2",        "expm1",       "log",
-    "log2",   "log10",     "log1p", "sqrt",    "rsqrt",       "sin",         "cos",
-    "tan",    "asin",      "acos",  "atan",    "sinh",        "cosh",        "tanh",
-    "asinh",  "acosh",     "atanh", "sigmoid", "is_nan",      "as_type",     "real",
-    "imag",   "conjugate", "input", "number",  "alias",       "constant",    "while_loop",
-    "cond",   "while_vjp", "scan",  "item",    "is_infinity", "logical_not", "stop_gradient"};
+    "negate",      "abs",         "sign",         "exp",   "exp2",      "expm1",        "log",   "log2",
+    "log10",       "log1p",       "sqrt",         "rsqrt", "sin",       "cos",          "tan",   "asin",
+    "acos",        "atan",        "sinh",         "cosh",  "tanh",      "asinh",        "acosh", "atanh",
+    "sigmoid",     "is_nan",      "as_type",      "real",  "imag",      "conjugate",    "input", "number",
+    "alias",       "constant",    "while_loop",   "cond",  "while_vjp", "cholesky_vjp", "scan",  "item",
+    "is_infinity", "logical_not", "stop_gradient"};
 // Rows that functions of another name make.
 const std::map<std::string_view, std::string_view> made_by{{"broadcast", "broadcast_to"}};
 

@@ -19,8 +19,8 @@ using graph::Op;
 using graph::Row;
 
 // Rows that no case can name: they hold a function, or stand for what every case has. Their tests are beside.
-const std::set<Op> tested_elsewhere{Op::input,      Op::number,    Op::constant, Op::alias, Op::cond,
-                                    Op::while_loop, Op::while_vjp, Op::scan,     Op::item};
+const std::set<Op> tested_elsewhere{Op::input,      Op::number,    Op::constant,     Op::alias, Op::cond,
+                                    Op::while_loop, Op::while_vjp, Op::cholesky_vjp, Op::scan,  Op::item};
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);

@@ -235,4 +235,27 @@ TEST(Schedules, LoopsInBlocksKeepLittle) {
 }
 
 }  // namespace
+// What a factorisation reads of a covariance, and the sums over its gradient, are half of it on a CPU.
+TEST(Schedules, CovariancesAreMadeInTheLowerTriangle) {
+  const auto model_of = [](int64_t n, bool is_read_whole) {
+    Model m("covariance");
+    const Tensor length = m.sample("length", exponential(1)), z = m.sample("z", normal(0, 1), {n});
+    const Tensor at = m.data("at", zeros({n}, DType::f64));
+    const Tensor kernel =
+        exp(-0.5 * square((reshape(at, {n, 1}) - at) / length)) + as_type(eye(n), DType::f64);
+    m.observe("y", normal(dot(cholesky(kernel), z), 1.0), zeros({n}, DType::f64));
+    if (is_read_whole) m.add_log_density("whole", -sum(square(kernel)));
+    return m;
+  };
+  const auto lower_passes = [](const Model& m, bool on_cpu) {
+    const auto density =
+        sampling::make_density(stats::state_of(m), DType::f64, lower::any_loop_numbers, on_cpu);
+    return count(sampling::make_schedule(density, true, on_cpu), "lower triangle");
+  };
+  EXPECT_EQ(lower_passes(model_of(40, false), true), 3);
+  EXPECT_EQ(lower_passes(model_of(40, false), false), 0);
+  EXPECT_EQ(lower_passes(model_of(5, false), true), 0);
+  EXPECT_LE(lower_passes(model_of(40, true), true), 2);  // the covariance itself is whole
+}
+
 }  // namespace adit::test

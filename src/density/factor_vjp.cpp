@@ -82,38 +82,33 @@ void go_back_within(Square& g, int64_t rows, const Square& d, const Few& inverse
   }
 }
 
-// Columns left of the block, `apart` from each other: of its own rows, and of all below it.
+// A column left of the block: of its own rows, and of all below it.
 void update_left(const Backwards& m, Value begin, int64_t rows, const Square& own, bool has_below,
-                 const std::vector<Value>& columns) {
+                 Value column) {
   Builder& k = m.chain.builder();
-  std::vector<Few> factors(columns.size());
-  std::vector<std::vector<Variable>> rests(columns.size());
-  for (size_t v = 0; v < columns.size(); ++v) {
-    for (int64_t s = 0; s < rows; ++s) factors[v][s] = m.factor(begin + s, columns[v]);
-    for (int64_t s = 0; s < rows; ++s) {
-      Value rest = m.get(begin + s, columns[v]);
-      for (int64_t t = 0; t < rows; ++t) rest = rest - own[std::max(s, t)][std::min(s, t)] * factors[v][t];
-      rests[v].push_back(k.variable(rest));
-    }
+  Few factors;
+  std::vector<Variable> rests;
+  for (int64_t s = 0; s < rows; ++s) factors[s] = m.factor(begin + s, column);
+  for (int64_t s = 0; s < rows; ++s) {
+    Value rest = m.get(begin + s, column);
+    for (int64_t t = 0; t < rows; ++t) rest = rest - own[std::max(s, t)][std::min(s, t)] * factors[t];
+    rests.push_back(k.variable(rest));
   }
   if (has_below)
     k.for_(begin + rows, m.chain.index(m.n), m.chain.index(1), [&](Value i) {
       m.scope([&] {
-        Few x;
-        for (int64_t s = 0; s < rows; ++s) x[s] = m.get(i, begin + s);
-        for (size_t v = 0; v < columns.size(); ++v) {
-          const Value below = m.factor(i, columns[v]);
-          Value rest = m.get(i, columns[v]);
-          for (int64_t s = 0; s < rows; ++s) {
-            rest = rest - x[s] * factors[v][s];
-            rests[v][static_cast<size_t>(s)] = rests[v][static_cast<size_t>(s)].get() - x[s] * below;
-          }
-          m.set(i, columns[v], rest);
+        const Value below = m.factor(i, column);
+        Value rest = m.get(i, column);
+        for (int64_t s = 0; s < rows; ++s) {
+          const Value x = m.get(i, begin + s);
+          const Variable& own_rest = rests[static_cast<size_t>(s)];
+          rest = rest - x * factors[s];
+          own_rest = own_rest.get() - x * below;
         }
+        m.set(i, column, rest);
       });
     });
-  for (size_t v = 0; v < columns.size(); ++v)
-    for (int64_t s = 0; s < rows; ++s) m.set(begin + s, columns[v], rests[v][static_cast<size_t>(s)].get());
+  for (int64_t s = 0; s < rows; ++s) m.set(begin + s, column, rests[static_cast<size_t>(s)].get());
 }
 
 // Some rows, of which those below are done: `begin` is a multiple of `block_rows`.
@@ -141,10 +136,7 @@ void go_back_by_block(const Backwards& m, Value begin, int64_t rows, bool has_be
       for (int64_t b = 0; b <= a; ++b) m.set(begin + a, begin + b, g[a][b]);
   });
   for (int64_t a = 0; a < rows; ++a) g[a][a] = g[a][a] + g[a][a];  // an entry and its mirror image
-  const Value half = begin / 2;  // two at a time, so that each waits less for itself
-  k.each(half, [&](Value column) {
-    m.scope([&] { update_left(m, begin, rows, g, has_below, {column, column + half}); });
-  });
+  k.each(begin, [&](Value column) { m.scope([&] { update_left(m, begin, rows, g, has_below, column); }); });
 }
 
 void go_back_together(const Backwards& m) {
@@ -191,22 +183,20 @@ void write_cholesky_vjp(Chain& chain, const Node& node, const ReadElement& l, co
   Builder& k = chain.builder();
   const int64_t n = node.shape[node.shape.size() - 1];
   const int64_t matrices = element_count(node.shape) / std::max<int64_t>(1, n * n);
-  const auto copy = [&](Value e) {
-    scope([&] {
-      const Value value = g(e);
-      to.set(e, select(e / n % n >= e % n, value, value.like(0)));
-    });
+  const auto each = [&](Value items, const std::function<void(Value)>& body) {
+    chain.by_team() ? k.each(items, body) : k.for_(items, body);
   };
+  k.for_(chain.index(matrices * n), [&](Value line) {
+    const Value row = matrices == 1 ? line : line % n, begin = line * n;
+    each(row + 1, [&](Value e) { scope([&] { to.set(begin + e, g(begin + e)); }); });
+    each((n - 1) - row, [&](Value e) { to.set(begin + row + 1 + e, chain.number(0)); });
+  });
   const auto of = [&](Value matrix) { return Backwards{chain, n, matrix * (n * n), l, to, scope}; };
   const auto alone = [&](Value matrix) { scope([&] { go_back_alone(of(matrix)); }); };
-  const Value all = chain.index(element_count(node.shape)), count = chain.index(matrices);
-  if (!chain.by_team()) {
-    k.for_(all, copy);
+  const Value count = chain.index(matrices);
+  if (!chain.by_team())
     k.for_(count, alone);
-    return;
-  }
-  k.each(all, copy);
-  if (!wants_turned(node))
+  else if (!wants_turned(node))
     k.each(count, alone);
   else
     k.for_(count, [&](Value matrix) { go_back_together(of(matrix)); });

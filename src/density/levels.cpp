@@ -91,17 +91,15 @@ void Scheduler::arrange() {
   }
   // Each goes into the last pass of its length that is early enough for those who need it.
   std::vector<int> latest(items_.size(), last);
-  std::map<std::tuple<int, bool, int64_t>, int> passes;  // and how many items are in each
-  const auto pass_of = [](const Item& item, int level) {
-    return std::tuple(level, item.is_wide, item.count);
-  };
+  std::map<PassKey, int> passes;  // and how many items are in each
   for (const Item& item : items_)
-    if (!is_alone(item)) ++passes[pass_of(item, item.level)];
+    if (!is_alone(item)) ++passes[pass_of(item, item.level, item.count)];
   for (size_t i = items_.size(); i-- > 0;) {
     Item& item = items_[i];
     for (int level = latest[i]; level > item.level && !is_alone(item); --level)
-      if (const auto at = passes.find(pass_of(item, level)); at != passes.end() && at->second > 0) {
-        --passes[pass_of(item, item.level)];
+      if (const auto at = passes.find(pass_of(item, level, item.count));
+          at != passes.end() && at->second > 0) {
+        --passes[pass_of(item, item.level, item.count)];
         ++at->second;
         item.level = level;
       }
@@ -183,9 +181,9 @@ void Scheduler::count_reads(const std::vector<const Item*>& items,
 }
 
 bool Scheduler::keep_costly() {
-  std::map<std::tuple<int, bool, int64_t>, std::vector<const Item*>> passes;
+  std::map<PassKey, std::vector<const Item*>> passes;
   for (const Item& item : items_)
-    if (!is_alone(item)) passes[{item.level, item.is_wide, item.count}].push_back(&item);
+    if (!is_alone(item)) passes[pass_of(item, item.level, item.count)].push_back(&item);
   std::unordered_map<const Node*, double> reads;
   for (const auto& [key, items] : passes) count_reads(items, reads);
   bool changed = false, kept_one = false;

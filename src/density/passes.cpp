@@ -86,7 +86,7 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
     count = chain_.index((pass.count + steps * lanes - 1) / (steps * lanes) * lanes);
   }
   if (const int64_t length = row_length(pass); length > 0) {
-    results = write_rows(pass.count / length, length, loop);
+    results = pass.is_lower ? write_lower(length, loop) : write_rows(pass.count / length, length, loop);
   } else if (loop.reductions.empty()) {
     if (chain_.by_team())
       k.each(count, loop.body);
@@ -256,6 +256,24 @@ std::vector<Value> DensityWriter::write_rows(int64_t rows, int64_t length, const
   k.for_(chain_.index(rows), [&](Value row) {
     add_totals(loop, totals, chain_.index(length),
                [&](Value column) { return loop.body(k.joined(row, length, column)); });
+  });
+  std::vector<Value> results;
+  for (const Variable& total : totals) results.push_back(total.get());
+  return results;
+}
+
+// The lower triangle of a square matrix. Rows end with whole vectors, where that adds nothing to the totals.
+std::vector<Value> DensityWriter::write_lower(int64_t length, const Loop& loop) {
+  constexpr int64_t whole = 4;
+  Builder& k = builder();
+  const std::vector<Variable> totals = open_totals(loop);
+  k.for_(chain_.index(length), [&](Value row) {
+    const Value count = min((row / whole + 1) * whole, chain_.index(length));
+    add_totals(loop, totals, count, [&](Value column) {
+      std::vector<Value> parts = loop.body(k.joined(row, length, column));
+      for (Value& part : parts) part = select(column <= row, part, part.like(0));
+      return parts;
+    });
   });
   std::vector<Value> results;
   for (const Variable& total : totals) results.push_back(total.get());

@@ -44,6 +44,7 @@ Scheduler::Scheduler(const Region& region)
 }
 
 Schedule Scheduler::make() {
+  find_lower();
   classify();
   arrange();
   if (keep_costly()) arrange();
@@ -53,11 +54,12 @@ Schedule Scheduler::make() {
   schedule.on_cpu = on_cpu_;
   schedule.team = region_.team;
   schedule.short_result = region_.short_result;
-  std::map<std::tuple<int, bool, int64_t>, Pass> passes;
+  std::map<PassKey, Pass> passes;
   for (const Item& item : items_) {
     const int64_t key = is_alone(item) ? -static_cast<int64_t>(item.node->number) : item.count;
-    Pass& pass = passes[{item.level, item.is_wide, key}];
+    Pass& pass = passes[pass_of(item, item.level, key)];
     pass.count = item.count;
+    pass.is_lower = item.is_lower;
     if (item.is_wide) pass.totals_a_loop = few_totals;
     pass.items.push_back(item);
     if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
@@ -333,6 +335,8 @@ void Scheduler::keep(const Node& node) {
 void Scheduler::add(const Item& item) {
   if (!known_.insert(item.node).second) return;
   items_.push_back(item);
+  const bool is_of_elements = item.kind == ItemKind::store || item.kind == ItemKind::totals;
+  items_.back().is_lower = is_of_elements && lower_.contains(item.node);
   if (is_before_segments(item.kind)) sorted_[item.node] = 0;
 }
 

@@ -50,8 +50,9 @@ struct Item {
   int64_t count = 0;  // steps of its loop
   size_t result = 0;  // output: which of the region
   int level = 0;
-  bool is_wide = false;  // more totals than few_totals, on a CPU: in loops of few
-  bool is_kept = false;  // stored for later passes alone: others of its own pass compute it
+  bool is_wide = false;   // more totals than few_totals, on a CPU: in loops of few
+  bool is_lower = false;  // of a square matrix, the lower triangle alone
+  bool is_kept = false;   // stored for later passes alone: others of its own pass compute it
 };
 
 struct Pass {
@@ -62,8 +63,9 @@ struct Pass {
   // rows, a pass over its results and the product by columns; or a pass and the loops of many totals after
   // it. 0: they do not.
   int64_t tile = 0;
-  size_t tiled = 0;  // how many passes, this one included
-  double cost = 0;   // of a step, in operations, at most: what steps share is counted again
+  bool is_lower = false;  // over the lower triangle of a square matrix of `count` elements
+  size_t tiled = 0;       // how many passes, this one included
+  double cost = 0;        // of a step, in operations, at most: what steps share is counted again
   std::vector<Item> items;
 };
 

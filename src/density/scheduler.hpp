@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "density/schedule.hpp"
 #include "graph/op.hpp"
@@ -57,7 +58,18 @@ class Scheduler {
   // A pass of its own.
   static bool is_alone(const Item& item);
 
+  // --- lower_part.cpp ---
+  void find_lower();
+  bool is_zero_above(const Node& node) const;
+  bool is_sum_below(const Node& node) const;
+  bool reads_below(const Node& user, const Node& matrix) const;
+
   // --- Levels ---
+  // Items of one are computed in one loop.
+  using PassKey = std::tuple<int, bool, bool, int64_t>;
+  static PassKey pass_of(const Item& item, int level, int64_t count) {
+    return {level, item.is_wide, item.is_lower, count};
+  }
   // Whether element i is made of the operands' elements i.
   static bool is_elementwise(const Node& node);
   // The items that an item needs, through what is computed where it is read. What is kept and read at the
@@ -103,6 +115,9 @@ class Scheduler {
   std::unordered_set<const Node*> varying_;
   std::vector<const Node*> nodes_;  // that depend on a variable, operands first
   std::unordered_map<const Node*, std::vector<const Node*>> users_;
+  // Square matrices that are zero above the diagonal; and those, and sums over them, which nobody reads
+  // there.
+  std::unordered_set<const Node*> zero_above_, lower_;
   std::vector<Item> items_;
   std::unordered_set<const Node*> known_;  // of items, outputs apart
   std::unordered_map<const Node*, size_t> index_;

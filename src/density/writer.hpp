@@ -177,6 +177,7 @@ class DensityWriter final : public lower::ElementWriter {
   Loop loop_of(const Pass& pass, const std::vector<Total>& totals);
   void finish(const std::vector<Total>& totals, const std::vector<Value>& results);
   std::vector<Value> write_rows(int64_t rows, int64_t length, const Loop& loop);
+  std::vector<Value> write_lower(int64_t length, const Loop& loop);
   std::vector<Variable> open_totals(const Loop& loop);
   void add_totals(const Loop& loop, const std::vector<Variable>& totals, Value count,
                   const std::function<std::vector<Value>(Value)>& body);

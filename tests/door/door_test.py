@@ -29,6 +29,7 @@ UNREACHABLE = {
     "threefry": "random_bits and all that is made of them",
     "philox": "streams of the sampler",
     "while_vjp": "the derivative of while_loop",
+    "cholesky_vjp": "the derivative of cholesky",
     "item": "one result of an operation that has several",
 }
 
