@@ -307,7 +307,8 @@ TEST_P(Density, InSinglePrecision) {
 // Blocks of whole sizes and others, rows that are loops of lanes and those that are not.
 TEST_P(Density, FactorsOfAnySize) {
   const bool on_cpu = GetParam() == "cpu";
-  for (const int64_t n : on_cpu ? std::vector<int64_t>{2, 5, 16, 19, 35} : std::vector<int64_t>{5, 17})
+  // What a team of a software GPU keeps in shared memory is little.
+  for (const int64_t n : on_cpu ? std::vector<int64_t>{2, 5, 16, 19, 35} : std::vector<int64_t>{5, 11})
     for (const Placement placement : {Placement::lane, Placement::team})
       if (on_cpu || placement == Placement::team)
         compare_density(covariances(n, n < 5 ? 6 : 2), fmt::format("covariances {}", n), GetParam(),

@@ -60,15 +60,22 @@ Program make_program(const Density& density, const Schedule& schedule, int64_t t
   return made;
 }
 
+// Every subgroup leaves its sums in shared memory: where they are small, a team has fewer lanes.
+uint32_t lanes_for_rows(const Limits& limits) {
+  constexpr uint32_t most_subgroups = 16;
+  return std::min({rows_lanes, limits.max_lanes, most_subgroups * std::max(1U, limits.subgroup_size)});
+}
+
 }  // namespace
 
 std::optional<Schedule> rows_schedule(const Density& density, const Limits& limits) {
-  TeamShape team = team_shape(std::min(rows_lanes, limits.max_lanes), limits);
+  const uint32_t lanes = lanes_for_rows(limits);
+  TeamShape team = team_shape(lanes, limits);
   team.spreads = team.all_near = true;
   team.short_result = 4;
   try {
     Schedule schedule = make_schedule(density, true, false, team);
-    const int64_t numbers = schedule.scratch + numbers_of_sums(schedule, rows_lanes, limits);
+    const int64_t numbers = schedule.scratch + numbers_of_sums(schedule, lanes, limits);
     const int64_t bytes = numbers * static_cast<int64_t>(size_of(density.type));
     if (schedule.spread_pass < 0 || bytes + spare_shared_bytes > limits.shared_bytes) return std::nullopt;
     return schedule;
@@ -81,7 +88,7 @@ std::optional<Schedule> rows_schedule(const Density& density, const Limits& limi
 int64_t teams_for_rows(const Schedule& schedule, int64_t chains, const Limits& limits) {
   const int64_t rows = schedule.passes[static_cast<size_t>(schedule.spread_pass)].count;
   const int64_t busy = int64_t{rows_teams} * limits.multiprocessors / std::max<int64_t>(1, chains);
-  return std::clamp<int64_t>(busy, 1, std::max<int64_t>(1, rows / (2 * rows_lanes)));
+  return std::clamp<int64_t>(busy, 1, std::max<int64_t>(1, rows / (2 * lanes_for_rows(limits))));
 }
 
 RowsDensity::RowsDensity(const stats::ModelState& model, const Density& density, const Schedule& schedule,
@@ -96,7 +103,7 @@ RowsDensity::RowsDensity(const stats::ModelState& model, const Density& density,
   int64_t shares = 0;
   for (Part* part : {&rows_, &rest_}) {
     const Program made = make_program(density, schedule, teams, has_sets_, part == &rest_,
-                                      std::min(rows_lanes, limits.max_lanes), limits.fused_fma);
+                                      lanes_for_rows(limits), limits.fused_fma);
     part->kernel = device_->compile(made.program);
     part->data = bind_data(model, density, made.segments, sets, *device_);
     shares = made.shares;
