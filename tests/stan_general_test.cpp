@@ -191,6 +191,64 @@ TEST_F(StanGeneral, LargerMatrices) {
   }
 }
 
+// Columns are theirs up to a sign: products are not.
+TEST_F(StanGeneral, FactorsGiveTheMatrix) {
+  for (const auto& [rows, columns] :
+       std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {4, 4}, {7, 3}, {3, 8}, {30, 12}}) {
+    const Tensor a = random::normal(random::key(5), {rows, columns}, 0, 1, DType::f64);
+    const auto of = [&](const char* name) { return function(name).compute(arguments_of({{cases::mat, a}})); };
+    const auto unit = [](int64_t n) { return eye(n, n, DType::f64); };
+    const Tensor u = of("svd_U"), v = of("svd_V"), s = of("singular_values");
+    EXPECT_LE(largest(matmul(u * s, transpose(v)) - a), 1e-12) << rows;
+    EXPECT_LE(largest(matmul(transpose(u), u) - unit(u.dim(1))), 1e-12) << rows;
+    EXPECT_LE(largest(matmul(transpose(v), v) - unit(v.dim(1))), 1e-12) << rows;
+    const Tensor q = of("qr_Q"), r = of("qr_R"), inverse = of("generalized_inverse");
+    EXPECT_EQ(q.shape(), (Shape{rows, rows}));
+    EXPECT_EQ(r.shape(), (Shape{rows, columns}));
+    EXPECT_LE(largest(matmul(q, r) - a), 1e-12) << rows;
+    EXPECT_LE(largest(matmul(transpose(q), q) - unit(rows)), 1e-12) << rows;
+    EXPECT_LE(largest(matmul(matmul(a, inverse), a) - a), 1e-11) << rows;
+    EXPECT_LE(largest(matmul(matmul(inverse, a), inverse) - inverse), 1e-11) << rows;
+  }
+  // Of less than full rank.
+  const Tensor a = tensor({{1.0, 2.0, 0.5}, {2.0, 4.0, 1.0}, {0.0, 1.0, 3.0}, {1.0, 3.0, 3.5}});
+  const Tensor inverse = function("generalized_inverse").compute(arguments_of({{cases::mat, a}}));
+  EXPECT_LE(largest(matmul(matmul(a, inverse), a) - a), 1e-12);
+  EXPECT_LE(largest(matmul(matmul(inverse, a), inverse) - inverse), 1e-12);
+}
+
+TEST_F(StanGeneral, SingularVectorsHaveDerivatives) {
+  for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{{3, 3}, {5, 2}, {2, 4}}) {
+    const Tensor a = random::normal(random::key(6), {rows, columns}, 0, 1, DType::f64),
+                 along = random::normal(random::key(7), {rows, columns}, 0, 1, DType::f64);
+    const auto value = [](const Tensor& x) -> Tensor {
+      const auto of = [&](const char* name) {
+        return function(name).compute(arguments_of({{cases::mat, x}}));
+      };
+      return weighted(square(of("svd_U"))) + weighted(square(of("svd_V"))) + weighted(square(of("qr_Q")));
+    };
+    const double got = sum(grad(value)(a) * along).item<double>();
+    const auto at = [&](double step) { return value(a + along * step).item<double>(); };
+    EXPECT_NEAR(got, (8 * (at(1e-4) - at(-1e-4)) - (at(2e-4) - at(-2e-4))) / 12e-4,
+                1e-8 * std::max(1.0, std::fabs(got)));
+  }
+}
+
+TEST_F(StanGeneral, HypergeometricEnds) {
+  const auto of = [](double a, double b, double c, double z) {
+    return function("hypergeometric_2F1")
+        .compute(arguments_of({{cases::real, tensor(a)},
+                               {cases::real, tensor(b)},
+                               {cases::real, tensor(c)},
+                               {cases::real, tensor(z)}}))
+        .item<double>();
+  };
+  EXPECT_NEAR(of(0.3, 0.4, 2, 1), 1.1054192265872007, 1e-12);
+  EXPECT_EQ(of(0.3, 0.4, 2, 0), 1);
+  EXPECT_TRUE(std::isnan(of(0.3, 0.4, 2, 1.5)));
+  EXPECT_TRUE(std::isnan(of(1.3, 1.4, 2, 1)));
+}
+
 TEST_F(StanGeneral, EigenvectorsHaveDerivatives) {
   const Tensor a = some_matrix(4), even = a + transpose(a),
                along = some_matrix(4) + transpose(some_matrix(4));

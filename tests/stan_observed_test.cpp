@@ -72,11 +72,63 @@ TEST(StanObserved, LogLikelihoodsAreThoseOfGeneratedQuantities) {
     EXPECT_TRUE(count >= 0 && count == std::round(count)) << count;
 }
 
+struct Way {
+  const char* statements;  // of the likelihood of y, and how its elements are distributed
+  const char* density;
+};
+
+// In whatever parts and order statements speak of all elements: together they are one likelihood.
+TEST(StanObserved, PartsAndStepsAreOneLikelihood) {
+  const Way ways[] = {
+      {"real m = 0; for (n in 1:N) { y[n] ~ normal(m, sigma); m = a + 0.5 * tanh(b * m); }",
+       "real m = 0; for (n in 1:N) { of_y[n] = normal_lpdf(y[n] | m, sigma); m = a + 0.5 * tanh(b * m); }"},
+      {"real m = a; y[1] ~ normal(a, 2 * sigma);\n"
+       "for (n in 2:N) { m = a + b * m; y[n] ~ student_t(4, m, sigma); }",
+       "real m = a; of_y[1] = normal_lpdf(y[1] | a, 2 * sigma);\n"
+       "for (n in 2:N) { m = a + b * m; of_y[n] = student_t_lpdf(y[n] | 4, m, sigma); }"},
+      {"for (n in 1:N) y[N - n + 1] ~ normal(a + b * n, sigma);",
+       "for (n in 1:N) of_y[N - n + 1] = normal_lpdf(y[N - n + 1] | a + b * n, sigma);"},
+      {"y[{2, 4}] ~ normal(a, sigma); y[1] ~ normal(b, sigma); y[3] ~ normal(0, sigma);\n"
+       "y[5:] ~ normal(a * b, sigma);",
+       "for (n in 1:N) of_y[n] = normal_lpdf(y[n] | n == 1 ? b : n == 3 ? 0 : n < 5 ? a : a * b, sigma);"},
+      {"for (n in 1:N) if (k[n] > 2) y[n] ~ normal(a, sigma); else y[n] ~ normal(b, sigma);",
+       "for (n in 1:N) of_y[n] = normal_lpdf(y[n] | k[n] > 2 ? a : b, sigma);"}};
+  for (const int64_t repeats : {1, 5})  // few rounds are written out, many become steps
+    for (const Way& way : ways) {
+      const std::string data_of = repeats == 1 ? data : [] {
+        std::string x, y, k;
+        for (int i = 0; i < 30; ++i) {
+          const std::string comma = i > 0 ? "," : "";
+          x += comma + std::to_string(i), y += comma + std::to_string(i % 7),
+              k += comma + std::to_string(i % 5);
+        }
+        return R"({"N": 30, "x": [)" + x + R"(], "y": [)" + y + R"(], "k": [)" + k + "]}";
+      }();
+      set_default_device(Device::open("cpu"));
+      SampleOptions options = quick();
+      options.warmup = 100, options.draws = 50;
+      const Draws draws =
+          sample(StanProgram::from_text(
+                     "m", program(way.statements, std::string("generated quantities { vector[N] of_y; {") +
+                                                      way.density + "} }\n"))
+                     .bind_json(data_of)
+                     .model,
+                 options);
+      ASSERT_EQ(draws.log_likelihood.size(), 1u) << way.statements;
+      const DrawsVariable &found = draws.log_likelihood[0], &want = named(draws.variables, "of_y");
+      ASSERT_EQ(found.shape, want.shape) << way.statements;
+      ASSERT_EQ(found.values.size(), want.values.size()) << way.statements;
+      for (size_t i = 0; i < want.values.size(); ++i)
+        ASSERT_NEAR(found.values[i], want.values[i], 1e-9 * (1 + std::fabs(want.values[i])))
+            << way.statements << i;
+      EXPECT_EQ(named(draws.posterior_predictive, "y").values.size(), want.values.size()) << way.statements;
+    }
+}
+
 // What covers a variable in part, or not alone, is no likelihood of it.
 TEST(StanObserved, OtherStatementsAreTermsAlone) {
   const char* const others[] = {"y[2:N] ~ normal(a, sigma);",
                                 "for (n in 2:N) y[n] ~ normal(a, sigma);",
-                                "for (n in 1:N) y[N - n + 1] ~ normal(a, sigma);",
                                 "y ~ normal(a, sigma); y ~ normal(b, sigma);",
                                 "y ~ normal(a, sigma); y ~ normal(b, sigma); y ~ normal(b, sigma);",
                                 "y ~ normal(a, sigma) T[0, ];",

@@ -258,10 +258,7 @@ void Evaluator::tilde(const Statement& s) {
     return add_term(call_own(*s.function, all, s.place), {.place = s.place, .value = {}});
   }
   const std::vector<Witness> used = told_witnesses();
-  if (observe(s, arguments)) {
-    terms.back().uses = used;
-    return;
-  }
+  if (observe(s, arguments, used)) return;
   const bool discrete = s.value->type.is_integer();
   Value term;
   if (s.function) {

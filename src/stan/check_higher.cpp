@@ -39,22 +39,62 @@ Higher old_ode(bool tolerances) {
   return higher;
 }
 
-Higher new_ode(std::vector<Type> controls) {
-  Higher higher{{higher_vector, higher_real, higher_reals},
-                {},
-                {higher_real, higher_vector},
-                higher_vector,
-                array_of(higher_vector),
-                true};
-  for (Type& control : controls) {
-    higher.arguments.push_back(std::move(control));
+// Controls behind the first arguments must be data.
+Higher with_controls(Higher higher, const std::vector<Type>& controls) {
+  for (const Type& control : controls) {
+    higher.arguments.push_back(control);
     higher.data_only.push_back(higher.arguments.size());
   }
   return higher;
 }
 
+Higher new_ode(const std::vector<Type>& controls) {
+  return with_controls({{higher_vector, higher_real, higher_reals},
+                        {},
+                        {higher_real, higher_vector},
+                        higher_vector,
+                        array_of(higher_vector),
+                        true},
+                       controls);
+}
+
+void add_integrals(std::unordered_map<std::string, Higher>& all) {
+  all["integrate_1d"] = {{higher_real, higher_real, higher_reals, higher_reals, higher_ints, higher_real},
+                         {4, 5, 6},
+                         {higher_real, higher_real, higher_reals, higher_reals, higher_ints},
+                         higher_real,
+                         higher_real,
+                         false,
+                         1};
+  const Higher open{
+      {higher_real, higher_real}, {}, {higher_real, higher_real}, higher_real, higher_real, true};
+  for (const char* name : {"integrate_1d_double_exponential", "integrate_1d_gauss_kronrod"}) {
+    all[name] = open;
+    all[std::string(name) + "_tol"] = with_controls(open, {higher_real, higher_real, higher_int});
+  }
+}
+
+void add_roots(std::unordered_map<std::string, Higher>& all) {
+  for (const char* name : {"algebra_solver", "algebra_solver_newton"}) {
+    all[name] = with_controls({{higher_vector, higher_vector, higher_reals, higher_ints},
+                               {3, 4},
+                               {higher_vector, higher_vector, higher_reals, higher_ints},
+                               higher_vector,
+                               higher_vector},
+                              {higher_real, higher_real, higher_real});
+    all[name].optional = 3;
+  }
+  const Higher open{{higher_vector}, {}, {higher_vector}, higher_vector, higher_vector, true};
+  for (const char* name : {"solve_newton", "solve_powell"}) {
+    all[name] = open;
+    all[std::string(name) + "_tol"] = with_controls(open, {higher_real, higher_real, higher_int});
+  }
+}
+
 std::unordered_map<std::string, Higher> make_higher() {
   std::unordered_map<std::string, Higher> all;
+  add_integrals(all);
+  add_roots(all);
   all["integrate_ode"] = old_ode(false);
   for (const char* name : {"integrate_ode_rk45", "integrate_ode_bdf", "integrate_ode_adams"})
     all[name] = old_ode(true);

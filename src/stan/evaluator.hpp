@@ -37,11 +37,12 @@ struct Witness {
 // A term of the log density.
 struct Term {
   Place place;
-  Tensor value;                          // [lanes]: summed by the model
-  std::shared_ptr<Observed> observed{};  // where it is the likelihood of data
-  bool is_jacobian = false;              // jacobian +=
-  bool rejects = false;                  // reject(): `uses` are its words
-  std::vector<Witness> uses{};           // told where the term is not finite; in lanes as the term is
+  Tensor value;                              // [lanes]: summed by the model
+  std::shared_ptr<Observed> observed{};      // where it is the likelihood of data
+  std::shared_ptr<Observed> parameter_of{};  // no term, but what steps give as a parameter of one
+  bool is_jacobian = false;                  // jacobian +=
+  bool rejects = false;                      // reject(): `uses` are its words
+  std::vector<Witness> uses{};               // told where the term is not finite; in lanes as the term is
 };
 
 // Where indices of one read or write point to.
@@ -143,6 +144,8 @@ class Evaluator {
   Value declared(const SizedType& type);  // a value of that size, of nothing yet
   Shape shape_of(const SizedType& type);
   std::string text_at(const Place& place) const;  // of the program, on one line and cut where it is long
+
+  std::vector<Likelihood> likelihoods() const;  // of the terms
 
   std::vector<Term> terms;
   Tensor jacobian;           // the logarithm of the parameters' Jacobian, which target() has too
@@ -280,8 +283,10 @@ class Evaluator {
                 const Place& place);
   void assign_to(const Target& target, const Value& value, const Place& place);
   void tilde(const Statement& statement);
-  const Expression* observed_variable(const Statement& statement, const Value& left);
-  bool observe(const Statement& statement, const std::vector<Value>& arguments);
+  std::shared_ptr<Observed> observed_elements(const Statement& statement, const Value& left);
+  bool observe(const Statement& statement, const std::vector<Value>& arguments,
+               const std::vector<Witness>& used);
+  void observe_step(const Value& each, const std::vector<Tensor>& parameters, Term origin);
   void add_truncation(const Statement& statement, const std::vector<Value>& arguments);
   void add_own_truncation(const Statement& statement, const std::vector<Value>& arguments, const Value& low,
                           const Value& high);
@@ -404,6 +409,12 @@ class Evaluator {
   const Function* by_elements(const Function& function, std::span<const Expression* const> arguments,
                               std::vector<const Expression*>& passed);
   Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
+  // integral_calls.cpp: integrate_1d, solve_newton
+  Value integrated(const Expression& expression, std::vector<Value>& arguments);
+  Value root_found(const Expression& expression, std::vector<Value>& arguments);
+  Value found_or_rejected(const Expression& expression, Tensor found, const Shape& shape,
+                          const std::string& words);
+  Tensor tensor_here(const Value& value, const Shape& own);
   Value solved(const Expression& expression, std::vector<Value>& arguments);
   void expect_rising(const Expression& expression, const Value& start, const Value& times) const;
   void reject_late(const Expression& expression, const Tensor& states, double most_steps);
@@ -430,6 +441,7 @@ class Evaluator {
   Value made(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value reduced(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value ordered(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value decomposed(const std::string&, std::vector<Value>&, const Type&, const Place&);  // tuples.cpp
   Value flattened(const Value& value, const Type& type, const Shape& shape);
 
   [[noreturn]] void fail(const Place& place, const std::string& text) const;

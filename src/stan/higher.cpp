@@ -44,6 +44,8 @@ Value Evaluator::call_with_function(const Expression& e) {
     }
     return joined;
   }
+  if (e.name.starts_with("integrate_1d")) return integrated(e, arguments);
+  if (e.name.starts_with("solve_") || e.name.starts_with("algebra_solver")) return root_found(e, arguments);
   return solved(e, arguments);
 }
 
@@ -57,7 +59,6 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
   // Stan's own limits.
   options.most_steps = options.may_be_stiff || e.name.find("adams") != std::string::npos ? 1e8 : 1e6;
   const int level = levels_.top(), inside = levels_.innermost_scan(level);
-  const int64_t lanes = levels_.lanes(level, inside);
   std::vector<Value> more;
   if (is_old) {
     more.assign(a.begin() + 3, a.begin() + 6);
@@ -84,13 +85,7 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
   const int64_t size = y0.size(), count = times.size();
   if (count == 0) return known_value(e.type, {0, size}, {});
   expect_rising(e, whole(a[1]), times);
-  const auto tensor_of = [&](const Value& value, const Shape& own) {
-    Shape shape = own;
-    if (lanes > 0) shape.insert(0, lanes);
-    bool in_lanes = false;
-    const Tensor found = tensor_at(value, level, inside, in_lanes);
-    return found.shape() == shape ? found : broadcast_to(found, shape);
-  };
+  const auto tensor_of = [&](const Value& value, const Shape& own) { return tensor_here(value, own); };
   const Type state = is_old ? array_of(scalar_type(Base::real)) : scalar_type(Base::vector);
   const auto f = [&](const Tensor& t, const Tensor& y) {
     std::vector<Value> all{traced_value(scalar_type(Base::real), {}, t, level, inside),

@@ -229,20 +229,25 @@ class Lowering {
     if (value.size() > 0) give(name, value);
   }
 
-  // Of a statement's text, for people.
-  // Of the last term of the model.
-  void observe(const Term& term) {
+  // Statements about parts of the same data are terms of their own; together they are one that adds nothing.
+  void observe(const Likelihood& found, size_t first_term) {
     stats::ModelState& state = stats::state_of(result_.model);
-    const Shape& shape = term.value.shape();
+    if (found.term < 0)
+      state.terms.push_back({.name = found.name + " (all elements)",
+                             .total = full({}, 0.0, DType::f64),
+                             .pointwise = found.log_density});
+    const size_t term =
+        found.term < 0 ? state.terms.size() - 1 : first_term + static_cast<size_t>(found.term);
+    const Shape& shape = found.log_density.shape();
     Distribution likelihood;
-    likelihood.name = term.observed->distribution;
-    likelihood.draw = term.observed->draw;
-    state.observations.push_back(
-        {term.observed->name, std::move(likelihood), as_type(term.observed->value, DType::f64), shape,
-         std::vector<std::string>(static_cast<size_t>(shape.size())), state.terms.size() - 1});
+    likelihood.name = found.distribution;
+    likelihood.draw = found.draw;
+    state.observations.push_back({found.name, std::move(likelihood), as_type(found.value, DType::f64), shape,
+                                  std::vector<std::string>(static_cast<size_t>(shape.size())), term});
   }
 
   void add_terms() {
+    const size_t first = stats::state_of(result_.model).terms.size();
     std::map<std::string, int> seen;
     for (const Term& term : evaluator_.terms) {
       const auto line = line_of(program_.sources[term.place.file], term.place.begin).line;
@@ -255,8 +260,8 @@ class Lowering {
       added.rejects = term.rejects;
       for (const Witness& use : term.uses)
         added.witnesses.push_back({use.name, use.value.tensor, use.value.level > 0, use.is_round});
-      if (term.observed && term.observed->is_only) observe(term);
     }
+    for (const Likelihood& likelihood : evaluator_.likelihoods()) observe(likelihood, first);
     evaluator_.terms.clear();
   }
 

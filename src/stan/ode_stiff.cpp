@@ -7,6 +7,7 @@
 
 #include "graph/node.hpp"
 #include "stan/ode_steps.hpp"
+#include "stan/slopes.hpp"
 
 namespace adit::stan {
 
@@ -32,47 +33,6 @@ constexpr std::array<std::array<double, 5>, 6> side{{
 constexpr std::array<double, 6> time_of{0, 0.386, 0.21, 0.63, 1, 1};
 constexpr std::array<double, 6> by_time{0.25, -0.1043, 0.1035, -0.0362, 0, 0};
 
-// Some rows and columns of a matrix, or of each lane's.
-Tensor part(const Tensor& matrix, int64_t row, int64_t column, int64_t rows, int64_t columns) {
-  Dims starts{row, column}, lengths{rows, columns};
-  if (matrix.rank() > 2) starts.insert(0, 0), lengths.insert(0, matrix.dim(0));
-  return slice(matrix, starts, lengths);
-}
-
-// Numbers 0 to n - 1, and where rows and columns have the same one.
-Tensor places(int64_t n) { return iota({n}, DType::i64); }
-Tensor identity(int64_t n) {
-  return as_type(expand_dims(places(n), 1) == expand_dims(places(n), 0), DType::f64);
-}
-
-// Gauss and Jordan without a search for pivots: with short steps the diagonal leads, and a step whose matrix
-// was too bad has too large an error and is made shorter.
-Tensor inverse(const Tensor& matrix) {
-  const int columns = matrix.rank() - 1;
-  const int64_t n = matrix.dim(columns);
-  Tensor both = concatenate({matrix, broadcast_to(identity(n), matrix.shape())}, columns);
-  for (int64_t i = 0; i < n; ++i) {
-    const Tensor pivot = part(both, i, 0, 1, 2 * n) / part(both, i, i, 1, 1);
-    const Tensor factors = part(both, 0, i, n, 1);
-    const Tensor is_own = expand_dims(places(n) == i, 1);
-    both =
-        select(broadcast_to(is_own, both.shape()), broadcast_to(pivot, both.shape()), both - factors * pivot);
-  }
-  return part(both, 0, n, n, n);
-}
-
-// df/dy, of each lane where there are lanes: no lane's slopes depend on another's states.
-Tensor slopes_by_state(const Derivative& f, const Tensor& t, const Tensor& y) {
-  if (y.rank() == 1) return jacobian([&](const Tensor& at) { return f(t, at); })(y);
-  const int64_t lanes = y.dim(0), n = y.dim(1);
-  std::vector<Tensor> columns;
-  for (int64_t i = 0; i < n; ++i) {
-    const Tensor along = broadcast_to(as_type(places(n) == i, DType::f64), {lanes, n});
-    columns.push_back(jvp([&](const Tensor& at) { return f(t, at); }, {y}, {along}).second[0]);
-  }
-  return stack(columns, 2);
-}
-
 // df/dt; nothing where f knows no time.
 Tensor slopes_by_time(const Derivative& f, const Tensor& t, const Tensor& y) {
   const std::vector<Tensor> all = graph::reachable(std::vector{f(t, y)}, true);
@@ -93,9 +53,11 @@ Attempt implicit_step(const Derivative& f, const Tensor& t, const Tensor& y, con
                       const Tensor& h, const OdeOptions& options) {
   const Tensor step = beside_states(h, y), diagonal = 1.0 / (step * gamma);
   const Tensor in_time = slopes_by_time(f, t, y);
-  const Tensor solve =
-      inverse(identity(y.dim(y.rank() - 1)) * (y.rank() > 1 ? expand_dims(diagonal, 2) : diagonal) -
-              slopes_by_state(f, t, y));
+  // With short steps the diagonal leads, and a step whose matrix was too bad has too large an error and is
+  // made shorter.
+  const Tensor solve = leading_inverse(identity_of(y.dim(y.rank() - 1)) *
+                                           (y.rank() > 1 ? expand_dims(diagonal, 2) : diagonal) -
+                                       slopes_of([&](const Tensor& at) { return f(t, at); }, y));
   std::vector<Tensor> stages;
   Tensor at = y;
   for (size_t i = 0; i < side.size(); ++i) {

@@ -48,15 +48,12 @@ constexpr const char* page_tail = R"(
 Of Stan's functions reference:
 
 - complex numbers and their functions, types and Fourier transforms;
-- solvers of algebraic equations (`solve_newton`, `solve_powell`, `algebra_solver`), of differential-algebraic
-  ones (`dae`), integrals (`integrate_1d`) and the embedded Laplace approximation (`laplace_marginal`);
-- `bessel_first_kind` and `bessel_second_kind`, hypergeometric functions, `inv_inc_beta`,
-  `student_t_qf`;
-- decompositions that give tuples or general factors (`qr`, `svd`, `eigendecompose`, `eigenvalues`,
-  `complex_schur_decompose`, `csr_extract`), `generalized_inverse`, `trace_dot`;
+- solvers of differential-algebraic equations (`dae`) and the embedded Laplace approximation
+  (`laplace_marginal`);
+- decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
 - transforms as functions (`lower_bound_jacobian`, `simplex_constrain`, ...);
 - operators as functions (`add`, `multiply`, `logical_eq`, ...): write the operator;
-- the distributions `gaussian_dlm_obs` and `lkj_cov`, `wiener`, and the distribution functions of `von_mises`.
+- `wiener` with start and delay that vary, and its distribution functions.
 
 A program that calls one of them is refused before it runs, with the name and the place.
 )";

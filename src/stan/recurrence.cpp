@@ -410,6 +410,10 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
   }
   for (size_t i = 0; i < found_terms.size(); ++i) {
     const Value& term = found_terms[i];
+    if (const auto& of = loop.output_terms[i].parameter_of) {
+      of->parameters->push_back(term.tensor);
+      continue;
+    }
     if (inside == 0) {
       terms.push_back(loop.output_terms[i]);
       terms.back().value = term.tensor;

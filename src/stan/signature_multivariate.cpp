@@ -15,6 +15,10 @@ constexpr Signature table_multivariate[] = {
      "The log probability of counts with concentrations."},
     {"dirichlet_multinomial_rng", "int[] (vector, int)", "Draws counts with concentrations and a total."},
     {"dirichlet_rng", "vector (vector)", "Draws a simplex with concentrations."},
+    {"gaussian_dlm_obs_lpdf", "real (matrix | matrix, matrix, matrix, matrix, vector, matrix)",
+     "The log density of a linear Gaussian state-space model, whose observations have covariance V."},
+    {"gaussian_dlm_obs_lpdf", "real (matrix | matrix, matrix, vector, matrix, vector, matrix)",
+     "The same with the variances of independent observations."},
     {"inv_wishart_cholesky_lpdf", "real (matrix | real, matrix)",
      "The density of the factor of an inverse Wishart matrix."},
     {"inv_wishart_cholesky_rng", "matrix (real, matrix)", "Draws the factor of an inverse Wishart matrix."},
@@ -66,6 +70,8 @@ constexpr Signature table_multivariate[] = {
      "The log probability of ordered categories by cut points."},
     {"ordered_probit_lpmf", "real (int[] | vector, vector[])", "The same with cut points for each."},
     {"ordered_probit_rng", "int (real, vector)", "Draws an ordered category by cut points."},
+    {"wiener_lpdf", "real (real | real, real, real, real, real)",
+     "The same with the deviation of the drift besides."},
     {"wishart_cholesky_lpdf", "real (matrix | real, matrix)",
      "The log density of the factor of a Wishart matrix."},
     {"wishart_cholesky_rng", "matrix (real, matrix)", "Draws the factor of a Wishart matrix."},
@@ -143,7 +149,29 @@ constexpr const char* old_ode_tol_text =
 constexpr const char* new_ode_text = "vector[] (function, vector, real, real[], ...)";
 constexpr const char* new_ode_tol_text = "vector[] (function, vector, real, real[], real, real, int, ...)";
 
+constexpr const char* old_root_text = "vector (function, vector, vector, real[], int[])";
+constexpr const char* old_root_tol_text =
+    "vector (function, vector, vector, real[], int[], real, real, real)";
+constexpr const char* root_tol_text = "vector (function, vector, real, real, int, ...)";
+constexpr const char* integral_tol_text = "real (function, real, real, real, real, int, ...)";
+
 constexpr Signature table_higher[] = {
+    {"algebra_solver", old_root_text, "Solves a system of equations from a guess; the old form."},
+    {"algebra_solver", old_root_tol_text, "The same with tolerances and a limit of steps."},
+    {"algebra_solver_newton", old_root_text, "Solves a system of equations from a guess; the old form."},
+    {"algebra_solver_newton", old_root_tol_text, "The same with tolerances and a limit of steps."},
+    {"integrate_1d", "real (function, real, real, real[], real[], int[])",
+     "Integrates a function of one number between two bounds; the old form."},
+    {"integrate_1d", "real (function, real, real, real[], real[], int[], real)",
+     "The same with a relative tolerance."},
+    {"integrate_1d_double_exponential", "real (function, real, real, ...)",
+     "Integrates a function of one number between two bounds."},
+    {"integrate_1d_double_exponential_tol", integral_tol_text,
+     "The same with tolerances and a limit of refinements."},
+    {"integrate_1d_gauss_kronrod", "real (function, real, real, ...)",
+     "Integrates a function of one number, by the rule of integrate_1d_double_exponential."},
+    {"integrate_1d_gauss_kronrod_tol", integral_tol_text,
+     "The same with tolerances and a limit of refinements."},
     {"integrate_ode", old_ode_text, "Solves differential equations; the old form."},
     {"integrate_ode_adams", old_ode_text,
      "Solves differential equations, by the steps of integrate_ode_rk45; the old form."},
@@ -172,6 +200,11 @@ constexpr Signature table_higher[] = {
     {"reduce_sum", "real (function, array, int, ...)",
      "Sums what a function gives for the parts of an array."},
     {"reduce_sum_static", "real (function, array, int, ...)", "The same with parts of a set size."},
+    {"solve_newton", "vector (function, vector, ...)", "Solves a system of equations from a guess."},
+    {"solve_newton_tol", root_tol_text, "The same with tolerances and a limit of steps."},
+    {"solve_powell", "vector (function, vector, ...)",
+     "Solves a system of equations from a guess, by the steps of solve_newton."},
+    {"solve_powell_tol", root_tol_text, "The same with tolerances and a limit of steps."},
 };
 
 }  // namespace

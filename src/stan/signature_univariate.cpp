@@ -13,6 +13,7 @@ constexpr const char* density_all = "lpdf lcdf lccdf cdf rng";
 constexpr const char* mass_all = "lpmf lcdf lccdf cdf rng";
 constexpr const char* two_reals = "reals, reals";
 constexpr const char* three_reals = "reals, reals, reals";
+constexpr const char* four_reals = "reals, reals, reals, reals";
 
 constexpr Family families_continuous[] = {
     {"beta", "reals", two_reals, density_all, "beta distribution with two counts"},
@@ -33,7 +34,8 @@ constexpr Family families_continuous[] = {
     {"student_t", "reals", three_reals, density_all,
      "Student's t distribution with degrees, location and scale"},
     {"uniform", "reals", two_reals, density_all, "uniform distribution between two bounds"},
-    {"von_mises", "reals", two_reals, "lpdf rng", "von Mises distribution with location and concentration"},
+    {"von_mises", "reals", two_reals, density_all,
+     "von Mises distribution with location and concentration, counted from -pi"},
 };
 
 constexpr Family families_positive[] = {
@@ -52,7 +54,8 @@ constexpr Family families_positive[] = {
     {"scaled_inv_chi_square", "reals", two_reals, density_all,
      "scaled inverse chi-square distribution with degrees of freedom and scale"},
     {"weibull", "reals", two_reals, density_all, "Weibull distribution with shape and scale"},
-
+    {"wiener", "reals", four_reals, "lpdf",
+     "time to the upper bound of a Wiener process with distance of the bounds, delay, start and drift"},
 };
 
 constexpr Family families_discrete[] = {

@@ -156,8 +156,29 @@ std::optional<Type> word_result(const Row& row, const std::vector<Type>& argumen
 
 }  // namespace
 
+namespace {
+
+// "tuple(matrix, int[])"
+std::optional<Word> word_of_tuple(std::string_view text) {
+  constexpr std::string_view opening = "tuple(";
+  if (!text.starts_with(opening) || text.back() != ')') return std::nullopt;
+  text = text.substr(opening.size(), text.size() - opening.size() - 1);
+  Type tuple{Base::tuple, 0, {}};
+  while (true) {
+    const size_t comma = text.find(", ");
+    const auto member = word_of(text.substr(0, comma));
+    if (!member || member->kind != WordKind::plain) return std::nullopt;
+    tuple.members.push_back(member->type);
+    if (comma == std::string_view::npos) return Word{WordKind::plain, tuple, 0};
+    text.remove_prefix(comma + 2);
+  }
+}
+
+}  // namespace
+
 std::optional<Word> word_of(std::string_view text) {
   text = word_trimmed(text);
+  if (const auto tuple = word_of_tuple(text)) return tuple;
   for (const auto& [name, kind] : word_names)
     if (!name.empty() && name == text) return Word{kind, {}, 0};
   const size_t bracket = text.find('[');
@@ -175,7 +196,7 @@ std::optional<Word> word_of(std::string_view text) {
 
 std::optional<Row> row_of(const Signature& signature) {
   const std::string_view text = signature.text;
-  const size_t open = text.find('(');
+  const size_t open = text.rfind('(');  // results may be tuples
   if (open == std::string_view::npos || text.back() != ')') return std::nullopt;
   const auto result = word_of(text.substr(0, open));
   if (!result) return std::nullopt;

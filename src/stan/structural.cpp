@@ -49,6 +49,7 @@ const std::map<std::string, Evaluator::Structural>& Evaluator::structural() {
          "linspaced_row_vector", "linspaced_array", "linspaced_int_array"});
     add(&Evaluator::reduced, {"sum", "prod", "min", "max", "mean", "variance", "sd", "quantile"});
     add(&Evaluator::ordered, {"sort_asc", "sort_desc", "sort_indices_asc", "sort_indices_desc", "rank"});
+    add(&Evaluator::decomposed, {"csr_extract", "eigendecompose_sym", "qr", "qr_thin", "svd"});
     return names;
   }();
   return table;

@@ -1,5 +1,6 @@
 // Arrays of tuples at places that differ from round to round, or follow from parameters.
 #include <algorithm>
+#include <map>
 
 #include "stan/evaluator.hpp"
 
@@ -33,6 +34,26 @@ Value Evaluator::tuple_at(const Value& tuples, const Spots& spots, const Place& 
   tuple.type.array = 0;
   for (size_t k = 0; k < tuple.type.members.size(); ++k)
     tuple.pieces.push_back(at(members(tuples, k), spots, tuple.type.members[k], place));
+  return tuple;
+}
+
+// Built-in functions that give several things: each is a function of its own.
+Value Evaluator::decomposed(const std::string& name, std::vector<Value>& arguments, const Type& type,
+                            const Place& place) {
+  static const std::map<std::string, std::vector<const char*>> parts{
+      {"csr_extract", {"csr_extract_w", "csr_extract_v", "csr_extract_u"}},
+      {"eigendecompose_sym", {"eigenvectors_sym", "eigenvalues_sym"}},
+      {"qr", {"qr_Q", "qr_R"}},
+      {"qr_thin", {"qr_thin_Q", "qr_thin_R"}},
+      {"svd", {"svd_U", "singular_values", "svd_V"}}};
+  Value tuple;
+  tuple.kind = Value::Kind::tuple;
+  tuple.type = type;
+  const std::vector<const char*>& list = parts.at(name);
+  for (size_t k = 0; k < list.size(); ++k) {
+    std::vector<Value> own = arguments;
+    tuple.pieces.push_back(call_builtin(list[k], own, type.members.at(k), place));
+  }
   return tuple;
 }
 

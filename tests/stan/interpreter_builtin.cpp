@@ -66,8 +66,8 @@ bool builtin_density(const std::string& name, const Values& arguments, Value& re
 Value call_builtin(const std::string& name, const Values& arguments) {
   Value result;
   if (call_elementwise(name, arguments, result)) return result;
-  for (const BuiltinTable* table :
-       {&container_functions(), &reshaping_functions(), &matrix_functions(), &covariance_functions()})
+  for (const BuiltinTable* table : {&container_functions(), &reshaping_functions(), &matrix_functions(),
+                                    &covariance_functions(), &decomposition_functions()})
     if (const auto at = table->find(name); at != table->end()) return at->second(arguments);
   if (builtin_density(name, arguments, result)) return result;
   throw Failure("the interpreter has no function " + name);

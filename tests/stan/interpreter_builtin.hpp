@@ -12,6 +12,7 @@ using BuiltinTable = std::unordered_map<std::string, Builtin>;
 const BuiltinTable& container_functions();
 const BuiltinTable& reshaping_functions();
 const BuiltinTable& matrix_functions();
+const BuiltinTable& decomposition_functions();
 const BuiltinTable& covariance_functions();
 const BuiltinTable& multivariate_densities();
 const BuiltinTable& regression_densities();

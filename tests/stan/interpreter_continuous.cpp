@@ -79,6 +79,27 @@ Number skew_normal_cdf(P x) {
   return phi(z) - 2 * owens_t(z, x[3]);
 }
 
+// Simpson's rule over many parts.
+Number von_mises_between(const Number& from, const Number& to, P x) {
+  constexpr int parts = 4000;
+  const Number step = (to - from) / parts, front = -std::log(2 * pi) - log_bessel_i(0, x[2]);
+  Number sum = 0;
+  for (int i = 0; i <= parts; ++i) {
+    const double weight = i == 0 || i == parts ? 1 : i % 2 == 1 ? 4 : 2;
+    sum += weight * exp(x[2] * cos(from + step * i - x[1]) + front);
+  }
+  return sum * step / 3;
+}
+
+// The series of early times, with many terms.
+Number wiener_log_density(P x) {
+  const Number &alpha = x[1], &delta = x[4], w = 1 - x[3], t = x[0] - x[2], scaled_time = t / square(alpha);
+  Number sum = 0;
+  for (int k = -40; k <= 40; ++k) sum += (w + 2 * k) * exp(-square(w + 2 * k) / (2 * scaled_time));
+  return log(sum) - 1.5 * log(scaled_time) - half_log_two_pi - 2 * log(alpha) + delta * alpha * w -
+         0.5 * square(delta) * t;
+}
+
 }  // namespace
 
 void add_continuous(std::unordered_map<std::string, Univariate>& table) {
@@ -138,7 +159,9 @@ void add_continuous(std::unordered_map<std::string, Univariate>& table) {
       skew_laplace_log_cdf, skew_laplace_log_ccdf};
   table["von_mises"] = {
       2, false, [](P x) { return x[2] * cos(x[0] - x[1]) - std::log(2 * pi) - log_bessel_i(0, x[2]); },
-      nullptr, nullptr};
+      [](P x) { return log(von_mises_between(-pi, x[0], x)); },
+      [](P x) { return log(von_mises_between(x[0], pi, x)); }};
+  table["wiener"] = {4, false, wiener_log_density, nullptr, nullptr};
 }
 
 }  // namespace adit::stan::reference

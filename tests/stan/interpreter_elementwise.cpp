@@ -233,6 +233,8 @@ bool call_elementwise(const std::string& name, const Values& a, Value& result) {
   }
   if (a.size() == 3 && name == "inc_beta")
     return result = real(inc_beta(a[0].number(), a[1].number(), a[2].number())), true;
+  if (a.size() == 3 && name == "inv_inc_beta")
+    return result = real(inv_inc_beta(a[0].number(), a[1].number(), a[2].number())), true;
   if (a.size() == 3 && name == "log_mix") {
     const Number p = a[0].number();
     return result = real(log_sum_exp({log(p) + a[1].number(), log1m(p) + a[2].number()})), true;

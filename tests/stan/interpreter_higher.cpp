@@ -123,10 +123,13 @@ Value higher_rect(Machine& machine, const std::string& function, const Values& a
 }
 
 // tanh-sinh: x = middle + half tanh(pi/2 sinh t), or its kin for bounds without end.
-Value higher_integral(Machine& machine, const std::string& function, const Values& a) {
+Value higher_integral(Machine& machine, const std::string& function, const Values& a, const Values& rest,
+                      bool tells_distance) {
   const Number low = a[0].number(), high = a[1].number();
   const auto f = [&](const Number& x, const Number& complement) {
-    return machine.call(function, {real(x), real(complement), a[2], a[3], a[4]}).number();
+    Values arguments{real(x), real(tells_distance ? complement : Number(not_a_number))};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    return machine.call(function, arguments).number();
   };
   const bool no_low = low.value == -infinity, no_high = high.value == infinity;
   Number sum = 0;
@@ -205,13 +208,18 @@ bool is_higher_order(const std::string& name) {
                                            "integrate_1d",    "algebra_solver",    "algebra_solver_newton",
                                            "solve_newton",    "solve_newton_tol",  "solve_powell",
                                            "solve_powell_tol"};
-  return names.contains(name) || name.starts_with("integrate_ode") || name.starts_with("ode_");
+  return names.contains(name) || name.starts_with("integrate_1d") || name.starts_with("integrate_ode") ||
+         name.starts_with("ode_");
 }
 
 Value call_higher_order(Machine& machine, const std::string& name, const std::string& function, Values a) {
   if (name.starts_with("reduce_sum")) return higher_sum(machine, function, a);
   if (name == "map_rect") return higher_rect(machine, function, a);
-  if (name == "integrate_1d") return higher_integral(machine, function, a);
+  if (name == "integrate_1d") return higher_integral(machine, function, a, {a[2], a[3], a[4]}, true);
+  if (name.starts_with("integrate_1d_")) {
+    const Values rest(a.begin() + (name.ends_with("_tol") ? 5 : 2), a.end());
+    return higher_integral(machine, function, a, rest, name.find("gauss") == std::string::npos);
+  }
   if (name.starts_with("integrate_ode")) return higher_old_ode(machine, function, a);
   if (name == "ode_adjoint_tol_ctl") return higher_ode(machine, function, a, 9);
   if (name.starts_with("ode_")) return higher_ode(machine, function, a, name.ends_with("_tol") ? 3 : 0);

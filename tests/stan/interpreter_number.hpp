@@ -99,6 +99,7 @@ Number log_gamma_p(const Number& a, const Number& x);
 Number log_gamma_q(const Number& a, const Number& x);
 Number inc_beta(const Number& a, const Number& b, const Number& x);
 Number log_inc_beta(const Number& a, const Number& b, const Number& x);
+Number inv_inc_beta(const Number& a, const Number& b, const Number& p);
 Number owens_t(const Number& h, const Number& a);
 Number bessel_j(int64_t order, const Number& x);
 Number bessel_y(int64_t order, const Number& x);

@@ -130,6 +130,13 @@ Number special_beta(const Number& a, const Number& b, const Number& x, bool is_l
 Number inc_beta(const Number& a, const Number& b, const Number& x) { return special_beta(a, b, x, false); }
 Number log_inc_beta(const Number& a, const Number& b, const Number& x) { return special_beta(a, b, x, true); }
 
+// By Boost; the slope from inc_beta(a, b, x) = p.
+Number inv_inc_beta(const Number& a, const Number& b, const Number& p) {
+  const double x = boost::math::ibeta_inv(a.value, b.value, p.value, quiet);
+  const double by_shapes = inc_beta(a, b, x).slope, by_x = inc_beta(a.value, b.value, Number(x, 1)).slope;
+  return {x, (p.slope - by_shapes) / by_x};
+}
+
 Number owens_t(const Number& h, const Number& a) {
   const double by_h = -0.5 * phi_density(h.value) * std::erf(a.value * h.value / std::sqrt(2.0));
   const double whole = 1 + a.value * a.value;

@@ -110,20 +110,23 @@ Tensor symmetric_eigenvalues(const Tensor& matrices) {
   return e.values + diagonal_of(change_in_basis(matrices, e.vectors));
 }
 
+// dv_i = sum of v_j (v_j' da v_i) / (l_i - l_j).
+Tensor symmetric_eigenvectors(const Tensor& matrices) {
+  const Eigen e = eigen_of(matrices);
+  const Tensor gap = expand_dims(e.values, -2) - expand_dims(e.values, -1);  // [j, i]
+  const Tensor weight = select(gap == real(0), real(0), reciprocal(select(gap == real(0), real(1), gap)));
+  return e.vectors + matmul(e.vectors, weight * change_in_basis(matrices, e.vectors));
+}
+
 namespace {
 
 Tensor eigen_values(const Arguments& a) {
   const Part p = part(a, 0);
   return finished(a, {symmetric_eigenvalues(p.x), p.in_lanes});
 }
-// dv_i = sum of v_j (v_j' da v_i) / (l_i - l_j); of equal values no derivative is taken.
 Tensor eigen_vectors(const Arguments& a) {
   const Part p = part(a, 0);
-  const Eigen e = eigen_of(p.x);
-  const Tensor gap = expand_dims(e.values, -2) - expand_dims(e.values, -1);  // [j, i]
-  const Tensor weight = select(gap == real(0), real(0), reciprocal(select(gap == real(0), real(1), gap)));
-  const Tensor change = matmul(e.vectors, weight * change_in_basis(p.x, e.vectors));
-  return finished(a, {e.vectors + change, p.in_lanes});
+  return finished(a, {symmetric_eigenvectors(p.x), p.in_lanes});
 }
 
 // --- matrix_exp

@@ -5,6 +5,7 @@
 
 #include <adit/control.hpp>
 
+#include "stan/functions/inverse.hpp"
 #include "stan/functions/lanes.hpp"
 #include "stan/functions/rows.hpp"
 
@@ -67,6 +68,12 @@ Elimination eliminated(const Tensor& matrices) {
   return {stop_gradient(select(is_singular, not_a_number(), inverse)), stop_gradient(log_size),
           stop_gradient(sign * sign_of_permutation(places, size))};
 }
+
+}  // namespace
+
+Tensor inverse_of(const Tensor& matrices) { return eliminated(matrices).inverse; }
+
+namespace {
 
 Part solved(const Part& matrix, const Part& b) {
   const Part inverse{eliminated(matrix.x).inverse, matrix.in_lanes};

@@ -45,6 +45,12 @@ Tensor product_trace_gen_quad_form(const Arguments& a) {
 }
 Tensor product_trace(const Arguments& a) { return finished(a, trace_of(part(a, 0))); }
 
+// trace(a b): the sum of the products of a and b'.
+Tensor product_trace_dot(const Arguments& a) {
+  return total(a, elementwise(part(a, 0), transposed(part(a, 1)),
+                              [](const Tensor& p, const Tensor& q) { return p * q; }));
+}
+
 Part scaled(const Part& x, const Part& by) {
   return elementwise(x, by, [](const Tensor& p, const Tensor& q) { return p * q; });
 }
@@ -86,6 +92,7 @@ constexpr std::array product_table{
     GeneralFunction{"quad_form_sym", product_quad_form_sym},
     GeneralFunction{"tcrossprod", product_tcrossprod},
     GeneralFunction{"trace", product_trace},
+    GeneralFunction{"trace_dot", product_trace_dot},
     GeneralFunction{"trace_gen_quad_form", product_trace_gen_quad_form},
     GeneralFunction{"trace_quad_form", product_trace_quad_form},
 };

@@ -51,6 +51,8 @@ Tensor binary_log_loss(const Tensor& y, const Tensor& p) {
 constexpr std::array binary_table{
     BinaryFunction{"atan2", [](const Tensor& a, const Tensor& b) { return atan2(a, b); },
                    [](double a, double b) { return std::atan2(a, b); }},
+    BinaryFunction{"bessel_first_kind", bessel_j, numbers::bessel_j},
+    BinaryFunction{"bessel_second_kind", bessel_y, numbers::bessel_y},
     BinaryFunction{"beta", binary_beta, numbers::beta},
     BinaryFunction{"binary_log_loss", binary_log_loss, numbers::binary_log_loss},
     BinaryFunction{"binomial_coefficient_log", log_choose, numbers::log_choose},
@@ -100,6 +102,7 @@ constexpr std::array ternary_table{
     TernaryFunction{"fma", [](const Tensor& a, const Tensor& b, const Tensor& c) { return a * b + c; },
                     [](double a, double b, double c) { return std::fma(a, b, c); }},
     TernaryFunction{"inc_beta", ternary_inc_beta, numbers::incomplete_beta},
+    TernaryFunction{"inv_inc_beta", inverse_incomplete_beta, numbers::inverse_incomplete_beta},
     TernaryFunction{"log_mix", ternary_log_mix, numbers::log_mix},
 };
 

@@ -106,6 +106,45 @@ Tensor von_mises_log_density(const Tensor& x, const Tensor* p) {
   return real(-2) * kappa * square(sin(real(0.5) * (x - p[0]))) - log_bessel_i0_scaled(kappa) -
          real(std::log(2 * std::numbers::pi)) + domain_term(inside);
 }
+// The share below an angle d in [-pi, 0] from the middle: equal to that above -d. The integrand
+// exp(-2 k sin(t / 2)^2) has fallen to e^-60 of its start within pi sqrt(30 / k).
+Tensor share_of_tail(const Tensor& d, const Tensor& kappa) {
+  constexpr int64_t nodes = 121;
+  constexpr double most = 3.4, step = 2 * most / (nodes - 1);
+  const Tensor t = iota({nodes}, DType::f64) * real(step) - real(most), s = real(std::numbers::pi) * sinh(t);
+  const Tensor u = sigmoid(s), weight = real(std::numbers::pi * step) * cosh(t) * u * sigmoid(-s);
+  const Tensor reach = stop_gradient(real(std::numbers::pi) * sqrt(real(30) / maximum(kappa, real(1e-3))));
+  const Tensor extent = minimum(d + real(std::numbers::pi), reach);
+  const Tensor at = expand_dims(d, -1) - expand_dims(extent, -1) * u;
+  const Tensor fall = real(-2) * expand_dims(kappa, -1) * square(sin(real(0.5) * at));
+  return extent * sum(exp(fall - expand_dims(log_bessel_i0_scaled(kappa), -1)) * weight, {-1}) *
+         real(0.5 * std::numbers::inv_pi);
+}
+// The share below an angle from the middle, in turns: whole ones count.
+Tensor share_below(const Tensor& angle, const Tensor& kappa) {
+  const Tensor turn = real(2 * std::numbers::pi), whole = stop_gradient(round(angle / turn));
+  const Tensor d = angle - whole * turn, is_lower = d < real(0);
+  const Tensor tail = share_of_tail(select(is_lower, d, -d), kappa);
+  return whole + select(is_lower, tail, real(1) - tail);
+}
+// From -pi on, as Stan has it.
+Tensor von_mises_share(const Tensor& x, const Tensor* p, bool is_below) {
+  const Tensor inside = both(p[1] >= real(0), p[1] < infinity()), kappa = guarded(inside, p[1], 1);
+  const Tensor turn = real(2 * std::numbers::pi), half = real(std::numbers::pi);
+  const Tensor mu = p[0] - turn * stop_gradient(round(p[0] / turn));
+  const Tensor is_between = both(x > -half, x < half), at = select(is_between, x, real(0));
+  const Tensor here = share_below(at - mu, kappa);
+  const Tensor share =
+      is_below ? here - share_below(-half - mu, kappa) : share_below(half - mu, kappa) - here;
+  const Tensor is_some = is_positive(share);
+  const Tensor value = select(is_some, log(select(is_some, share, real(1))), minus_infinity());
+  const Tensor at_end = select(x <= -half, is_below ? minus_infinity() : real(0),
+                               select(x >= half, is_below ? real(0) : minus_infinity(), not_a_number()));
+  return select(is_between, value, at_end) + domain_term(inside);
+}
+Tensor von_mises_log_cdf(const Tensor& x, const Tensor* p) { return von_mises_share(x, p, true); }
+Tensor von_mises_log_ccdf(const Tensor& x, const Tensor* p) { return von_mises_share(x, p, false); }
+
 // Best and Fisher's rejection from a wrapped Cauchy; two in three proposals are taken.
 Tensor von_mises_draw(const Tensor& key, const Tensor* p, const Shape& shape) {
   const Tensor kappa = broadcast_to(maximum(p[1], real(1e-6)), shape);  // below it is uniform
@@ -139,7 +178,8 @@ constexpr std::array skew_table{
                       exp_mod_normal_log_ccdf, exp_mod_normal_draw},
     UnivariateDensity{"skew_double_exponential", false, 3, skew_laplace_log_density, skew_laplace_log_cdf,
                       skew_laplace_log_ccdf, skew_laplace_draw},
-    UnivariateDensity{"von_mises", false, 2, von_mises_log_density, nullptr, nullptr, von_mises_draw},
+    UnivariateDensity{"von_mises", false, 2, von_mises_log_density, von_mises_log_cdf, von_mises_log_ccdf,
+                      von_mises_draw},
 };
 
 }  // namespace

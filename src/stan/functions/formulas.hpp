@@ -61,6 +61,8 @@ Tensor log_gamma_p(const Tensor& a, const Tensor& x);
 Tensor log_gamma_q(const Tensor& a, const Tensor& x);
 // log I_x(a, b) with y = 1 - x given besides, so that either may be tiny.
 Tensor log_incomplete_beta(const Tensor& a, const Tensor& b, const Tensor& x, const Tensor& y);
+// x with I_x(a, b) = p.
+Tensor inverse_incomplete_beta(const Tensor& a, const Tensor& b, const Tensor& p);
 // Owen's T function.
 Tensor owens_t(const Tensor& h, const Tensor& a);
 
@@ -69,6 +71,9 @@ Tensor owens_t(const Tensor& h, const Tensor& a);
 Tensor log_bessel_i(const Tensor& v, const Tensor& z);
 Tensor bessel_i(const Tensor& n, const Tensor& z);
 Tensor bessel_k(const Tensor& n, const Tensor& z);
+// J_n and Y_n of whole n (bessel_real.cpp).
+Tensor bessel_j(const Tensor& n, const Tensor& z);
+Tensor bessel_y(const Tensor& n, const Tensor& z);
 // The branches of w e^w = x above and below -1.
 Tensor lambert_w0(const Tensor& x);
 Tensor lambert_wm1(const Tensor& x);

@@ -11,7 +11,8 @@ std::span<const GeneralFunction> general_functions() {
          {reduction_functions(), product_functions(), factor_functions(), inverse_functions(),
           eigen_functions(), decomposition_functions(), sparse_functions(), kernel_functions(),
           order_functions(), normal_vector_functions(), simplex_functions(), class_functions(),
-          matrix_density_functions(), glm_functions(), chain_functions()})
+          matrix_density_functions(), glm_functions(), chain_functions(), hypergeometric_functions(),
+          passage_functions(), state_space_functions()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;
   }();

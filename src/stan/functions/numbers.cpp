@@ -181,6 +181,17 @@ double log_bessel_i(double v, double z) {
     }
   return log_term(middle) + std::log(sum);
 }
+double bessel_j(double n, double z) {
+  if (!std::isfinite(n) || !std::isfinite(z)) return std::isinf(z) ? 0 : nothing;
+  return boost::math::cyl_bessel_j(static_cast<int>(n), z, quiet);
+}
+double bessel_y(double n, double z) {
+  if (!(z >= 0) || !std::isfinite(n)) return nothing;
+  if (z == 0 || std::isinf(z)) return z == 0 ? -endless : 0;
+  const bool turns = n < 0 && std::fmod(-n, 2) == 1;
+  const double value = boost::math::cyl_neumann(static_cast<int>(std::fabs(n)), z, quiet);
+  return turns ? -value : value;
+}
 double bessel_i(double n, double z) { return boost::math::cyl_bessel_i(n, z, quiet); }
 double bessel_k(double n, double z) {
   if (!(z >= 0)) return nothing;
@@ -193,6 +204,10 @@ double lambert_wm1(double x) {
 }
 double binary_log_loss(double y, double p) { return y != 0 ? -std::log(p) : -std::log1p(-p); }
 
+double inverse_incomplete_beta(double a, double b, double p) {
+  if (!(a > 0 && b > 0 && p >= 0 && p <= 1) || std::isinf(a) || std::isinf(b)) return nothing;
+  return boost::math::ibeta_inv(a, b, p, quiet);
+}
 double incomplete_beta(double a, double b, double x) {
   if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return nothing;
   return boost::math::ibeta(a, b, x, quiet);

@@ -30,6 +30,8 @@ double gamma_p(double a, double x);
 double gamma_q(double a, double x);
 double owens_t(double h, double a);
 double log_bessel_i(double v, double z);
+double bessel_j(double n, double z);
+double bessel_y(double n, double z);
 double bessel_i(double n, double z);
 double bessel_k(double n, double z);
 double lambert_w0(double x);
@@ -37,6 +39,7 @@ double lambert_wm1(double x);
 double binary_log_loss(double y, double p);
 
 double incomplete_beta(double a, double b, double x);
+double inverse_incomplete_beta(double a, double b, double p);
 double log_mix(double theta, double a, double b);
 
 }  // namespace adit::stan::numbers

@@ -10,8 +10,9 @@ std::span<const UnivariateDensity> skew_densities();      // of all numbers, and
 std::span<const UnivariateDensity> positive_densities();  // the gamma family and others from 0 on
 std::span<const UnivariateDensity> tail_densities();      // by powers of x
 std::span<const UnivariateDensity> interval_densities();
-std::span<const UnivariateDensity> trial_densities();  // successes among trials
-std::span<const UnivariateDensity> count_densities();  // 0, 1, 2, ...
+std::span<const UnivariateDensity> trial_densities();    // successes among trials
+std::span<const UnivariateDensity> count_densities();    // 0, 1, 2, ...
+std::span<const UnivariateDensity> passage_densities();  // of times at which a process reaches a bound
 
 std::span<const GeneralFunction> reduction_functions();
 std::span<const GeneralFunction> product_functions();
@@ -28,6 +29,9 @@ std::span<const GeneralFunction> class_functions();
 std::span<const GeneralFunction> matrix_density_functions();
 std::span<const GeneralFunction> glm_functions();
 std::span<const GeneralFunction> chain_functions();
+std::span<const GeneralFunction> hypergeometric_functions();
+std::span<const GeneralFunction> passage_functions();
+std::span<const GeneralFunction> state_space_functions();
 
 // log densities that generalised linear models share.
 Tensor log_normal(const Tensor& x, const Tensor& mu, const Tensor& sigma);
