@@ -415,6 +415,8 @@ class Evaluator {
   Value found_or_rejected(const Expression& expression, Tensor found, const Shape& shape,
                           const std::string& words);
   Tensor tensor_here(const Value& value, const Shape& own);
+  // In a solver, where nothing is a number yet, in transformed data neither.
+  Value call_traced(const Function& function, std::vector<Value> arguments, const Place& place);
   Value solved(const Expression& expression, std::vector<Value>& arguments);
   void expect_rising(const Expression& expression, const Value& start, const Value& times) const;
   void reject_late(const Expression& expression, const Tensor& states, double most_steps);

@@ -91,7 +91,7 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
     std::vector<Value> all{traced_value(scalar_type(Base::real), {}, t, level, inside),
                            traced_value(state, {size}, y, level, inside)};
     all.insert(all.end(), more.begin(), more.end());
-    const Value slope = whole(call_function(function, std::move(all), e.place));
+    const Value slope = whole(call_traced(function, std::move(all), e.place));
     if (slope.size() != size)
       fail(e.place, fmt::format("{}: expected {} derivatives of {}, got {}", e.name, size, function.name,
                                 slope.size()));

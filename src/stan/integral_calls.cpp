@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 #include "stan/evaluator.hpp"
 #include "stan/functions/formulas.hpp"
@@ -19,6 +20,15 @@ Tensor Evaluator::tensor_here(const Value& value, const Shape& own) {
   bool in_lanes = false;
   const Tensor found = tensor_at(value, level, inside, in_lanes);
   return found.shape() == shape ? found : broadcast_to(found, shape);
+}
+
+Value Evaluator::call_traced(const Function& function, std::vector<Value> arguments, const Place& place) {
+  struct Guard {
+    bool& is_data_only;
+    const bool before;
+    ~Guard() { is_data_only = before; }
+  } guard{is_data_only, std::exchange(is_data_only, false)};
+  return call_function(function, std::move(arguments), place);
 }
 
 // What was not found has no numbers: in transformed data an error, in a density a rejection with these words.
@@ -114,7 +124,7 @@ Value Evaluator::integrated(const Expression& e, std::vector<Value>& a) {
     std::vector<Value> all{traced_value(scalar_type(Base::real), {}, x, level, inside),
                            traced_value(scalar_type(Base::real), {}, distance, level, inside)};
     all.insert(all.end(), more.begin(), more.end());
-    return tensor_here(call_function(function, std::move(all), e.place), {});
+    return tensor_here(call_traced(function, std::move(all), e.place), {});
   };
   Tensor total;
   for (const Interval& side : sides_of_zero(interval, from, to)) {
@@ -153,7 +163,7 @@ Value Evaluator::root_found(const Expression& e, std::vector<Value>& a) {
   const auto f = [&](const Tensor& y) {
     std::vector<Value> all{traced_value(scalar_type(Base::vector), {size}, y, level, inside)};
     all.insert(all.end(), more.begin(), more.end());
-    const Value given = whole(call_function(function, std::move(all), e.place));
+    const Value given = whole(call_traced(function, std::move(all), e.place));
     if (given.size() != size)
       fail(e.place, fmt::format("{}: expected {} equations of {} for as many unknowns, got {}", e.name, size,
                                 function.name, given.size()));

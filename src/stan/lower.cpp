@@ -233,9 +233,8 @@ class Lowering {
   void observe(const Likelihood& found, size_t first_term) {
     stats::ModelState& state = stats::state_of(result_.model);
     if (found.term < 0)
-      state.terms.push_back({.name = found.name + " (all elements)",
-                             .total = full({}, 0.0, DType::f64),
-                             .pointwise = found.log_density});
+      state.terms.push_back(
+          {.name = found.name, .total = full({}, 0.0, DType::f64), .pointwise = found.log_density});
     const size_t term =
         found.term < 0 ? state.terms.size() - 1 : first_term + static_cast<size_t>(found.term);
     const Shape& shape = found.log_density.shape();
