@@ -1,4 +1,6 @@
 // Calls: functions of the program are run where they are called; built-in ones stand in functions/table.hpp.
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <unordered_map>
 
@@ -106,9 +108,8 @@ Tensor Evaluator::key_of_step(const Tensor& own_key, int inside) {
 }
 
 // Of data alone, in transformed data: numbers again.
-Value Evaluator::settled(const Value& value, std::span<const Value> from) {
+Value Evaluator::settled(const Value& value, std::span<const Value>) {
   if (!is_data_only || value.is_known()) return value;
-  (void)from;
   return known_value(value.type, value.shape, as_type(value.tensor, DType::f64).to_vector<double>(),
                      value.level);
 }
@@ -147,7 +148,21 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
   Value value = density(name, arguments, place, found);
   if (!found) value = draw(name, arguments, type, place, found);
   if (found) return settled(value, arguments);
-  return settled(general(name, arguments, type, place), arguments);
+  const Value result = settled(general(name, arguments, type, place), arguments);
+  expect_definite(name, result, arguments, place);
+  return result;
+}
+
+// Of data alone: factors of a matrix that has none are told where they are asked for.
+void Evaluator::expect_definite(const std::string& name, const Value& result,
+                                std::span<const Value> arguments, const Place& place) const {
+  if (!result.is_known() || (name != "cholesky_decompose" && !name.ends_with("_spd"))) return;
+  const auto has_none = [](const Value& value) {
+    return value.is_known() && std::any_of(value.known->numbers.begin(), value.known->numbers.end(),
+                                           [](double number) { return !std::isfinite(number); });
+  };
+  if (has_none(result) && std::none_of(arguments.begin(), arguments.end(), has_none))
+    fail(place, fmt::format("{}: expected a symmetric positive definite matrix", name));
 }
 
 Value Evaluator::density(const std::string& full_name, std::vector<Value>& arguments, const Place& place,
@@ -220,7 +235,14 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
   try {
     result = as_type(row->compute(arguments), DType::f64);
   } catch (const Error& error) {
-    fail(place, fmt::format("{}: {}", name, error.what()));
+    const std::string text = error.what();
+    const size_t end = text.find(']');
+    const bool is_own =
+        text.starts_with('[') && end != std::string::npos && name.starts_with(text.substr(1, end - 1));
+    if (is_own) fail(place, fmt::format("{}: {}", name, text));
+    std::string sizes;
+    for (const Value& value : values) sizes += (sizes.empty() ? "" : ", ") + sizes_text(value);
+    fail(place, fmt::format("{}: expected arguments whose sizes agree, got {}", name, sizes));
   }
   Shape shape = result.shape();
   if (arguments.lanes > 0) {

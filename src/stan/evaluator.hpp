@@ -184,6 +184,7 @@ class Evaluator {
 
   // operators.cpp
   Value operate(Operator op, const Value& a, const Value& b, const Place& place);
+  void expect_integers(const Value& result, const Place& place) const;
   Value product(const Value& a, const Value& b, const Place& place);
   Value transposed(const Value& value);
   Value elementwise(const Type& type, std::span<const Value> operands, const Place& place,
@@ -426,6 +427,8 @@ class Evaluator {
              bool& found);
   Value general(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place);
   Value settled(const Value& value, std::span<const Value> from);
+  void expect_definite(const std::string& name, const Value& result, std::span<const Value> arguments,
+                       const Place& place) const;
   Tensor next_key();
   Tensor key_of_step(const Tensor& own_key, int inside);
   void lift_smallest(std::vector<Value>& values);

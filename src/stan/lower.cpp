@@ -1,5 +1,7 @@
 #include "stan/lower.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 #include "stan/constraints.hpp"
 #include "stan/data_checks.hpp"
 #include "stan/evaluator.hpp"
+#include "stan/nearest.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::stan {
@@ -106,13 +109,32 @@ class Lowering {
     return value;
   }
 
+  // ". Did you mean 'x'?" where the data have a name of other case, or with few letters changed.
+  std::string nearest_of_data(const std::string& wanted) const {
+    const auto is_same = [](char a, char b) { return std::tolower(a) == std::tolower(b); };
+    Nearest nearest(wanted);
+    for (const auto& [name, value] : data_) {
+      if (std::equal(name.begin(), name.end(), wanted.begin(), wanted.end(), is_same))
+        return "." + did_you_mean(name);
+      if (!is_declared(name)) nearest.offer(name);
+    }
+    return nearest.name().empty() ? "" : "." + did_you_mean(nearest.name());
+  }
+  bool is_declared(const std::string& name) const {
+    for (const auto& statement : program_.block(BlockKind::data).statements)
+      for (const Declaration& declaration : statement->declarations)
+        if (declaration.name == name) return true;
+    return false;
+  }
+
   void bind(const Declaration& declaration) {
     const Wanted wanted = wanted_of(declaration.type);
     const auto found = data_.find(declaration.name);
     const bool empty = element_count(wanted.shape) == 0;
     if (found == data_.end() && !empty)
-      throw Error(ErrorKind::bad_argument, fmt::format("[data] {}: expected {} in the data, found none",
-                                                       declaration.name, to_text(wanted.type)));
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("[data] {}: expected {} in the data, found none{}", declaration.name,
+                              to_text(wanted.type), nearest_of_data(declaration.name)));
     const DataValue value = found == data_.end() ? DataValue{wanted.shape, {}, true, {}} : found->second;
     check_data(declaration.name, value, wanted);
     variable_of(declaration) = {value_of(value, wanted), 0, {}};
@@ -156,7 +178,7 @@ class Lowering {
     const Tensor second = type.transform.second ? bound_of(type.transform.second) : Tensor();
     std::vector<Extent> extents;
     for (const int64_t extent : shape) extents.emplace_back(extent);
-    const Constraint constraint = constraint_of(type.transform.kind, first, second);
+    const Constraint constraint = constrained_by(type, first, second, place);
     // A simplex of one element and the like have no freedom.
     if (element_count(constraint.unconstrained_shape(shape)) == 0) {
       const Constrained fixed =
@@ -165,6 +187,16 @@ class Lowering {
       return known_value(unsized(type), shape, fixed.value.to_vector<double>());
     }
     return traced_value(unsized(type), shape, result_.model.parameter(name, constraint, extents));
+  }
+
+  // Bounds that leave nothing between them are told with their place.
+  static Constraint constrained_by(const SizedType& type, const Tensor& first, const Tensor& second,
+                                   const Place& place) {
+    try {
+      return constraint_of(type.transform.kind, first, second);
+    } catch (const Error& error) {
+      throw RunError{place, fmt::format("the bounds of a parameter: {}", error.what())};
+    }
   }
 
   // A tuple, or an array of them from this axis on.

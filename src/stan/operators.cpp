@@ -1,4 +1,5 @@
 // Operators on known and traced values.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -6,13 +7,14 @@
 
 namespace adit::stan {
 
+std::string sizes_text(const Value& value) {
+  if (value.shape.empty()) return to_text(value.type);
+  return fmt::format("{} of size {}", to_text(value.type), to_string(value.shape));
+}
+
 namespace {
 
 bool is_container(const Value& value) { return value.type.rank() > 0; }
-
-std::string sizes_text(const Value& value) {
-  return fmt::format("{} of size {}", to_text(value.type), to_string(value.shape));
-}
 
 // With axes of 1 between the lanes and what the tensor has of its own, so that it meets tensors of `rank` own
 // axes.
@@ -150,9 +152,26 @@ Value Evaluator::operate(Operator op, const Value& a, const Value& b, const Plac
   if ((op == Operator::power || op == Operator::element_power) && type.base == Base::integer)
     type.base = Base::real;
   const Value operands[] = {a, b};
-  return elementwise(
+  const Value result = elementwise(
       type, operands, place, [=](const double* x) { return number_of_operator(op, x[0], x[1], of_integers); },
       [=](const Tensor* x) { return tensor_of_operator(op, x[0], x[1], of_integers); });
+  if (of_integers && type.is_integer()) expect_integers(result, place);
+  return result;
+}
+
+// Integers have 32 bits, also those that rounds of a loop make side by side.
+void Evaluator::expect_integers(const Value& result, const Place& place) const {
+  if (!result.is_known()) return;
+  const std::vector<double>& numbers = result.known->numbers;
+  const auto is_large = [](double number) { return std::fabs(number) > 2147483647.0; };
+  const auto found = std::find_if(numbers.begin(), numbers.end(), is_large);
+  if (found == numbers.end()) return;
+  if (result.level > 0) {
+    const std::vector<bool> runs = running(result.level);
+    const auto lane = static_cast<size_t>((found - numbers.begin()) / std::max<int64_t>(1, result.size()));
+    if (lane < runs.size() && !runs[lane]) return;
+  }
+  fail(place, fmt::format("expected an integer of 32 bits, at most 2147483647, got {}", *found));
 }
 
 namespace {

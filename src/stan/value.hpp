@@ -43,6 +43,8 @@ Value known_integer(int64_t number);
 Value unset_like(const Value& form);  // NaN, of that type and size
 Value traced_value(Type type, Shape shape, Tensor tensor, int level = 0, int inside = 0);
 
+// "vector of size [3]"
+std::string sizes_text(const Value& value);
 // The type of what one index leaves.
 Type type_of_element(const Type& type);
 // What a matrix's first axis leaves is a row; of arrays and vectors the axes go one by one.

@@ -12,7 +12,7 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int64_t most_rounds_on_data = 100'000'000;
+constexpr int64_t most_rounds_on_data = 20'000'000;
 
 }  // namespace
 
