@@ -10,8 +10,7 @@ using kernel::Reduction;
 
 namespace {
 
-constexpr int64_t lines =
-    4;  // at a time: sums side by side wait less, and share what they read of the vector
+constexpr int64_t lines = 4;  // at a time, which share what is read and written of the results
 
 }  // namespace
 
@@ -19,7 +18,7 @@ constexpr int64_t lines =
 void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
   Builder& k = builder();
   const Vector to = memory_at(stored_.at(&node));
-  const int64_t all = element_count(node.shape), together = std::min(lines, all);
+  const int64_t all = element_count(node.shape), together = std::min(lines_together(node), all);
   k.for_((count + (together - 1)) / together, [&](Value block) {
     const Scope scope(*this);
     // The last block is made of whole lines too, some of which are done already.

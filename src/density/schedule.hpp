@@ -142,6 +142,11 @@ inline constexpr int64_t shortest_row = 16;
 // Bytes of a matrix that a CPU reads twice while they lie in its first cache, of 32 KiB or more.
 inline constexpr int64_t tile_bytes = 24576;
 
+// Lines of a matrix that a CPU multiplies by a vector side by side: their sums wait less, and share what they
+// read of the vector.
+int64_t lines_together(const Node& product);
+inline constexpr int64_t few_rows = 8;  // a tile of those of which few lines go together
+
 // Numbers, of eight bytes, of a CPU's cache line.
 inline constexpr int64_t line_numbers = 8;
 

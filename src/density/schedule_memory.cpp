@@ -44,7 +44,8 @@ void Scheduler::find_tiles(Schedule& schedule) const {
     if (rows != between.count || rows != length_of(back) || between.totals_a_loop > 0) continue;
     if (is_alone(between.items[0]) || !is_read_in_step(product, between)) continue;
     const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * length_of(product);
-    first.tile = std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
+    first.tile =
+        lines_together(product) == 2 ? few_rows : std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
     first.tiled = 3;
   }
   for (size_t p = 0; p + 1 < schedule.passes.size(); p += std::max<size_t>(1, schedule.passes[p].tiled)) {
