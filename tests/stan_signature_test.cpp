@@ -102,6 +102,7 @@ TEST(StanSignature, ProblemsTellWhatThereIs) {
   const std::string unknown = resolve("exq", {a_real}).problem;
   EXPECT_NE(unknown.find("no function 'exq'. Did you mean 'exp'?"), std::string::npos) << unknown;
   EXPECT_EQ(nearest_name("dot_prodcut"), "dot_product");
+  EXPECT_EQ(nearest_name("eigenvalues"), "eigenvalues_sym");
   EXPECT_EQ(nearest_name("completely_other_thing"), "");
   EXPECT_EQ(nearest_name(std::string(100000, 'x')), "");
   EXPECT_EQ(nearest_name(""), "");

@@ -118,7 +118,14 @@ Resolved resolve(const std::string& name, const std::vector<Type>& arguments) {
 std::string nearest_name(const std::string& name) {
   Nearest nearest(name);
   for (const Signature& row : signatures()) nearest.offer(row.name);
-  return nearest.name();
+  if (!nearest.name().empty() || name.empty()) return nearest.name();
+  // One of a longer name: eigenvalues_sym for eigenvalues.
+  std::string longer;
+  for (const Signature& row : signatures())
+    if (std::string_view(row.name).starts_with(name + "_") &&
+        (longer.empty() || std::string_view(row.name).size() < longer.size()))
+      longer = row.name;
+  return longer;
 }
 
 }  // namespace adit::stan

@@ -170,6 +170,8 @@ RandomModel ModelWriter::model() {
     for (Extent& one : extents_) one.text = std::to_string(one.value);
     open("functions");
     for (size_t i = 1 + pick(2); i > 0; --i) function();
+    if (chance(2)) own_distribution();
+    if (chance(2)) left_ = 4, target_function();
     close();
     extents_ = named;
     left_ = 5;

@@ -24,7 +24,7 @@ void ModelWriter::statement(int depth) {
     if (chance(4)) return jump();
     return assignment();
   }
-  switch (pick(14)) {
+  switch (pick(15)) {
     case 0: return declare();
     case 1: return chance(3) ? segments() : recurrence();
     case 2:
@@ -39,6 +39,7 @@ void ModelWriter::statement(int depth) {
     case 8:
     case 9: return in_model_ ? accumulate() : assignment();
     case 10: return jump();
+    case 11: return chance(2) ? tuples() : array_of_tuples();
     default: return assignment();
   }
 }
@@ -315,6 +316,7 @@ void ModelWriter::segments() {
 }
 
 void ModelWriter::accumulate() {
+  if (chance(3) && (chance(2) ? target_call() : own_tilde())) return;
   switch (pick(8)) {
     case 0:
     case 1: return line(fmt::format("target += {};", real(2)));

@@ -120,6 +120,14 @@ class ModelWriter {
   void count_tilde();
   void truncated_tilde();
 
+  // random_tuples.cpp
+  void tuples();
+  void array_of_tuples();
+  void target_function();
+  bool target_call();
+  void own_distribution();
+  bool own_tilde();
+
   // random_model.cpp
   void sizes();
   void data_block();
@@ -140,6 +148,8 @@ class ModelWriter {
   std::vector<Name> names_;
   std::vector<Extent> extents_;
   std::vector<Own> own_;
+  std::vector<Own> target_functions_;
+  std::vector<std::string> distributions_;
   nlohmann::json data_ = nlohmann::json::object();
 };
 
