@@ -349,7 +349,9 @@ void ModelWriter::vector_tilde() {
   switch (pick(4)) {
     case 0: return line(fmt::format("{} ~ normal({}, {});", y, mu, scale));
     case 1: return line(fmt::format("{} ~ cauchy({}, {});", y, mu, scale));
-    case 2: return line(fmt::format("target += normal_lupdf({} | {}, {});", y, mu, scale));
+    case 2:
+      return line(fmt::format("target += {}({} | {}, {});", in_block_ ? "normal_lupdf" : "normal_lpdf", y, mu,
+                              scale));
     default: return line(fmt::format("{} ~ logistic({}, {});", y, mu, scale));
   }
 }

@@ -85,10 +85,10 @@ void ModelWriter::target_function() {
     own.takes.push_back(kind);
   }
   open(fmt::format("void {}({})", own.text, arguments));
-  in_model_ = true;
+  in_model_ = true, in_block_ = false;
   statements(2, 1 + pick(2));
   accumulate();
-  in_model_ = false;
+  in_model_ = false, in_block_ = true;
   close();
   names_ = outside;
   target_functions_.push_back(own);

@@ -144,6 +144,7 @@ class ModelWriter {
   bool sizes_only_ = false;  // whole numbers must follow from data
   bool may_jump_ = false;    // break and continue mean something
   bool in_model_ = false;    // target may be added to
+  bool in_block_ = true;     // the model block, not a function that is called there: constants may be dropped
   int left_ = 12;            // statements of the program
   std::vector<Name> names_;
   std::vector<Extent> extents_;
