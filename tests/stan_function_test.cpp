@@ -504,6 +504,8 @@ TEST_F(StanFunction, Ends) {
                               {"bessel_first_kind", {2, nan}, nan, {}},
                               {"bessel_second_kind", {1, 0}, -inf, {}},
                               {"bessel_second_kind", {1, -2}, nan, {}},
+                              {"bessel_second_kind", {300, 0.8}, -inf, {}},
+                              {"bessel_first_kind", {300, 0.8}, 0, {}},
                               {"inv_inc_beta", {2, 3, 0}, 0, {}},
                               {"inv_inc_beta", {2, 3, 1}, 1, {}},
                               {"inv_inc_beta", {2, 3, 1.5}, nan, {}},

@@ -412,6 +412,7 @@ class Evaluator {
   Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
   // integral_calls.cpp: integrate_1d, solve_newton
   Value integrated(const Expression& expression, std::vector<Value>& arguments);
+  void expect_rising_bounds(const Expression& expression, const Value& from, const Value& to) const;
   Value root_found(const Expression& expression, std::vector<Value>& arguments);
   Value found_or_rejected(const Expression& expression, Tensor found, const Shape& shape,
                           const std::string& words);

@@ -83,6 +83,18 @@ std::vector<Interval> sides_of_zero(const Interval& whole, const Value& from, co
 
 }  // namespace
 
+// Bounds that are known do not fall.
+void Evaluator::expect_rising_bounds(const Expression& e, const Value& from, const Value& to) const {
+  if (!from.is_known() || !to.is_known()) return;
+  const int level = std::max(from.level, to.level);
+  const Value low = levels_.lifted(from, level), high = levels_.lifted(to, level);
+  for (size_t i = 0; i < low.known->numbers.size(); ++i)
+    if (!(low.known->numbers[i] <= high.known->numbers[i]))
+      fail(e.place,
+           fmt::format("{}: expected bounds of which the first is not above the second, got {} and {}",
+                       e.name, low.known->numbers[i], high.known->numbers[i]));
+}
+
 // Old: (f, a, b, theta, x_r, x_i [, tolerance]); new: (f, a, b [, relative, absolute, refinements], ...).
 Value Evaluator::integrated(const Expression& e, std::vector<Value>& a) {
   solves_equations = true;
@@ -103,6 +115,7 @@ Value Evaluator::integrated(const Expression& e, std::vector<Value>& a) {
   if (low == End::mixed || high == End::mixed)
     fail(e.place,
          fmt::format("{}: expected a bound that is finite, or infinite, in all rounds of a loop", e.name));
+  expect_rising_bounds(e, from, to);
   const bool is_endless = low == End::infinite && high == End::infinite;
   const Interval interval{tensor_here(low == End::finite ? from
                                       : is_endless       ? known_real(0)

@@ -95,7 +95,8 @@ Both hankel(const Tensor& n, const Tensor& z) {
 Orders ascended(const Tensor& n, const Tensor& z, const Tensor& y0, const Tensor& y1) {
   const auto step = [&](const Tensors& c, const Tensors& number) -> Step {
     const Tensor goes = number[0] < n;
-    const Tensor next = real(2) * (number[0] + real(1)) / z * c[2] - c[1];
+    const Tensor risen = real(2) * (number[0] + real(1)) / z * c[2] - c[1];
+    const Tensor next = select(c[2] == minus_infinity(), minus_infinity(), risen);
     return {{select(goes, c[1], c[0]), select(goes, c[2], c[1]), select(goes, next, c[2])}, {}};
   };
   const Tensor full_shape = zeros_like(n + z);

@@ -48,7 +48,7 @@ Tensor inverse_incomplete_beta(const Tensor& a, const Tensor& b, const Tensor& p
   const Tensor by_odds = exp(one * log_of_logistic(y) + other * log_of_logistic(-y) - log_beta(one, other));
   const Tensor known = stop_gradient(by_odds), is_steep = is_positive(known);
   const Tensor move = (tail - reached) / select(is_steep, known, real(1)) * x * rest;
-  const Tensor value = x + select(is_steep, move, real(0));
+  const Tensor value = clip(x + select(is_steep, move, real(0)), real(0), real(1));
   const Tensor at_limit = select(p == real(0), real(0), select(p == real(1), real(1), not_a_number()));
   return select(is_inside, select(is_upper, real(1) - value, value),
                 select(has_parameters, at_limit, not_a_number()));
