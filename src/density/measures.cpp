@@ -1,6 +1,7 @@
 // What a schedule asks of a node: how much it is, and whether it is written out where it is read.
 #include <limits>
 
+#include "density/factor.hpp"
 #include "density/schedule.hpp"
 #include "density/split.hpp"
 #include "graph/op.hpp"
@@ -27,6 +28,16 @@ int64_t factor_work(const Node& node) {
   const Shape& shape = node.operands[0].shape();
   const int64_t n = shape[shape.size() - 1];
   return element_count(node.shape) * n / (node.op == Op::cholesky ? 6 : node.op == Op::cholesky_vjp ? 3 : 2);
+}
+
+int64_t work_by_blocks(const Schedule& schedule) {
+  int64_t work = 0;
+  for (const Pass& pass : schedule.passes)
+    for (const Item& item : pass.items)
+      if (item.kind == ItemKind::factor && item.node->op != Op::triangular_solve &&
+          wants_turned(*item.node) && item.node->shape[item.node->shape.size() - 1] >= shortest_row)
+        work += factor_work(*item.node);
+  return work;
 }
 
 // Four; two short ones where they come from beyond the second cache: what fetches memory ahead follows fewer

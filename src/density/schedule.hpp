@@ -165,6 +165,8 @@ int64_t length_of(const Node& node);
 bool reduces(const Node& node);
 // Operations of a reduction or of updates that are written out where they are read.
 inline constexpr int64_t few_operations = 64;
+// The work of a schedule that a CPU's team does by blocks of rows and columns.
+int64_t work_by_blocks(const Schedule& schedule);
 // Updates that each element of their result looks through.
 bool are_few_updates(const Node& node);
 // A factorisation, its gradient, or a triangular system; and the multiplications of one.

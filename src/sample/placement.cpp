@@ -60,12 +60,13 @@ double turns_of(int64_t groups, const Limits& limits) {
 // Elements of the loops that lanes share, as many as a vector takes at a time; the last may not be full.
 double shared_elements(const Demand& demand, uint32_t width) {
   double all = 0, found = 0;
+  const double saved = (1 - factor_share) * static_cast<double>(demand.factors);
   for (const Demand::Loop& each : demand.passes) {
     const auto count = static_cast<double>(each.count);
     all += count * each.cost;
     found += std::ceil(count / width) * width * each.cost;
   }
-  const auto shared = static_cast<double>(demand.work - demand.serial);
+  const double shared = static_cast<double>(demand.work - demand.serial) - saved;
   return all > 0 ? shared * found / all : shared * width;  // without a loop every lane does all of it
 }
 

@@ -74,6 +74,10 @@ inline constexpr double team_tree = 1.3;  // a team's tree beside a lane's: eigh
 // a team took 0.63 (garch), 0.35 (volatility_noncentred), 0.56 (a random walk of 600 with t errors), 1.21
 // (ARMA(2, 1) of 1,000) and 1.23 (hmm) times as long as vectors of two chains.
 inline constexpr double serial_share = 0.8;
+// An element of a factorisation by blocks (density/factor_blocks.cpp, factor_vjp.cpp) beside those of other
+// loops: gp_latent of 64 and 100 rows on a Neoverse V1, where a team's chain was 1.8 times as fast as the
+// engine with both threads.
+inline constexpr double factor_share = 0.125;
 // A round of a full vector takes so much longer than one of a chain alone, and one that is not full at least
 // this part of it. There 8 lanes took 1.1 to 2.4 times as long as one, 4 of them 0.9 to 1.3 and 2 about as
 // long; on a Neoverse V1 a full vector took 2.2 times as long (bench/RESULTS.md).
