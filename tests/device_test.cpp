@@ -290,6 +290,34 @@ TEST_P(Devices, ManyArgumentsGoThroughMemory) {
   check_program(on(), program, 33, inputs);
 }
 
+// A kernel so long that a CPU may have code for whole vectors alone: what is left of a dispatch is done too,
+// and nothing beyond it.
+TEST_P(Devices, LongKernelsRunAnyNumberOfTeams) {
+  constexpr uint32_t steps = 600, room = 80;
+  Builder k("long", Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read_write);
+  const Value i = k.team();
+  Value state = x[i];
+  for (uint32_t s = 0; s < steps; ++s) state = state * 1664525u + (s + 1);
+  x[i] = state;
+  const Program program = k.finish();
+  ASSERT_GT(program.instructions.size(), 1000u);
+  Device& d = on();
+  const auto kernel = d.compile(program);
+  const Buffer buffer = d.allocate(4 * room);
+  for (const uint32_t teams : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 15u, 16u, 33u, 65u, 67u}) {
+    std::vector<uint32_t> values(room), got(room);
+    for (uint32_t t = 0; t < room; ++t) values[t] = 77 * t + teams;
+    d.write(buffer, values.data(), 4 * room);
+    d.run(*kernel, teams, {buffer});
+    d.read(buffer, got.data(), 4 * room);
+    for (uint32_t t = 0; t < room; ++t) {
+      for (uint32_t s = 0; t < teams && s < steps; ++s) values[t] = values[t] * 1664525u + (s + 1);
+      ASSERT_EQ(got[t], values[t]) << "team " << t << " of " << teams;
+    }
+  }
+}
+
 TEST(Registry, AnUnknownDeviceIsAnErrorThatListsWhatExists) {
   for (const char* name : {"gpu", "vulkan:77", "CPU", " "})
     expect_error(ErrorKind::not_found, "cpu (", [&] { Device::open(name); });

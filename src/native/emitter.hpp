@@ -77,6 +77,7 @@ class Emitter {
   Ref constant(Type type, uint64_t bits);
 
   // memory.cpp
+  TypeRef array_type(Id id) const;
   void declare(Id id, const Instruction& it);
   void load(Id id, const Instruction& it);
   void store(const Instruction& it);
@@ -107,6 +108,8 @@ class Emitter {
   void scalar_loop(Ref begin, Ref end, Ref step, bool is_signed, const std::function<void(Ref)>& body);
 
   // team.cpp
+  std::vector<Id> large_arrays() const;
+  void enter_with(const std::vector<Id>& arrays, TypeRef type, TypeRef entry_type);
   void program_body();
   using LaneBody = std::function<void(Ref base, unsigned copy)>;
   void lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& body, bool rest_at_once);

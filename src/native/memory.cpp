@@ -10,8 +10,13 @@ constexpr unsigned line_bytes = 64;  // of a cache
 
 }  // namespace
 
+LLVMTypeRef Emitter::array_type(Id id) const {
+  const TypeRef one = memory_type(program_[id].type);
+  return LLVMArrayType(shapes_.per_lane[id] ? vector_of(one) : one,
+                       static_cast<unsigned>(program_[id].constant));
+}
+
 void Emitter::declare(Id id, const Instruction& it) {
-  const bool per_lane = shapes_.per_lane[id];
   const std::string name(name_of(it.op));
   switch (it.op) {
     case Op::variable: {
@@ -22,11 +27,9 @@ void Emitter::declare(Id id, const Instruction& it) {
       return;
     }
     case Op::array: {
-      const TypeRef element = per_lane ? vector_of(memory_type(it.type)) : memory_type(it.type);
       // A body that is written several times uses one array again: the stack is small.
       if (lowered_[id].part[0]) return;
-      set(id, alloca_at_entry(LLVMArrayType(element, static_cast<unsigned>(it.constant)), name.c_str()),
-          Shape::uniform);
+      set(id, alloca_at_entry(array_type(id), name.c_str()), Shape::uniform);
       return;
     }
     default: {  // shared memory is the thread's own: one thread runs the whole team

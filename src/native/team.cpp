@@ -60,12 +60,44 @@ Emitter::Emitter(LLVMContextRef context, LLVMModuleRef module, const Program& pr
 
 Emitter::~Emitter() { LLVMDisposeBuilder(builder_); }
 
+// Whole arrays that no pass will take apart. LLVM looks at all uses of a variable on the stack each time that
+// it changes one: by their square, and a long kernel has thousands.
+std::vector<Id> Emitter::large_arrays() const {
+  constexpr uint64_t large = 1024;  // elements
+  std::vector<Id> found;
+  for (Id id = 0; program_.team.kind == TeamKind::one && id < program_.instructions.size(); ++id)
+    if (program_[id].op == Op::array && program_[id].constant >= large) found.push_back(id);
+  return found;
+}
+
+// Puts large arrays on the stack and calls the function that has the body.
+void Emitter::enter_with(const std::vector<Id>& arrays, TypeRef type, TypeRef entry_type) {
+  const Ref body = std::exchange(function_, LLVMAddFunction(module_, entry_name, entry_type));
+  LLVMSetLinkage(body, LLVMInternalLinkage);
+  enter(entry_ = new_block("entry"));
+  std::vector<Ref> values{LLVMGetParam(function_, 0), LLVMGetParam(function_, 1), LLVMGetParam(function_, 2)};
+  for (const Id id : arrays) values.push_back(LLVMBuildAlloca(builder_, array_type(id), "array"));
+  LLVMBuildCall2(builder_, type, body, values.data(), static_cast<unsigned>(values.size()), "");
+  LLVMBuildRetVoid(builder_);
+}
+
 // void adit_kernel(const std::byte* arguments, uint64_t begin, uint64_t end)
 void Emitter::run() {
   const TypeRef pointer = LLVMPointerTypeInContext(context_, 0), word = LLVMInt64TypeInContext(context_);
-  TypeRef parameters[] = {pointer, word, word};
-  const TypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(context_), parameters, 3, 0);
-  function_ = LLVMAddFunction(module_, entry_name, type);
+  const TypeRef nothing = LLVMVoidTypeInContext(context_);
+  const std::vector<Id> arrays = large_arrays();
+  std::vector<TypeRef> parameters{pointer, word, word};
+  const TypeRef entry_type = LLVMFunctionType(nothing, parameters.data(), 3, 0);
+  parameters.resize(3 + arrays.size(), pointer);
+  const TypeRef type =
+      LLVMFunctionType(nothing, parameters.data(), static_cast<unsigned>(parameters.size()), 0);
+  function_ = LLVMAddFunction(module_, arrays.empty() ? entry_name : "adit_body", type);
+  const LLVMAttributeRef alone =
+      LLVMCreateEnumAttribute(context_, LLVMGetEnumAttributeKindForName("noalias", 7), 0);
+  for (unsigned k = 0; k < arrays.size(); ++k) {
+    LLVMAddAttributeAtIndex(function_, 4 + k, alone);  // the first parameter is 1
+    set(arrays[k], LLVMGetParam(function_, 3 + k), Shape::uniform);
+  }
   entry_ = new_block("entry");
   const auto start = new_block("start");
   enter(entry_);
@@ -84,6 +116,7 @@ void Emitter::run() {
   enter(start);
   program_body();
   LLVMBuildRetVoid(builder_);
+  if (!arrays.empty()) enter_with(arrays, type, entry_type);
 }
 
 void Emitter::program_body() {
