@@ -221,6 +221,26 @@ TEST_P(FftTest, RealNumbersThereAndBack) {
     }
 }
 
+std::vector<std::complex<float>> to_complex(const Tensor& real) {
+  const std::vector<float> x = real.to_vector<float>();
+  return {x.begin(), x.end()};
+}
+
+// Row `row` of x is as `one`, within its own size; neither is finite where the other is not.
+void expect_row(const std::vector<std::complex<float>>& x, const std::vector<std::complex<float>>& one,
+                int64_t row) {
+  float size = 0;
+  for (const std::complex<float>& number : one) size = std::max(size, std::abs(number));
+  for (size_t i = 0; i < one.size(); ++i) {
+    const std::complex<float> own = x[static_cast<size_t>(row) * one.size() + i];
+    if (std::isfinite(one[i].real()) && std::isfinite(one[i].imag()))
+      EXPECT_LE(std::abs(own - one[i]), 1e-6f * size) << one.size() << " row " << row << " number " << i;
+    else
+      EXPECT_FALSE(std::isfinite(own.real()) && std::isfinite(own.imag()))
+          << one.size() << " row " << row << " number " << i;
+  }
+}
+
 // What one number that is not finite does to a row stays in that row.
 TEST_P(FftTest, NotANumberStaysInItsRow) {
   const std::shared_ptr<Device> on = Device::open(GetParam());
@@ -229,6 +249,29 @@ TEST_P(FftTest, NotANumberStaysInItsRow) {
   x[130] = {std::nanf(""), 0};
   const auto y = fft(tensor(x, {3, 128}, on)).to_vector<std::complex<float>>();
   for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i].real()), i / 128 == 1) << i;
+}
+
+// Rows that are transformed together are as exact as one alone, however much they differ.
+TEST_P(FftTest, RowsOfRealNumbersAreAlone) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  for (const int64_t n : {15, 3, 105, 131, 257}) {
+    if (is_slow && n > 15) continue;
+    const auto noise = random_numbers<float>(static_cast<size_t>(9 * n));
+    std::vector<float> x(noise.size());
+    const float sizes[] = {1, 1e-12f, 1e12f, 0, 3e-30f, 1, std::nanf(""), 1e-3f, HUGE_VALF};
+    for (size_t i = 0; i < x.size(); ++i) x[i] = noise[i].real() * sizes[i / static_cast<size_t>(n)];
+    const Tensor all = tensor(x, {9, n}, on);
+    const Tensor there = rfft(all);
+    const auto y = there.to_vector<std::complex<float>>(), back = to_complex(irfft(there, -1, n));
+    for (int64_t row = 0; row < 9; ++row) {
+      const Tensor one = slice(all, {row, 0}, {1, n});
+      const Tensor one_there = rfft(one);
+      expect_row(y, one_there.to_vector<std::complex<float>>(), row);
+      expect_row(back, to_complex(irfft(one_there, -1, n)), row);
+    }
+  }
 }
 
 TEST(FftPlan, PassesAreFew) {

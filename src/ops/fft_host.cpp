@@ -15,8 +15,9 @@ namespace {
 
 // Numbers of a column that a block holds within a core's cache, a vector and its other half each.
 constexpr uint64_t longest_column = 4096;
-// Angles between passes are a table up to this length, and products of two small ones beyond.
-constexpr uint64_t longest_table = uint64_t{1} << 17;
+// Angles between passes are a table up to this length, and products of two small ones beyond. Vectors of 16
+// bytes were measured on a Neoverse V1, longer ones on x86-64.
+uint64_t longest_table() { return uint64_t{1} << (host_fft_kernels().bytes == 16 ? 16 : 17); }
 // Scratch of a thread that transforms rows by itself; longer ones all threads share.
 constexpr uint64_t most_own_scratch = uint64_t{4} << 20;
 // Work, in about nanoseconds, from which threads gain more than they cost.
@@ -112,22 +113,44 @@ uint64_t chirp_length(uint64_t n) {
 // --- Columns -----------------------------------------------------------------------------------------------
 // How a block transforms a column, and what a number costs.
 struct Column {
+  enum class Way { stages, chirp, order };  // by its own, or in a convolution
+
   bool fits = false;
-  uint64_t padded = 0;  // for a convolution with a chirp; 0: by stages of its own
+  Way way = Way::stages;
+  uint64_t length = 0;  // of the stages
   double cost = 0;
 };
+
+bool is_prime(uint64_t n) {
+  for (uint64_t p = 2; p * p <= n; ++p)
+    if (n % p == 0) return false;
+  return n > 1;
+}
 
 Column column_of(uint64_t n) {
   Column found;
   if (n > longest_column) return found;
-  if (is_smooth_for_host(n)) found = {true, 0, stages_cost(n)};
-  const uint64_t padded = chirp_length(n);
+  if (is_smooth_for_host(n)) found = {true, Column::Way::stages, n, stages_cost(n)};
   if (found.fits && found.cost < 8) return found;  // less than any convolution
-  if (padded > longest_column) return found;
-  const double longer = static_cast<double>(padded) / static_cast<double>(n);
-  const double cost = longer * (2 * stages_cost(padded) + turn_cost) + 2 * turn_cost;
-  if (!found.fits || cost < found.cost) found = {true, padded, cost};
+  const auto consider = [&](Column::Way way, uint64_t length) {
+    const double longer = static_cast<double>(length) / static_cast<double>(n);
+    const double ends = way == Column::Way::chirp ? 2 * turn_cost : 3 * turn_cost;
+    const double cost = longer * (2 * stages_cost(length) + turn_cost) + ends;
+    if (!found.fits || cost < found.cost) found = {true, way, length, cost};
+  };
+  if (n > 2 && is_smooth_for_host(n - 1) && is_prime(n)) consider(Column::Way::order, n - 1);
+  if (const uint64_t padded = chirp_length(n); padded <= longest_column) consider(Column::Way::chirp, padded);
   return found;
+}
+
+// The powers of a primitive root of a prime, from 1 on.
+std::vector<uint32_t> powers_of_root(uint64_t prime) {
+  for (uint64_t root = 2;; ++root) {
+    std::vector<uint32_t> powers{1};
+    for (uint64_t power = root; power != 1; power = power * root % prime)
+      powers.push_back(static_cast<uint32_t>(power));
+    if (powers.size() == prime - 1) return powers;
+  }
 }
 
 uint64_t up(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
@@ -227,11 +250,14 @@ class Plan final : public HostFftPlan {
     make();
   }
 
-  uint64_t scratch_bytes() const override { return rows_alone() ? 0 : own_scratch(); }
+  uint64_t scratch_bytes() const override {
+    return std::max(rows_alone() ? 0 : own_scratch(), rest_ ? rest_->scratch_bytes() : 0);
+  }
 
   void run(const void* x, void* result, void* scratch) const override {
     const T* from = static_cast<const T*>(x);
     T* to = static_cast<T*>(result);
+    if (rest_) rest_->run(from + wanted_.outer * in_.outer, to + wanted_.outer * out_.outer, scratch);
     if (rows_alone()) {
       const double work = work_ * static_cast<double>(wanted_.outer);
       const auto some = [&](uint64_t begin, uint64_t end) {
@@ -264,28 +290,55 @@ class Plan final : public HostFftPlan {
   // --- What is transformed ---------------------------------------------------------------------------------
   void describe() {
     const uint64_t n = wanted_.length, inner = wanted_.inner, half = n / 2 + 1;
-    const Layout whole{2 * inner, 2, 1, 2 * n * inner}, some{2 * inner, 2, 1, 2 * half * inner};
-    const Layout real = n % 2 ? Layout{inner, 1, 0, n * inner} : Layout{2 * inner, 1, inner, n * inner};
+    const Layout whole{2 * inner, 2, 1, 2 * n * inner};
+    Layout some{2 * inner, 2, 1, 2 * half * inner};
+    Layout real = n % 2 ? Layout{inner, 1, 0, n * inner} : Layout{2 * inner, 1, inner, n * inner};
     const bool is_odd = n % 2 != 0;
     count_ = given_ = kept_ = n;
     in_ = out_ = whole;
     inverse_ = wanted_.inverse;
     if (wanted_.kind == HostFft::Kind::complex) return;
     if (!is_odd) count_ = n / 2;
+    in_twos_ = is_odd && n > 1 && take_twos(real, some);
     if (wanted_.kind == HostFft::Kind::of_real) {
       in_ = real, out_ = some;
       given_ = count_, kept_ = half;
       inverse_ = false;
       if (!is_odd) real_ = Pass::Real::join;
+      if (in_twos_) real_ = Pass::Real::two;
     } else {
       in_ = some, out_ = real;
       given_ = half, kept_ = count_;
       inverse_ = true;
       real_ = is_odd ? Pass::Real::mirror : Pass::Real::split;
+      if (in_twos_) real_ = Pass::Real::two_back;
     }
     if (!is_odd)
       halves_ = table_of<T>(count_ / 2 + 1,
                             [&](uint64_t k) { return std::complex<double>(0, -0.5) * turn_of(k, n); });
+  }
+
+  // Odd lengths have no halves: two rows of real numbers are one of complex ones, and a last one is left.
+  // This is for rows of one block, and as many as fill its lanes.
+  bool take_twos(Layout& real, Layout& some) {
+    if (!column_of(wanted_.length).fits || wanted_.outer * wanted_.inner < 2 * lanes_) return false;
+    if (wanted_.outer > 1) {
+      if (wanted_.outer % 2 != 0) {
+        HostFft last = wanted_;
+        last.outer = 1;
+        rest_ = std::make_shared<Plan>(last);
+      }
+      real.imag = real.outer, other_ = some.outer;
+      real.outer *= 2, some.outer *= 2;
+      wanted_.outer /= 2;
+    } else if (wanted_.inner % 2 == 0) {
+      real.imag = real.lane, other_ = some.lane;
+      real.lane *= 2, some.lane *= 2;
+      wanted_.inner /= 2;
+    } else {
+      return false;
+    }
+    return true;
   }
 
   // The cheapest of: all in one block, passes of columns, and a convolution in such passes.
@@ -306,7 +359,7 @@ class Plan final : public HostFftPlan {
         cut = other, length = padded;
     }
     const double parts = (cut.cost + halves) * rows;
-    if (column.fits && (cut.lengths.empty() || alone <= parts)) {
+    if (column.fits && (in_twos_ || cut.lengths.empty() || alone <= parts)) {
       work_ = alone;
       return make_one(column);
     }
@@ -321,14 +374,18 @@ class Plan final : public HostFftPlan {
     HostTable<T> own, transform;  // and that of its conjugate, in `length` numbers
   };
   static Chirp chirp_for(uint64_t count, uint64_t length, bool backward) {
-    std::vector<std::complex<double>> other(length), there(length);
+    std::vector<std::complex<double>> other(length);
     for (uint64_t j = 0; j < count; ++j)
       other[j] = other[(length - j) % length] = chirp_of(j, count, !backward) / static_cast<double>(length);
-    const Plan<double> plan({true, HostFft::Kind::complex, false, 1, length, 1});
-    std::vector<double> scratch(plan.scratch_bytes() / sizeof(double) + 1);
-    plan.run(other.data(), there.data(), scratch.data());
     return {table_of<T>(count, [&](uint64_t j) { return chirp_of(j, count, backward); }),
-            table_of<T>(length, [&](uint64_t j) { return there[j]; })};
+            transform_of(other)};
+  }
+  static HostTable<T> transform_of(const std::vector<std::complex<double>>& x) {
+    std::vector<std::complex<double>> there(x.size());
+    const Plan<double> plan({true, HostFft::Kind::complex, false, 1, x.size(), 1});
+    std::vector<double> scratch(plan.scratch_bytes() / sizeof(double) + 1);
+    plan.run(x.data(), there.data(), scratch.data());
+    return table_of<T>(x.size(), [&](uint64_t j) { return there[j]; });
   }
 
   // --- Passes ----------------------------------------------------------------------------------------------
@@ -355,13 +412,29 @@ class Plan final : public HostFftPlan {
   }
 
   static void set_column(Pass& pass, uint64_t count, const Column& column, bool backward, double scale) {
-    pass.length = column.padded ? column.padded : count;
-    pass.stages = stages_of(pass.length, backward && !column.padded, column.padded ? 1 : scale);
-    if (column.padded) pass.stages_back = stages_of(pass.length, true, scale);
-    if ((column.padded ? pass.stages_back : pass.stages).size() < 2) pass.scale = static_cast<T>(scale);
-    if (!column.padded) return;
-    const Chirp chirp = chirp_for(count, column.padded, backward);
-    pass.chirp = chirp.own, pass.kernel = chirp.transform;
+    pass.length = column.length;
+    const bool is_alone = column.way == Column::Way::stages;
+    pass.stages = stages_of(pass.length, backward && is_alone, is_alone ? scale : 1);
+    if (!is_alone) pass.stages_back = stages_of(pass.length, true, scale);
+    if ((is_alone ? pass.stages : pass.stages_back).size() < 2) pass.scale = static_cast<T>(scale);
+    if (column.way == Column::Way::chirp) {
+      const Chirp chirp = chirp_for(count, column.length, backward);
+      pass.chirp = chirp.own, pass.kernel = chirp.transform;
+    }
+    if (column.way == Column::Way::order) set_order(pass, count, backward);
+  }
+
+  // x_(g^j) for the powers of g, convolved with exp(-2 pi i g^-j / n), are the results at g^-j.
+  static void set_order(Pass& pass, uint64_t prime, bool backward) {
+    const std::vector<uint32_t> powers = powers_of_root(prime);
+    std::vector<uint32_t> back = powers;
+    std::reverse(back.begin() + 1, back.end());
+    const auto length = static_cast<double>(prime - 1);
+    std::vector<std::complex<double>> kernel(prime - 1);
+    for (size_t j = 0; j < kernel.size(); ++j) kernel[j] = turn_of(back[j], prime, backward) / length;
+    pass.kernel = transform_of(kernel);
+    pass.order = std::make_shared<std::vector<uint32_t>>(powers);
+    pass.order_back = std::make_shared<std::vector<uint32_t>>(std::move(back));
   }
 
   double back_scale() const { return inverse_ ? 1 / static_cast<double>(count_) : 1; }
@@ -379,9 +452,9 @@ class Plan final : public HostFftPlan {
     append_axis(pass.columns, {wanted_.inner, in_.lane, out_.lane, 0, 0});
     append_axis(pass.columns, {wanted_.outer, in_.outer, out_.outer, 0, 0});
     pass.count = wanted_.inner * wanted_.outer;
-    if (wanted_.inner > 1) pass.together = together();
+    if (wanted_.inner > 1 && !in_twos_) pass.together = together();
     pass.real = real_, pass.half = real_ == Pass::Real::no ? 0 : count_;
-    pass.halves = halves_;
+    pass.halves = halves_, pass.other = other_;
     steps_.push_back({Kind::pass, 0, 1, std::move(pass)});
   }
 
@@ -423,7 +496,7 @@ class Plan final : public HostFftPlan {
   }
 
   static void turn_results(Pass& pass, uint64_t turns, uint64_t after, bool backward) {
-    if (turns <= longest_table) {
+    if (turns <= longest_table()) {
       pass.times_out =
           table_of<T>(turns, [&](uint64_t i) { return turn_of(i / after * (i % after), turns, backward); });
       return;
@@ -540,6 +613,9 @@ class Plan final : public HostFftPlan {
   }
 
   HostFft wanted_;
+  bool in_twos_ = false;
+  std::shared_ptr<const Plan> rest_;  // of a row without another
+  uint64_t other_ = 0;                // from the transform of a row to that of its other
   uint64_t lanes_ = 1;
   uint64_t count_ = 1, given_ = 1, kept_ = 1;  // complex numbers of a transform, and those in memory
   Layout in_, out_;

@@ -1,10 +1,11 @@
 // Discrete Fourier transforms on a CPU, of any length: passes of blocks of columns (fft_host_pass.hpp), by
-// all threads. Lengths with a prime factor above most_host_radix are convolutions with a chirp, in the same
-// passes.
+// all threads. Lengths with a prime factor above most_host_radix are convolutions: with a chirp, in the same
+// passes, or of length p - 1 where a column has p numbers, a prime, and p - 1 has no such factor.
 //
 // n real numbers, n even, are the parts of n / 2 complex ones, even places and odd ones. Their transform Z
 // splits into those of the two by its symmetry, E = (Z_k + conj Z_(m-k)) / 2 and i O = (Z_k - conj Z_(m-k))
 // / 2, m = n / 2, which a last butterfly joins: X_k = E + exp(-2 pi i k / n) O. Back the same way.
+// Where n is odd and there are many short rows, two of them are the parts of complex numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Passes of transforms on a CPU, once for each kind of vectors.
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "ops/fft_host_ends.hpp"
@@ -10,6 +13,12 @@ namespace adit::ops {
 
 namespace fft_host {
 namespace {
+
+template <class T, int bytes>
+struct BitsOf {
+  using One = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Vector = typename Lanes<One, bytes>::Vector;
+};
 
 template <class T, int bytes>
 struct Runner {
@@ -68,8 +77,13 @@ struct Runner {
     const uint64_t along = pass.in_along;
     if (pass.limit_in != ~uint64_t{0}) return read_singly(pass, block, in, to);
     if (pass.in_imag == 1 && along == 2 && 2 * pass.given >= width)
-      return read_rows(pass, block, in, to, true);
-    if (pass.in_imag == 0 && along == 1 && pass.given >= width) return read_rows(pass, block, in, to, false);
+      return read_rows(block, in, to, 2 * pass.given, 1);
+    if (pass.in_imag != 1 && along == 1 && pass.given >= width) {
+      read_rows(block, in, to, pass.given, 2);
+      if (pass.in_imag) return read_rows(block, in + pass.in_imag, to + 1, pass.given, 2);
+      for (uint64_t j = 0; j < pass.given; ++j) to[2 * j + 1] = V{};
+      return;
+    }
     if (pass.in_imag == 1 && block.there == width && follow(block.in, 2)) {
       const T* from = in + block.in[0];
       for (uint64_t j = 0; j < pass.given; ++j, from += along) {
@@ -112,22 +126,17 @@ struct Runner {
       }
     }
   }
-  // Columns whose numbers follow each other: squares of them are turned over.
-  ADIT_INLINE static void read_rows(const Pass& pass, const Columns& block, const T* in, V* to, bool pairs) {
-    const uint64_t reals = pairs ? 2 * pass.given : pass.given;
+  // Columns whose `reals` numbers follow each other: squares of them are turned over, to every `step`th
+  // vector.
+  ADIT_INLINE static void read_rows(const Columns& block, const T* in, V* to, uint64_t reals, uint64_t step) {
     for (uint64_t j = 0; j < reals;) {
       V rows[width];
       ADIT_UNROLL
       for (int i = 0; i < width; ++i) load(rows[i], in + block.in[i] + j);
       turn_over<width / 2, width>(rows);
-      V* own = to + (pairs ? j : 2 * j);
+      V* own = to + step * j;
       ADIT_UNROLL
-      for (int i = 0; i < width; ++i) {
-        if (pairs)
-          own[i] = rows[i];
-        else
-          own[2 * i] = rows[i], own[2 * i + 1] = V{};
-      }
+      for (uint64_t i = 0; i < width; ++i) own[step * i] = rows[i];
       // The last square may overlap the one before it.
       if (j + width >= reals) break;
       j = std::min(j + width, reals - width);
@@ -140,9 +149,12 @@ struct Runner {
     const uint64_t along = pass.out_along;
     if (pass.limit_out != ~uint64_t{0}) return write_singly(pass, block, from, out);
     if (pass.out_imag == 1 && along == 2 && 2 * pass.kept >= width)
-      return write_rows(pass, block, from, out, true);
-    if (pass.out_imag == 0 && along == 1 && pass.kept >= width)
-      return write_rows(pass, block, from, out, false);
+      return write_rows(block, from, out, 2 * pass.kept, 1);
+    if (pass.out_imag != 1 && along == 1 && pass.kept >= width) {
+      write_rows(block, from, out, pass.kept, 2);
+      if (pass.out_imag) write_rows(block, from + 1, out + pass.out_imag, pass.kept, 2);
+      return;
+    }
     if (pass.out_imag == 1 && block.there == width && follow(block.out, 2)) {
       T* to = out + block.out[0];
       for (uint64_t j = 0; j < pass.kept; ++j, to += along) {
@@ -178,14 +190,13 @@ struct Runner {
       }
     }
   }
-  ADIT_INLINE static void write_rows(const Pass& pass, const Columns& block, const V* from, T* out,
-                                     bool pairs) {
-    const uint64_t reals = pairs ? 2 * pass.kept : pass.kept;
+  ADIT_INLINE static void write_rows(const Columns& block, const V* from, T* out, uint64_t reals,
+                                     uint64_t step) {
     for (uint64_t j = 0; j < reals;) {
       V rows[width];
-      const V* own = from + (pairs ? j : 2 * j);
+      const V* own = from + step * j;
       ADIT_UNROLL
-      for (int i = 0; i < width; ++i) rows[i] = own[pairs ? i : 2 * i];
+      for (uint64_t i = 0; i < width; ++i) rows[i] = own[step * i];
       turn_over<width / 2, width>(rows);
       if (block.there == width) {
         ADIT_UNROLL
@@ -264,6 +275,34 @@ struct Runner {
     }
   }
 
+  // Two columns of `count` real numbers, an odd number, are the parts of one of complex ones: their
+  // transforms are what is even and what is odd in its, Z_k = A_k + i B_k and Z_(n-k) = conj A_k + i conj
+  // B_k.
+  ADIT_INLINE static void separate(const V* z, uint64_t count, V* a, V* b) {
+    const T part = T(0.5);
+    for (uint64_t k = 0; 2 * k < count; ++k) {
+      const uint64_t m = k == 0 ? 0 : count - k;
+      const Number<V> x{z[2 * k] * part, z[2 * k + 1] * part}, y{z[2 * m] * part, z[2 * m + 1] * part};
+      a[2 * k] = x.re + y.re, a[2 * k + 1] = x.im - y.im;
+      b[2 * k] = x.im + y.im, b[2 * k + 1] = y.re - x.re;
+    }
+  }
+  // And back, to where b was.
+  ADIT_INLINE static void combine(const V* a, V* b, uint64_t count) {
+    b[1] = b[0], b[0] = a[0];  // of these only real parts count
+    for (uint64_t k = 1; 2 * k < count; ++k) {
+      const Number<V> x{a[2 * k], a[2 * k + 1]}, y{b[2 * k], b[2 * k + 1]};
+      V* mirrored = b + 2 * (count - k);
+      b[2 * k] = x.re - y.im, b[2 * k + 1] = x.im + y.re;
+      mirrored[0] = x.re + y.im, mirrored[1] = y.re - x.im;
+    }
+  }
+  ADIT_INLINE static Columns moved(const Columns& block, uint64_t in, uint64_t out) {
+    Columns other = block;
+    for (int lane = 0; lane < width; ++lane) other.in[lane] += in, other.out[lane] += out;
+    return other;
+  }
+
   // Stages between buffers, x and y in turns. Where the results lie.
   using Stages = std::vector<HostStage<T>>;
   ADIT_INLINE static V* run_stages(const Stages& stages, size_t begin, size_t end, uint64_t length, V* x,
@@ -292,10 +331,13 @@ struct Runner {
       const uint64_t count = std::min(most, end - number);
       for (uint64_t i = 0; i < count; ++i) cursor.fill(blocks[i]);
       number += count;
-      if (pass.chirp) {
+      if (pass.real == Pass::Real::two || pass.real == Pass::Real::two_back) {
+        for (uint64_t i = 0; i < count; ++i) transform_two(pass, blocks[i], in, out, room, cells);
+      } else if (pass.kernel) {
         for (uint64_t i = 0; i < count; ++i) {
           prepare(pass, blocks[i], in, room);
-          finish(pass, blocks[i], convolve(pass, room, room + cells), out, room + pass.together * 2 * cells);
+          V* found = any_transform(pass, room, room + cells);
+          finish(pass, blocks[i], found, out, room + pass.together * 2 * cells);
         }
       } else if (Bundled bundle{blocks, count}; joins(bundle)) {
         transform(pass, bundle, in, out, room, cells);
@@ -387,10 +429,136 @@ struct Runner {
     return back;
   }
 
+  // x in the order of a primitive root's powers; what comes first is added to all results, and all to it.
+  ADIT_INLINE static V* convolve_in_order(const Pass& pass, V* x, V* y) {
+    const uint64_t none[width] = {}, length = pass.length;
+    const uint32_t *order = pass.order->data(), *order_back = pass.order_back->data();
+    const Number<V> first{x[0], x[1]};
+    for (uint64_t j = 0; j < length; ++j) y[2 * j] = x[2 * order[j]], y[2 * j + 1] = x[2 * order[j] + 1];
+    V* there = run_stages(pass.stages, 0, pass.stages.size(), length, y, x);
+    const T scale = pass.stages_back.back().scale;
+    const Number<V> all{(first.re + there[0]) * scale, (first.im + there[1]) * scale};
+    multiply(there, length, *pass.kernel, none, 1);
+    there[0] += first.re, there[1] += first.im;
+    const V* back =
+        run_stages(pass.stages_back, 0, pass.stages_back.size(), length, there, there == x ? y : x);
+    V* result = back == x ? y : x;
+    result[0] = all.re, result[1] = all.im;
+    for (uint64_t j = 0; j < length; ++j) {
+      V* to = result + 2 * order_back[j];
+      to[0] = back[2 * j], to[1] = back[2 * j + 1];
+    }
+    return result;
+  }
+
+  ADIT_INLINE static V* any_transform(const Pass& pass, V* x, V* y) {
+    if (!pass.kernel) return run_stages(pass.stages, 0, pass.stages.size(), pass.length, x, y);
+    return pass.order ? convolve_in_order(pass, x, y) : convolve(pass, x, y);
+  }
+
+  // --- Two columns as one ----------------------------------------------------------------------------------
+  using Bits = typename BitsOf<T, bytes>::Vector;
+  static constexpr int mantissa = sizeof(T) == 8 ? 52 : 23, most_exponent = sizeof(T) == 8 ? 2047 : 255;
+
+  // The exponents of each lane's largest number, as its bits have them.
+  ADIT_INLINE static Bits exponents(const V* x, uint64_t count, uint64_t step) {
+    Bits most[4] = {};  // none waits for the one before it
+    const auto look = [&](uint64_t j, Bits& so_far) {
+      Bits own;
+      std::memcpy(&own, x + step * j, sizeof own);
+      own &= Bits{} + std::numeric_limits<typename BitsOf<T, bytes>::One>::max();  // without their signs
+      so_far = own > so_far ? own : so_far;
+    };
+    uint64_t j = 0;
+    for (; j + 4 <= count; j += 4)
+      look(j, most[0]), look(j + 1, most[1]), look(j + 2, most[2]), look(j + 3, most[3]);
+    for (; j < count; ++j) look(j, most[0]);
+    for (int i = 1; i < 4; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
+    return most[0] >> mantissa;
+  }
+  // 2^-e of such exponents, or 2^e.
+  ADIT_INLINE static V power(const Bits& exponent, bool is_inverse) {
+    const Bits bias = Bits{} + most_exponent / 2, least = Bits{} + 1, most = Bits{} + (most_exponent - 2);
+    Bits own = exponent < least ? least : exponent > most ? most : exponent;
+    if (is_inverse) own = 2 * bias - own;
+    own <<= mantissa;
+    V result;
+    std::memcpy(&result, &own, sizeof result);
+    return result;
+  }
+  ADIT_INLINE static void scale(V* x, uint64_t count, uint64_t step, const V& by) {
+    for (uint64_t j = 0; j < count; ++j) x[step * j] *= by;
+  }
+  ADIT_INLINE static bool any(const Bits& lanes) {
+    typename BitsOf<T, bytes>::One all = 0;
+    for (int i = 0; i < width; ++i) all |= lanes[i];
+    return all != 0;
+  }
+
+  // Reads both, to x alone or to y and x, and tells how large they are.
+  struct Two {
+    Bits a, b;
+  };
+  ADIT_INLINE static Two read_two(const Pass& pass, const Columns& block, const T* in, V* x, V* y) {
+    if (pass.real == Pass::Real::two) {
+      read(pass, block, in, x);
+      return {exponents(x, pass.given, 2), exponents(x + 1, pass.given, 2)};
+    }
+    read(pass, block, in, y);
+    read(pass, moved(block, pass.other, 0), in, x);
+    y[1] = x[1] = V{};  // of these only real parts count
+    return {exponents(y, 2 * pass.given, 1), exponents(x, 2 * pass.given, 1)};
+  }
+
+  // Columns that differ in size are scaled first, so that neither loses digits to the other; where one has
+  // numbers that are not finite each goes alone.
+  ADIT_INLINE static void transform_two(const Pass& pass, const Columns& block, const T* in, T* out, V* room,
+                                        uint64_t cells) {
+    V *const x = room, *const y = room + cells, *const kept = room + 2 * cells;
+    const bool is_back = pass.real == Pass::Real::two_back;
+    const Two sizes = read_two(pass, block, in, x, y);
+    const bool is_sound = !any((sizes.a == most_exponent) | (sizes.b == most_exponent));
+    const bool is_even = is_sound && !any((sizes.a - sizes.b > 2) | (sizes.b - sizes.a > 2));
+    for (int round = 0; round < (is_sound ? 1 : 2); ++round) {
+      if (round > 0) read_two(pass, block, in, x, y);
+      V *const a = is_back ? y : x, *const b = is_back ? x : x + 1;
+      const uint64_t step = is_back ? 1 : 2, numbers = is_back ? 2 * pass.given : pass.given;
+      if (!is_sound)
+        for (uint64_t j = 0; j < numbers; ++j) (round == 0 ? b : a)[step * j] = V{};
+      if (is_sound && !is_even) {
+        scale(a, numbers, step, power(sizes.a, true));
+        scale(b, numbers, step, power(sizes.b, true));
+      }
+      if (is_back) combine(y, x, pass.half);
+      V* found = any_transform(pass, x, y);
+      V *first = found, *second = found + 1;
+      uint64_t apart = 2, results = pass.kept;
+      if (!is_back) {
+        first = found == x ? y : x, second = first + 2 * pass.kept;
+        apart = 1, results = 2 * pass.kept;
+        separate(found, pass.half, first, second);
+      }
+      if (is_sound && !is_even) {
+        scale(first, results, apart, power(sizes.a, false));
+        scale(second, results, apart, power(sizes.b, false));
+      }
+      if (!is_back) {
+        if (is_sound || round == 0) write(pass, block, first, out);
+        if (is_sound || round == 1) write(pass, moved(block, 0, pass.other), second, out);
+      } else if (is_sound) {
+        write(pass, block, found, out);
+      } else {
+        for (uint64_t j = 0; j < pass.kept; ++j)
+          (round == 0 ? kept[j] : found[2 * j]) = round == 0 ? found[2 * j] : kept[j];
+        if (round == 1) write(pass, block, found, out);
+      }
+    }
+  }
+
   // And after them.
   ADIT_INLINE static void finish(const Pass& pass, const Columns& block, V* x, T* out, V* tables) {
-    if (pass.times_out)
-      multiply(x, std::min(pass.kept, pass.length), *pass.times_out, block.place_out, pass.place_out_along);
+    const uint64_t results = pass.order ? pass.kept : std::min(pass.kept, pass.length);
+    if (pass.times_out) multiply(x, results, *pass.times_out, block.place_out, pass.place_out_along);
     if (pass.turns) turn(pass, block, x, tables);
     if (pass.real == Pass::Real::join) halves(pass, x, pass.half, false);
     write(pass, block, x, out);
@@ -437,7 +605,8 @@ template <class T>
 size_t host_room(const HostPass<T>& pass) {
   const size_t numbers = std::max({pass.length, pass.given, pass.kept, pass.half}) + 1;
   const size_t tables = pass.turns ? 2 * (17 + pass.kept / 16) : 0;  // `Steps` of a block
-  return pass.together * (2 * 2 * numbers + tables) * static_cast<size_t>(host_fft_kernels().bytes);
+  const size_t aside = pass.real == HostPass<T>::Real::two_back ? numbers : 0;
+  return (pass.together * (2 * 2 * numbers + tables) + aside) * static_cast<size_t>(host_fft_kernels().bytes);
 }
 template size_t host_room(const HostPass<float>&);
 template size_t host_room(const HostPass<double>&);

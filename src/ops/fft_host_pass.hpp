@@ -36,7 +36,7 @@ using HostTable = std::shared_ptr<const std::vector<std::complex<T>>>;
 
 template <class T>
 struct HostPass {
-  enum class Real { no, join, split, mirror };
+  enum class Real { no, join, split, mirror, two, two_back };
 
   uint64_t length = 1;                   // of the stages' transform
   uint64_t given = 1, kept = 1;          // numbers of a column that are read, and written
@@ -62,9 +62,15 @@ struct HostPass {
   HostTable<T> chirp, kernel;
   std::vector<HostStage<T>> stages_back;
 
-  // Half as many complex numbers as there are real ones, and the results of both halves (fft_host.hpp).
+  // Columns of prime length in the order of powers of a primitive root, whose transform is a convolution with
+  // `kernel`: number j + 1 is read from place order[j], and written to place order_back[j].
+  std::shared_ptr<const std::vector<uint32_t>> order, order_back;
+
+  // Half as many complex numbers as there are real ones, and the results of both halves (fft_host.hpp); or
+  // two columns of real numbers as one, where the transform of the other one lies `other` numbers further on.
   Real real = Real::no;
-  uint64_t half = 0;    // complex numbers of the halves, or all of what is mirrored
+  uint64_t half = 0;  // complex numbers of the halves, or all of what is mirrored or of two
+  uint64_t other = 0;
   HostTable<T> halves;  // -i/2 exp(-2 pi i k / n)
 };
 
