@@ -120,7 +120,9 @@ class LoopWriter {
     const uint64_t bytes = static_cast<uint64_t>(count) * std::max(4u, kernel::size_of(type));
     const Limits& limits = inside_.target.limits;
     const uint64_t most = inside_.target.gpu ? limits.shared_bytes / 2 : limits.shared_bytes / 4;
-    if (shared_bytes_ + bytes <= most) {
+    // Without arithmetic of halves they lie in buffers alone.
+    const bool may_share = type != Type::f16 || limits.float16;
+    if (may_share && shared_bytes_ + bytes <= most) {
       shared_bytes_ += bytes;
       arguments_.bind(node, k_.shared(type, static_cast<uint32_t>(count)));
     } else {
