@@ -460,8 +460,8 @@ struct Runner {
   using Bits = typename BitsOf<T, bytes>::Vector;
   static constexpr int mantissa = sizeof(T) == 8 ? 52 : 23, most_exponent = sizeof(T) == 8 ? 2047 : 255;
 
-  // The exponents of each lane's largest number, as its bits have them.
-  ADIT_INLINE static Bits exponents(const V* x, uint64_t count, uint64_t step) {
+  // The bits of each lane's largest number, without its sign.
+  ADIT_INLINE static Bits largest(const V* x, uint64_t count, uint64_t step) {
     Bits most[4] = {};  // none waits for the one before it
     const auto look = [&](uint64_t j, Bits& so_far) {
       Bits own;
@@ -474,14 +474,15 @@ struct Runner {
       look(j, most[0]), look(j + 1, most[1]), look(j + 2, most[2]), look(j + 3, most[3]);
     for (; j < count; ++j) look(j, most[0]);
     for (int i = 1; i < 4; ++i) most[0] = most[i] > most[0] ? most[i] : most[0];
-    return most[0] >> mantissa;
+    return most[0];
   }
-  // 2^-e of such exponents, or 2^e.
-  ADIT_INLINE static V power(const Bits& exponent, bool is_inverse) {
+  // 2^-e of such numbers' exponents, or 2^e: 0 where all are 0.
+  ADIT_INLINE static V power(const Bits& number, bool is_inverse) {
     const Bits bias = Bits{} + most_exponent / 2, least = Bits{} + 1, most = Bits{} + (most_exponent - 2);
+    const Bits exponent = number >> mantissa;
     Bits own = exponent < least ? least : exponent > most ? most : exponent;
     if (is_inverse) own = 2 * bias - own;
-    own <<= mantissa;
+    own = number == 0 ? Bits{} : own << mantissa;
     V result;
     std::memcpy(&result, &own, sizeof result);
     return result;
@@ -502,12 +503,12 @@ struct Runner {
   ADIT_INLINE static Two read_two(const Pass& pass, const Columns& block, const T* in, V* x, V* y) {
     if (pass.real == Pass::Real::two) {
       read(pass, block, in, x);
-      return {exponents(x, pass.given, 2), exponents(x + 1, pass.given, 2)};
+      return {largest(x, pass.given, 2), largest(x + 1, pass.given, 2)};
     }
     read(pass, block, in, y);
     read(pass, moved(block, pass.other, 0), in, x);
     y[1] = x[1] = V{};  // of these only real parts count
-    return {exponents(y, 2 * pass.given, 1), exponents(x, 2 * pass.given, 1)};
+    return {largest(y, 2 * pass.given, 1), largest(x, 2 * pass.given, 1)};
   }
 
   // Columns that differ in size are scaled first, so that neither loses digits to the other; where one has
@@ -517,8 +518,10 @@ struct Runner {
     V *const x = room, *const y = room + cells, *const kept = room + 2 * cells;
     const bool is_back = pass.real == Pass::Real::two_back;
     const Two sizes = read_two(pass, block, in, x, y);
-    const bool is_sound = !any((sizes.a == most_exponent) | (sizes.b == most_exponent));
-    const bool is_even = is_sound && !any((sizes.a - sizes.b > 2) | (sizes.b - sizes.a > 2));
+    const Bits a_size = sizes.a >> mantissa, b_size = sizes.b >> mantissa;
+    const bool is_sound = !any((a_size == most_exponent) | (b_size == most_exponent));
+    const bool is_even =
+        is_sound && !any((a_size - b_size > 2) | (b_size - a_size > 2) | (sizes.a == 0) | (sizes.b == 0));
     for (int round = 0; round < (is_sound ? 1 : 2); ++round) {
       if (round > 0) read_two(pass, block, in, x, y);
       V *const a = is_back ? y : x, *const b = is_back ? x : x + 1;
