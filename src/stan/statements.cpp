@@ -36,31 +36,30 @@ Evaluator::Flow Evaluator::execute_list(std::span<const StatementPtr> list) {
 }
 
 Evaluator::Flow Evaluator::execute(const Statement& s) {
-  using Kind = Statement::Kind;
   switch (s.kind) {
-    case Kind::declare:
+    case Statement::Kind::declare:
       for (const Declaration& declaration : s.declarations) declare(declaration);
       return Flow::next;
-    case Kind::assign: assign(s); return Flow::next;
-    case Kind::increment:
-    case Kind::jacobian:
-    case Kind::tilde: add_terms(s); return Flow::next;
-    case Kind::call: evaluate(*s.value); return Flow::next;
-    case Kind::for_range: return for_range(s);
-    case Kind::for_each: return for_each(s);
-    case Kind::while_loop: return while_loop(s);
-    case Kind::choice: return choice(s);
-    case Kind::block:
-    case Kind::profile: return execute_list(s.statements);
-    case Kind::break_loop:
-    case Kind::continue_loop:
+    case Statement::Kind::assign: assign(s); return Flow::next;
+    case Statement::Kind::increment:
+    case Statement::Kind::jacobian:
+    case Statement::Kind::tilde: add_terms(s); return Flow::next;
+    case Statement::Kind::call: evaluate(*s.value); return Flow::next;
+    case Statement::Kind::for_range: return for_range(s);
+    case Statement::Kind::for_each: return for_each(s);
+    case Statement::Kind::while_loop: return while_loop(s);
+    case Statement::Kind::choice: return choice(s);
+    case Statement::Kind::block:
+    case Statement::Kind::profile: return execute_list(s.statements);
+    case Statement::Kind::break_loop:
+    case Statement::Kind::continue_loop:
       if (!masks_.empty() || levels_.top() > 0) throw NotTogether{"break or continue"};
-      return s.kind == Kind::break_loop ? Flow::broke : Flow::continued;
-    case Kind::give: returned_ = s.value ? evaluate(*s.value) : Value{}; return Flow::returned;
-    case Kind::print:
-    case Kind::reject:
-    case Kind::fatal_error: speak(s); return Flow::next;
-    case Kind::nothing: return Flow::next;
+      return s.kind == Statement::Kind::break_loop ? Flow::broke : Flow::continued;
+    case Statement::Kind::give: returned_ = s.value ? evaluate(*s.value) : Value{}; return Flow::returned;
+    case Statement::Kind::print:
+    case Statement::Kind::reject:
+    case Statement::Kind::fatal_error: speak(s); return Flow::next;
+    case Statement::Kind::nothing: return Flow::next;
   }
   return Flow::next;
 }
