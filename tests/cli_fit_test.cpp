@@ -202,6 +202,18 @@ TEST_F(CliFitTest, cmdstans_words_lead_here) {
   EXPECT_EQ(adit("m.stan diagnose data file=d.json").status, 0);
 }
 
+TEST_F(CliFitTest, chains_are_where_cmdstan_puts_them) {
+  const std::string start = "m.stan sample num_samples=20 num_warmup=20 ",
+                    end = "data file=d.json output file=o.csv --device cpu";
+  EXPECT_EQ(adit(start + end).status, 0);
+  EXPECT_EQ(content_of(root_ / "o.csv"), content_of(root_ / "o" / "m_1.csv"));
+  EXPECT_FALSE(fs::exists(root_ / "o_1.csv"));
+  EXPECT_EQ(adit(start + "num_chains=2 " + end).status, 0);
+  for (const std::string chain : {"_1", "_2"})
+    EXPECT_EQ(content_of(root_ / ("o" + chain + ".csv")), content_of(root_ / "o" / ("m" + chain + ".csv")));
+  EXPECT_NE(content_of(root_ / "o_1.csv"), content_of(root_ / "o_2.csv"));
+}
+
 TEST_F(CliFitTest, bad_words_are_named) {
   put("list.json", "[1, 2");
   put("odd.json", R"({"mu": "x", "sigma": 1})");

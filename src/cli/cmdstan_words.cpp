@@ -1,5 +1,6 @@
 #include "cli/cmdstan_words.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "cli/cmdstan_grammar.hpp"
@@ -242,6 +243,23 @@ std::optional<std::vector<std::string>> from_cmdstan(const std::vector<std::stri
   if (call.method == "generate_quantities") return cmdstan::generate_quantities_call(call);
   if (call.method == "diagnose") return cmdstan::diagnose_call(call);
   return std::vector<std::string>{"sample", "--help"};
+}
+
+void copy_as_cmdstan(const std::vector<std::string>& words) {
+  namespace fs = std::filesystem;
+  if (words.empty() || !cmdstan::is_program_path(words.front())) return;
+  const CmdStanCall call = read_cmdstan(words);
+  if ((call.method != "sample" && call.method != "generate_quantities") || !call.has("output.file")) return;
+  const std::string file = call.value("output.file", ""), folder = cmdstan::output_folder(file);
+  if (folder == file) return;
+  const std::string stem = (fs::path(folder) / fs::path(words.front()).stem()).string();
+  const auto chain = [](const std::string& start, int number) {
+    return fmt::format("{}_{}.csv", start, number);
+  };
+  const bool alone = !fs::exists(chain(stem, 2));
+  for (int number = 1; fs::exists(chain(stem, number)); ++number)
+    fs::copy_file(chain(stem, number), alone ? file : chain(folder, number),
+                  fs::copy_options::overwrite_existing);
 }
 
 }  // namespace adit::cli

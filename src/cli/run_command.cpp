@@ -262,7 +262,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(error.what(), usage_error);
   }
-  return action();
+  const int status = action();
+  if (status == 0) adit::cli::copy_as_cmdstan({argv + 1, argv + argc});
+  return status;
 }
 
 // The last part of the path that the program was called by.
