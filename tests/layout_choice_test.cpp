@@ -10,6 +10,7 @@
 #include "sample/candidates.hpp"
 #include "sample/layout_text.hpp"
 #include "sample/options.hpp"
+#include "sample/placement.hpp"
 #include "sample/settle.hpp"
 #include "sample/speeds.hpp"
 #include "sample/trial.hpp"
@@ -180,6 +181,21 @@ TEST_F(LayoutChoice, candidates_come_by_their_costs) {
       for (const Candidate& each : all)
         EXPECT_TRUE(each.choice.by_team || each.choice.outside || each.choice.lanes <= chains);
     }
+}
+
+// Many threads are no help to steps that follow each other: what goes on in a loop stays in a kernel.
+TEST_F(LayoutChoice, loops_do_not_go_to_the_engine_of_many_threads) {
+  Limits limits = Device::open("cpu")->limits();
+  limits.processors = 64;
+  const Demand loop{.chains = 4, .size = 5, .work = 500000, .serial = 499000};
+  const Demand flat{.chains = 4, .size = 5, .work = 500000, .passes = {{100000, 5}}};
+  const auto engine_wins = [&](const Demand& demand) {
+    const double engine = host_microseconds(demand, limits, {});
+    return engine < vectors_microseconds(demand, 8, limits, {}) &&
+           engine < lane_microseconds(demand, 1, 8, limits, {});
+  };
+  EXPECT_FALSE(engine_wins(loop));
+  EXPECT_TRUE(engine_wins(flat));
 }
 
 // Threads that take time away for as long as it lives.

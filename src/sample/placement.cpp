@@ -93,9 +93,11 @@ double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& 
 }
 
 double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
-  const double elements = static_cast<double>(demand.chains * (demand.work + demand.serial * 4));
+  // Threads share what is not a loop; the steps of one follow each other, and are too short to be shared.
+  const auto shared = static_cast<double>(demand.work - demand.serial) / std::max(1u, limits.processors);
+  const double elements = shared + host_serial * static_cast<double>(demand.serial);
   return host_round * speeds.launch +
-         elements * cpu_element * speeds.step / (host_share * std::max(1u, limits.processors));
+         static_cast<double>(demand.chains) * elements * cpu_element * speeds.step / host_share;
 }
 
 }  // namespace adit::sampling

@@ -32,4 +32,13 @@ double energy_error(const stats::ModelState& model, const std::vector<double>& p
   return std::max(0.0, highest - lowest);
 }
 
+double allowed_energy_error(std::vector<double> lps) {
+  constexpr double share = 1e-5;
+  std::erase_if(lps, [](double lp) { return !std::isfinite(lp); });
+  if (lps.empty()) return most_energy_error;
+  std::sort(lps.begin(), lps.end());
+  // From the best to the middle: one chain that is stuck does not excuse the others.
+  return most_energy_error + share * (lps.back() - lps[lps.size() / 2]);
+}
+
 }  // namespace adit::sampling

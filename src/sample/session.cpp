@@ -162,7 +162,7 @@ bool Session::watch_precision(Rows& rows) {
     look_at_chains(points, lps);
   }
   const double error = energy_error(model_, points, lps);
-  if (error <= most_energy_error) return true;
+  if (error <= allowed_energy_error(lps)) return true;
   note_ = fmt::format("log densities in f32 were off by {:.2g} next to each other, so that the run is in f64",
                       error);
   options_.precision = Precision::f64;

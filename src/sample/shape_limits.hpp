@@ -69,6 +69,9 @@ inline constexpr double rows_round = 18;
 // crossed, ordered_probit, ar2, garch, hmm, mixture, zero_inflated. An element took 0.5 to 18 ns there.
 inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 40;
 inline constexpr double vector_share = 0.75, host_share = 2;
+// Elements that the engine takes in the time of one which comes after another in a loop: sir, lotka_volterra
+// of posteriordb on a Neoverse V1, 4 chains, 69 and 104 leapfrogs a second (teams: 4,400 and 5,200).
+inline constexpr double host_serial = 5;
 inline constexpr double team_tree = 1.3;  // a team's tree beside a lane's: eight schools, random 1
 // An element of a loop that lanes cannot share, by a team, beside one by a lane. On two threads with 4 chains
 // a team took 0.63 (garch), 0.35 (volatility_noncentred), 0.56 (a random walk of 600 with t errors), 1.21
