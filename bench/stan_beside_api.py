@@ -73,7 +73,7 @@ def api_line(options, name):
 
 
 def main():
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     bench = os.path.join(options.build, "bench", "models_bench")
     names = options.names or subprocess.run([bench, "--list"], capture_output=True, text=True).stdout.split()
     print("| model | first draw, s: Stan, API | leapfrogs/s: Stan | API | ratio | layouts |\n|---|---|---|---|---|---|")
