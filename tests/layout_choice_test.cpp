@@ -187,7 +187,7 @@ TEST_F(LayoutChoice, candidates_come_by_their_costs) {
 TEST_F(LayoutChoice, loops_do_not_go_to_the_engine_of_many_threads) {
   Limits limits = Device::open("cpu")->limits();
   limits.processors = 64;
-  const Demand loop{.chains = 4, .size = 5, .work = 500000, .serial = 499000};
+  const Demand loop{.chains = 4, .size = 5, .work = 500000, .serial = 499000, .steps = 499000};
   const Demand flat{.chains = 4, .size = 5, .work = 500000, .passes = {{100000, 5}}};
   const auto engine_wins = [&](const Demand& demand) {
     const double engine = host_microseconds(demand, limits, {});

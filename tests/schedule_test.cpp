@@ -234,7 +234,6 @@ TEST(Schedules, LoopsInBlocksKeepLittle) {
   }
 }
 
-}  // namespace
 // What a factorisation reads of a covariance, and the sums over its gradient, are half of it on a CPU.
 TEST(Schedules, CovariancesAreMadeInTheLowerTriangle) {
   const auto model_of = [](int64_t n, bool is_read_whole) {
@@ -258,4 +257,22 @@ TEST(Schedules, CovariancesAreMadeInTheLowerTriangle) {
   EXPECT_LE(lower_passes(model_of(40, true), true), 2);  // the covariance itself is whole
 }
 
+// Rows of two kinds, as where an `if` parts them. What is of one kind alone is not computed at all rows, nor
+// on the way back what the way there had the exponential of.
+TEST(Schedules, RowsOfTwoKindsAreComputedOnce) {
+  Model m("two kinds");
+  const Tensor a = m.sample("a", normal(0, 1), {400}), b = m.sample("b", normal(0, 1), {5});
+  const Tensor logits = reshape(a, {400, 1}) + reshape(b, {1, 5});
+  const Tensor seen = log_sigmoid(slice(logits, {0, 0}, {90, 5}));
+  const Tensor unseen = sum(log_sigmoid(-slice(logits, {90, 0}, {310, 5})), {1});
+  m.add_log_density("seen", sum(seen));
+  m.add_log_density("unseen", sum(softplus(unseen)));
+  const Schedule team = schedule_of(m, true, true);
+  EXPECT_EQ(count(team, "store sigmoid [90, 5]"), 1) << to_text(team);
+  EXPECT_EQ(count(team, "store sigmoid [310, 5]"), 1) << to_text(team);
+  EXPECT_EQ(count(schedule_of(m, true, false), "[90, 5]"), 1)
+      << "on a GPU: " << to_text(schedule_of(m, true, false));
+}
+
+}  // namespace
 }  // namespace adit::test

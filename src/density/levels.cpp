@@ -17,6 +17,14 @@ namespace {
 constexpr double worth_keeping = 8;  // cost from which a value is kept rather than computed again
 constexpr double often = 4;          // reads of an element from which a team keeps what costs half as much
 
+// What a function takes an exponential of, whatever its sign: those of one argument share it.
+const Node* exponential_of(const Node& node) {
+  if (node.op != Op::sigmoid && node.op != Op::log_sigmoid && node.op != Op::softplus) return nullptr;
+  const Node* of = &graph::node_of(node.operands[0]);
+  while (of->op == Op::negate) of = &graph::node_of(of->operands[0]);
+  return of;
+}
+
 }  // namespace
 
 // Whether element i is made of the operands' elements i.
@@ -157,8 +165,9 @@ void Scheduler::count_reads(const std::vector<const Item*>& items,
     const double length = reduces(node) ? static_cast<double>(length_of(node)) : 1;
     for (const Tensor& operand : node.operands) {
       // A reduction inside a step reads all of its operand at every one.
-      const bool scattered =
-          node.op == Op::gather || node.op == Op::take_along_axis || (on_cpu_ && reduces(node) && !is_total);
+      // So does what chooses between its operands: it computes each at all of its own places.
+      const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::pad ||
+                             node.op == Op::concatenate || (on_cpu_ && reduces(node) && !is_total);
       const double all = reads * length;
       const double distinct =
           loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));
@@ -185,7 +194,16 @@ bool Scheduler::keep_costly() {
   for (const Item& item : items_)
     if (!is_alone(item)) passes[pass_of(item, item.level, item.count)].push_back(&item);
   std::unordered_map<const Node*, double> reads;
-  for (const auto& [key, items] : passes) count_reads(items, reads);
+  std::unordered_map<const Node*, int> exponentials;  // passes that compute one of it
+  for (const auto& [key, items] : passes) {
+    std::unordered_map<const Node*, double> here;
+    count_reads(items, here);
+    std::set<const Node*> found;
+    for (const auto& [node, count] : here) {
+      reads[node] += count;
+      if (const Node* of = exponential_of(*node); of && found.insert(of).second) ++exponentials[of];
+    }
+  }
   bool changed = false, kept_one = false;
   // Oldest first: what stands on a kept value is cheap, and has not been asked for yet.
   for (const Node* node : nodes_) {
@@ -193,7 +211,9 @@ bool Scheduler::keep_costly() {
     const int64_t count = count_of(*node);
     if (at == reads.end() || count <= small || node->type != region_.type) continue;
     const double times = at->second / static_cast<double>(count);
-    if (times < 1.5) continue;
+    // A sigmoid on the way back: the way there has its exponential, and memory costs a CPU less.
+    const bool is_shared = on_cpu_ && node->op == Op::sigmoid && exponentials[exponential_of(*node)] > 1;
+    if (times < 1.5 && !is_shared) continue;
     const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
     if (known_.contains(node) || cost_of(*node) < worth) continue;
     keep(*node);

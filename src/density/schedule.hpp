@@ -98,6 +98,7 @@ struct Schedule {
   std::unordered_map<const Node*, ItemKind> kinds;
   int64_t work = 0;    // elements that are computed, roughly: how long a gradient takes
   int64_t serial = 0;  // those of them that come one after the other, in loops
+  int64_t steps = 0;   // and of these, those of rounds that are too short to be shared out
 };
 
 // Where control flow keeps what it carries, in the chain's memory; -1: in registers, up to `small` numbers.

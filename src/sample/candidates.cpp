@@ -27,6 +27,7 @@ Demand demand_of(const Density& density, const Schedule& schedule, int64_t chain
                 .size = density.size,
                 .work = schedule.work,
                 .serial = schedule.serial,
+                .steps = schedule.steps,
                 .products = shared_products(density)};
   for (const Pass& pass : schedule.passes) demand.passes.push_back({pass.count, pass.cost});
   demand.factors = work_by_blocks(schedule);

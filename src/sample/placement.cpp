@@ -93,9 +93,9 @@ double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& 
 }
 
 double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {
-  // Threads share what is not a loop; the steps of one follow each other, and are too short to be shared.
-  const auto shared = static_cast<double>(demand.work - demand.serial) / std::max(1u, limits.processors);
-  const double elements = shared + host_serial * static_cast<double>(demand.serial);
+  // Threads share all but the steps of a loop that are too short for it.
+  const auto shared = static_cast<double>(demand.work - demand.steps) / std::max(1u, limits.processors);
+  const double elements = shared + host_serial * static_cast<double>(demand.steps);
   return host_round * speeds.launch +
          static_cast<double>(demand.chains) * elements * cpu_element * speeds.step / host_share;
 }

@@ -32,9 +32,9 @@ constexpr double close = 3;
 constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
 // The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
 constexpr double latest_engine = 0.5;
-// Instructions of a CPU's kernel that is compiled by then (some 80 us each on a Neoverse-V1): a
-// longer one would only keep the process from ending.
-constexpr size_t longest_ahead = 10000;
+// Instructions of a kernel that is compiled by then (some 80 us each on a Neoverse-V1, 300 by the driver of
+// an H200): a longer one would only keep the process from ending.
+constexpr size_t longest_ahead = 10000, longest_ahead_of_gpu = 4000;
 constexpr int turns = 3;                       // that a trial goes by
 constexpr double clearly = 1.03;               // faster than the one before: else the estimate stands
 constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
@@ -151,7 +151,8 @@ class Settling {
     if (!choice.outside && !all.empty()) {
       kernel::Program program =
           make_nuts_kernel(density, schedule, options_.metric, options_.max_depth, shape).program;
-      if (choice.on_cpu && program.instructions.size() > longest_ahead) return shape.lanes;
+      const size_t longest = choice.on_cpu ? longest_ahead : longest_ahead_of_gpu;
+      if (program.instructions.size() > longest) return shape.lanes;
       compiled = compile_ahead(std::move(program), device_);
     }
     all.push_back(Contender{choice, forced, std::move(compiled), nullptr, {}});
