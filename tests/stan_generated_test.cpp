@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "nuts/layout.hpp"
+#include "sample/collect.hpp"
+#include "sample/predictive.hpp"
 #include "stan/check.hpp"
 #include "stan/lower.hpp"
 #include "stan/parse.hpp"
@@ -56,6 +59,34 @@ Moments moments(const std::vector<double>& draws) {
     EXPECT_NEAR(found.mean, mean_of, 5 * (deviation_of) / std::sqrt(points));       \
     EXPECT_NEAR(found.deviation, deviation_of, 0.06 * std::max(1.0, deviation_of)); \
   }
+
+// What the end of a run needs is compiled beside the chains: nothing is left for it.
+TEST(StanGenerated, AllIsCompiledBeforehand) {
+  const auto device = Device::open("cpu");
+  const std::string text =
+      "parameters { vector<lower=0>[3] s; simplex[4] p; }\n"
+      "transformed parameters { vector[3] t = log1p(s) * p[1]; }\n"
+      "model { s ~ exponential(1); }\n"
+      "generated quantities { vector[3] y; for (i in 1:3) y[i] = normal_rng(t[i], s[i]); real q = sum(t) + "
+      "p[2]; }";
+  Parsed parsed = parse("beforehand.stan", text);
+  ASSERT_TRUE(check(parsed.program).empty());
+  const Lowered lowered = lower(parsed.program, data_from_json("{}", "data"));
+  const stats::ModelState& state = stats::state_of(lowered.model);
+  const int64_t draws = 2 * 20;
+  sampling::prepare_collection(state, draws, device);
+  sampling::prepare_generated(state, draws, 7, device);
+  const uint64_t compiled = device->statistics().kernels_compiled;
+  EXPECT_GT(compiled, 0u);
+  std::vector<DrawsVariable> variables;
+  SampleStats stats;
+  std::vector<double> rows(static_cast<size_t>(draws * (sampling::stats_count + state.size)), 0.25);
+  const auto found = sampling::collect_draws(state, std::move(rows), 0, device, variables, stats);
+  sampling::add_generated(state, found, 1, 2, 7, device, variables);
+  EXPECT_EQ(device->statistics().kernels_compiled, compiled);
+  ASSERT_EQ(variables.size(), 5u);
+  EXPECT_NEAR(variables[0].values[0], std::exp(0.25), 1e-15);
+}
 
 TEST(StanGenerated, StepsOfARecurrenceDrawTheirOwn) {
   auto draws = drawn(R"(

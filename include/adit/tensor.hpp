@@ -82,6 +82,9 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 // Evaluates several together, in as few kernels as can be.
 void eval(std::span<const Tensor> tensors);
 inline void eval(std::initializer_list<Tensor> tensors) { eval(std::span(tensors.begin(), tensors.size())); }
+// Compiles what eval() would run, and runs nothing: beside other work, say. A thread that needs the same
+// meanwhile waits for it.
+void prepare(std::span<const Tensor> tensors);
 
 // The device of tensors that are made from host data when none is named: Device::open("") at first use.
 std::shared_ptr<Device> default_device();  // opened again after a loss

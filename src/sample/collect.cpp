@@ -8,30 +8,67 @@
 
 namespace adit::sampling {
 
+int64_t block_of_points(int64_t count, int64_t width, int64_t most) {
+  if (count == 0) return 0;
+  const int64_t at_once = std::clamp<int64_t>(numbers_at_once / width, 1, most);
+  const int64_t blocks = (count + at_once - 1) / at_once;
+  return (count + blocks - 1) / blocks;
+}
+
+Tensor blank(DType type, const Shape& shape, const std::shared_ptr<Device>& device) {
+  const uint64_t bytes = static_cast<uint64_t>(element_count(shape)) * size_of(type);
+  return from_buffer(type, shape, device->allocate(bytes), device);
+}
+
+namespace {
+
+int64_t width_of(const stats::ModelState& model, const Tensors& graphs) {
+  int64_t width = model.size;
+  for (const Tensor& graph : graphs) width += graph.size();
+  return width;
+}
+
+// What is not in the points already: variables that are transformed, and what is computed of them.
+Tensors transformed(const stats::ModelState& model) {
+  Tensors graphs;
+  for (const auto& variable : model.variables)
+    if (!variable.constraint.is_identity) graphs.push_back(variable.value);
+  for (const auto& deterministic : model.deterministics) graphs.push_back(deterministic.value);
+  return graphs;
+}
+
+}  // namespace
+
 std::vector<std::vector<double>> values_at(const stats::ModelState& model, const Tensors& graphs,
                                            const std::vector<double>& points, int64_t count,
                                            const std::shared_ptr<Device>& device) {
   std::vector<std::vector<double>> values(graphs.size());
-  const auto size = static_cast<size_t>(model.size);
-  int64_t width = model.size;
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    width += graphs[i].size();
-    values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
-  }
-  const int64_t at_once = std::clamp<int64_t>(numbers_at_once / width, 1, points_at_once);
-  for (int64_t first = 0; first < count; first += at_once) {
-    const int64_t now = std::min(at_once, count - first);
-    const std::span<const double> part(points.data() + static_cast<size_t>(first) * size,
-                                       static_cast<size_t>(now) * size);
-    const Tensors results =
-        stats::at_points(model, graphs, tensor(part, {now, static_cast<int64_t>(size)}, device));
+  for (size_t i = 0; i < graphs.size(); ++i) values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
+  const int64_t block = block_of_points(count, width_of(model, graphs));
+  for (int64_t next = 0; next < count; next += block) {
+    const int64_t first = std::min(next, count - block);
+    const std::span part(points.data() + first * model.size, static_cast<size_t>(block * model.size));
+    const Tensors results = stats::at_points(model, graphs, tensor(part, {block, model.size}, device));
     eval(results);
     for (size_t i = 0; i < graphs.size(); ++i) {
       const auto numbers = as_type(results[i], DType::f64).to_vector<double>();
-      values[i].insert(values[i].end(), numbers.begin(), numbers.end());
+      const int64_t known = (next - first) * graphs[i].size();
+      values[i].insert(values[i].end(), numbers.begin() + known, numbers.end());
     }
   }
   return values;
+}
+
+void prepare_values(const stats::ModelState& model, const Tensors& graphs, int64_t count,
+                    const std::shared_ptr<Device>& device) {
+  if (count == 0 || graphs.empty()) return;
+  const int64_t block = block_of_points(count, width_of(model, graphs));
+  prepare(stats::at_points(model, graphs, blank(DType::f64, {block, model.size}, device)));
+}
+
+void prepare_collection(const stats::ModelState& model, int64_t draws,
+                        const std::shared_ptr<Device>& device) {
+  prepare_values(model, transformed(model), draws, device);
 }
 
 std::vector<double> collect_draws(const stats::ModelState& model, std::vector<double> rows,
@@ -55,15 +92,13 @@ std::vector<double> collect_draws(const stats::ModelState& model, std::vector<do
                 points.begin() + static_cast<int64_t>(r * size));
   points.resize(count * size);
 
-  // Variables that are not transformed are in the points already.
-  Tensors graphs;
+  const Tensors graphs = transformed(model);
   std::vector<DrawsVariable*> targets;
   variables.reserve(model.variables.size() + model.deterministics.size());
   for (const auto& variable : model.variables) {
     DrawsVariable& to =
         variables.emplace_back(DrawsVariable{variable.name, variable.shape, variable.dims, {}});
     if (!variable.constraint.is_identity) {
-      graphs.push_back(variable.value);
       targets.push_back(&to);
       continue;
     }
@@ -72,11 +107,9 @@ std::vector<double> collect_draws(const stats::ModelState& model, std::vector<do
       std::copy_n(points.begin() + static_cast<int64_t>(r * size) + variable.offset, variable.size,
                   to.values.begin() + static_cast<int64_t>(r) * variable.size);
   }
-  for (const auto& deterministic : model.deterministics) {
-    graphs.push_back(deterministic.value);
+  for (const auto& deterministic : model.deterministics)
     targets.push_back(&variables.emplace_back(
         DrawsVariable{deterministic.name, deterministic.shape, deterministic.dims, {}}));
-  }
   if (graphs.empty()) return points;
   auto values = values_at(model, graphs, points, static_cast<int64_t>(count), device);
   for (size_t i = 0; i < targets.size(); ++i) targets[i]->values = std::move(values[i]);

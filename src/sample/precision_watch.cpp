@@ -9,14 +9,28 @@
 
 namespace adit::sampling {
 
-double energy_error(const stats::ModelState& model, const std::vector<double>& points,
-                    const std::vector<double>& lps) {
+namespace {
+
+constexpr size_t at_once = 4;  // what a density is made of may be large
+
+Tensor total_of(const stats::ModelState& model) {
   Tensor total;
   for (const auto& term : model.terms) total = total ? add(total, term.total) : term.total;
+  return total;
+}
+
+}  // namespace
+
+void prepare_energy_error(const stats::ModelState& model) {
+  prepare_values(model, {total_of(model)}, at_once, Device::open("cpu"));
+}
+
+double energy_error(const stats::ModelState& model, const std::vector<double>& points,
+                    const std::vector<double>& lps) {
+  const Tensor total = total_of(model);
   const auto size = static_cast<size_t>(model.size);
   const auto device = Device::open("cpu");
   double lowest = INFINITY, highest = -INFINITY;
-  constexpr size_t at_once = 4;  // what a density is made of may be large
   for (size_t first = 0; first < lps.size(); first += at_once) {
     const size_t count = std::min(at_once, lps.size() - first);
     const auto begin = points.begin() + static_cast<int64_t>(first * size);

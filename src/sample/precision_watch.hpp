@@ -18,6 +18,9 @@ inline constexpr int64_t watched_points = 16, watched_times = 4, watched_iterati
 double energy_error(const stats::ModelState& model, const std::vector<double>& points,
                     const std::vector<double>& lps);
 
+// Compiles what that needs.
+void prepare_energy_error(const stats::ModelState& model);
+
 // What that may be at points of these log densities. Chains that still come from far away, as where warm-up
 // is short, decide nothing by a hundred-thousandth of what they differ.
 double allowed_energy_error(std::vector<double> lps);

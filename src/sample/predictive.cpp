@@ -43,10 +43,10 @@ Tensor RandomPoints::key(const std::string& name) const {
 
 namespace {
 
-using MakeInput =
-    std::function<stats::PointInput(std::span<const uint64_t> numbers, const std::shared_ptr<Device>&)>;
+// What stands for the points' numbers in a graph, given them.
+using MakeInput = std::function<stats::PointInput(const Tensor& numbers)>;
 
-// What draws hold of the model already, by the placeholder that stands for it.
+// What draws hold of the model already, by the placeholder that stands for it; no values: not yet.
 struct Drawn {
   Tensor placeholder;
   const std::vector<double>* values = nullptr;
@@ -57,47 +57,67 @@ stats::PointInput input_of(const Drawn& drawn, int64_t first, int64_t block,
   Shape shape = drawn.placeholder.shape();
   const auto size = static_cast<int64_t>(element_count(shape));
   shape.insert(0, block);
+  if (!drawn.values) return {drawn.placeholder, blank(DType::f64, shape, device), true};
   const std::span part(drawn.values->data() + first * size, static_cast<size_t>(block * size));
   return {drawn.placeholder, tensor(part, shape, device), true};
 }
 
-// Values of graphs at points: one list of numbers a graph, point after point.
-std::vector<std::vector<double>> values_in_blocks(const ModelState& model, const Tensors& graphs,
-                                                  const std::vector<double>& points,
-                                                  const std::vector<uint64_t>& numbers,
-                                                  const std::shared_ptr<Device>& device,
-                                                  const MakeInput& input,
-                                                  const std::vector<Drawn>& drawn = {}) {
-  std::vector<std::vector<double>> values(graphs.size());
-  const auto count = std::ssize(numbers);
-  int64_t width = model.size + 1;
-  for (const Drawn& one : drawn) width += one.placeholder.size();
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    width += graphs[i].size();
-    values[i].reserve(static_cast<size_t>(count * graphs[i].size()));
+// Graphs that are computed at many points, a block of them at a time.
+struct Work {
+  const ModelState& model;
+  const Tensors& graphs;
+  MakeInput input;
+  std::vector<Drawn> drawn{};
+
+  int64_t block(int64_t count) const {
+    int64_t width = model.size + 1;
+    for (const Drawn& one : drawn) width += one.placeholder.size();
+    for (const Tensor& graph : graphs) width += graph.size();
+    return block_of_points(count, width, count);
   }
-  // Blocks of one size, so that their kernels are compiled once; the last one begins earlier for it.
-  const int64_t most = std::max<int64_t>(1, numbers_at_once / width), blocks = (count + most - 1) / most;
-  const int64_t block = blocks ? (count + blocks - 1) / blocks : 0;
+  // Of points u, which may be empty; the block begins with the draw `first`.
+  Tensors results(const Tensor& u, const Tensor& numbers, int64_t first,
+                  const std::shared_ptr<Device>& on) const {
+    std::vector<stats::PointInput> inputs{input(numbers)};
+    for (const Drawn& one : drawn) inputs.push_back(input_of(one, first, numbers.dim(0), on));
+    return stats::at_points(model, graphs, u, inputs, numbers.dim(0));
+  }
+};
+
+// Values of graphs at points: one list of numbers a graph, point after point.
+std::vector<std::vector<double>> values_in_blocks(const Work& work, const std::vector<double>& points,
+                                                  const std::vector<uint64_t>& numbers,
+                                                  const std::shared_ptr<Device>& device) {
+  std::vector<std::vector<double>> values(work.graphs.size());
+  const auto count = std::ssize(numbers), size = work.model.size, block = work.block(count);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i].reserve(static_cast<size_t>(count * work.graphs[i].size()));
   const auto on = device_of_f64(device);
   for (int64_t next = 0; next < count; next += block) {
     const int64_t first = std::min(next, count - block);
     const std::span which(numbers.data() + first, static_cast<size_t>(block));
     Tensor u;
     if (!points.empty())
-      u = tensor(std::span(points.data() + first * model.size, static_cast<size_t>(block * model.size)),
-                 {block, model.size}, on);
-    std::vector<stats::PointInput> inputs{input(which, on)};
-    for (const Drawn& one : drawn) inputs.push_back(input_of(one, first, block, on));
-    const Tensors results = stats::at_points(model, graphs, u, inputs, block);
+      u = tensor(std::span(points.data() + first * size, static_cast<size_t>(block * size)), {block, size},
+                 on);
+    const Tensors results = work.results(u, tensor(which, {block}, on), first, on);
     eval(results);
-    for (size_t i = 0; i < graphs.size(); ++i) {
+    for (size_t i = 0; i < values.size(); ++i) {
       const auto found = as_type(results[i], DType::f64).to_vector<double>();
-      const int64_t known = (next - first) * graphs[i].size();
+      const int64_t known = (next - first) * work.graphs[i].size();
       values[i].insert(values[i].end(), found.begin() + known, found.end());
     }
   }
   return values;
+}
+
+// Compiles what values_in_blocks() runs at so many points.
+void prepare_blocks(const Work& work, int64_t count, const std::shared_ptr<Device>& device) {
+  if (count == 0 || work.graphs.empty()) return;
+  const auto on = device_of_f64(device);
+  const int64_t block = work.block(count);
+  prepare(
+      work.results(blank(DType::f64, {block, work.model.size}, on), blank(DType::u64, {block}, on), 0, on));
 }
 
 }  // namespace
@@ -106,10 +126,8 @@ std::vector<std::vector<double>> RandomPoints::values(const ModelState& model, c
                                                       const std::vector<double>& points,
                                                       const std::vector<uint64_t>& numbers,
                                                       const std::shared_ptr<Device>& device) const {
-  return values_in_blocks(model, graphs, points, numbers, device,
-                          [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
-                            return stats::PointInput{number_, tensor(which, {std::ssize(which)}, on), true};
-                          });
+  const auto input = [&](const Tensor& which) { return stats::PointInput{number_, which, true}; };
+  return values_in_blocks({model, graphs, input}, points, numbers, device);
 }
 
 // --- Observed variables ------------------------------------------------------------------------------------
@@ -169,19 +187,26 @@ namespace {
 
 // Deterministic values that draws hold need not be computed again: placeholders stand for them in `graphs`. A
 // program that solves differential equations, say, has them in transformed parameters.
-std::vector<Drawn> take_from_draws(const ModelState& model, const std::vector<DrawsVariable>& variables,
+// `variables`: none before there are draws.
+std::vector<Drawn> take_from_draws(const ModelState& model, const std::vector<DrawsVariable>* variables,
                                    size_t points, Tensors& graphs) {
   std::vector<Drawn> drawn;
   Tensors from, to;
-  for (const auto& deterministic : model.deterministics) {
-    const auto found = std::find_if(variables.begin(), variables.end(), [&](const auto& variable) {
+  const auto is_drawn = [&](const auto& deterministic, const std::vector<double>*& values) {
+    if (!variables) return true;
+    const auto found = std::find_if(variables->begin(), variables->end(), [&](const auto& variable) {
       return variable.name == deterministic.name;
     });
+    if (found == variables->end()) return false;
+    values = &found->values;
+    return values->size() == points * static_cast<size_t>(deterministic.value.size());
+  };
+  for (const auto& deterministic : model.deterministics) {
     const Tensor& value = deterministic.value;
     if (value.dtype() != DType::f64 || graph::node_of(value).operands.empty()) continue;
-    if (found == variables.end() || found->values.size() != points * static_cast<size_t>(value.size()))
-      continue;
-    drawn.push_back({graph::placeholder(DType::f64, value.shape()), &found->values});
+    const std::vector<double>* values = nullptr;
+    if (!is_drawn(deterministic, values)) continue;
+    drawn.push_back({graph::placeholder(DType::f64, value.shape()), values});
     from.push_back(value);
     to.push_back(drawn.back().placeholder);
   }
@@ -189,21 +214,27 @@ std::vector<Drawn> take_from_draws(const ModelState& model, const std::vector<Dr
   return drawn;
 }
 
+Tensors generated_graphs(const ModelState& model) {
+  Tensors graphs;
+  for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
+  return graphs;
+}
+
+MakeInput key_of_points(const ModelState& model, uint64_t seed) {
+  const Tensor key = random::fold_in(random::key(seed), hash64("generated quantities"));
+  return [&model, key](const Tensor& number) {
+    return stats::PointInput{model.generated_key, random::fold_in(key, number), true};
+  };
+}
+
 void add_generated_at(const ModelState& model, const std::vector<double>& points,
                       const std::vector<uint64_t>& numbers, uint64_t seed,
                       const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
   if (model.generated.empty() || numbers.empty()) return;
-  Tensors graphs;
-  for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
-  const std::vector<Drawn> drawn = take_from_draws(model, variables, numbers.size(), graphs);
-  const Tensor key = random::fold_in(random::key(seed), hash64("generated quantities"));
-  auto values = values_in_blocks(
-      model, graphs, points, numbers, device,
-      [&](std::span<const uint64_t> which, const std::shared_ptr<Device>& on) {
-        const Tensor number = tensor(which, {std::ssize(which)}, on);
-        return stats::PointInput{model.generated_key, random::fold_in(key, number), true};
-      },
-      drawn);
+  Tensors graphs = generated_graphs(model);
+  std::vector<Drawn> drawn = take_from_draws(model, &variables, numbers.size(), graphs);
+  auto values = values_in_blocks({model, graphs, key_of_points(model, seed), std::move(drawn)}, points,
+                                 numbers, device);
   for (size_t i = 0; i < graphs.size(); ++i) {
     const stats::ModelGenerated& one = model.generated[i];
     variables.push_back({one.name, one.shape, std::vector<std::string>(static_cast<size_t>(one.shape.size())),
@@ -212,6 +243,14 @@ void add_generated_at(const ModelState& model, const std::vector<double>& points
 }
 
 }  // namespace
+
+void prepare_generated(const ModelState& model, int64_t draws, uint64_t seed,
+                       const std::shared_ptr<Device>& device) {
+  if (model.generated.empty() || draws == 0) return;
+  Tensors graphs = generated_graphs(model);
+  std::vector<Drawn> drawn = take_from_draws(model, nullptr, 0, graphs);
+  prepare_blocks({model, graphs, key_of_points(model, seed), std::move(drawn)}, draws, device);
+}
 
 void add_generated(const ModelState& model, const std::vector<double>& points, int64_t first_chain,
                    int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,

@@ -20,6 +20,10 @@ void add_generated(const stats::ModelState& model, const std::vector<double>& po
                    int64_t chains, uint64_t seed, const std::shared_ptr<Device>& device,
                    std::vector<DrawsVariable>& variables);
 
+// Compiles what that needs for so many draws of all chains.
+void prepare_generated(const stats::ModelState& model, int64_t draws, uint64_t seed,
+                       const std::shared_ptr<Device>& device);
+
 // The same where points are none because the model has no parameters: `draws` of each chain.
 void add_generated_of_nothing(const stats::ModelState& model, int64_t first_chain, int64_t chains,
                               int64_t draws, uint64_t seed, const std::shared_ptr<Device>& device,

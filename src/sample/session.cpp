@@ -127,8 +127,23 @@ Draws Session::draws_of(const stats::ModelState& model, int64_t set) {
   return within_memory([&] { return collect(model, set); });
 }
 
+void Session::prepare_the_end() {
+  // A software device computes on the threads that compile.
+  if (device_->info().kind == DeviceKind::software) return;
+  prepared_ = std::async(std::launch::async, [this, is_f32 = choice_.type == DType::f32] {
+    try {
+      if (is_f32) prepare_energy_error(model_);
+      const int64_t draws = options_.chains * options_.draws;
+      prepare_collection(model_, draws, device_);
+      prepare_generated(model_, draws, options_.seed, device_);
+    } catch (const std::exception&) {  // whoever needs it will meet it
+    }
+  });
+}
+
 void Session::go() {
   const auto warm = Clock::now();
+  prepare_the_end();
   report();
   const bool in_warmup = run_->slowest() < options_.warmup;
   Rows& first = options_.save_warmup ? warmup_ : draws_;

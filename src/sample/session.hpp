@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <optional>
 
 #include "sample/journal.hpp"
@@ -32,6 +33,8 @@ class Session {
   };
 
   void go();
+  // Beside the chains: compiles what follows them.
+  void prepare_the_end();
   void begin();
   void read_header();
   std::string layout() const;
@@ -65,6 +68,7 @@ class Session {
   std::optional<Journal> journal_;
   Rows warmup_, draws_;
   Seconds seconds_;
+  std::future<void> prepared_;  // whoever lets go of it waits
 };
 
 // adit::sample, with some of its decisions taken by the caller.

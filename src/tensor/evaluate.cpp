@@ -267,9 +267,12 @@ class Task {
     all.news.notify_all();
   }
 
+  void prepare() {
+    if (recipe_) executable_ = recipe_->make();
+  }
   // Others describe, compile and compute meanwhile.
   void run() {
-    if (recipe_) executable_ = recipe_->make();
+    prepare();
     const std::vector<Buffer> results = executable_->run(*device_, inputs_, numbers_);
     std::vector<std::vector<Tensor>> let_go;  // a long chain may hang on them: outside of the lock
     const std::shared_lock lock(graph::graph_lock());
@@ -344,18 +347,27 @@ std::vector<Tensor> not_computed(std::span<const Tensor> tensors) {
 
 namespace {
 
-// False: another thread is at something that these need.
-bool try_eval(std::span<const Tensor> tensors) {
-  std::unique_ptr<Task> task;
-  {
-    const process_end::Visit visit;
-    visit.expect();
-    std::vector<Tensor> roots = not_computed(tensors);
-    if (roots.empty()) return true;
-    task = Task::of(std::move(roots));
-  }
-  if (task) task->run();
-  return task != nullptr;
+// What there is to do for these: nothing where all is computed. No task: another thread is at something that
+// they need, or it would take longer than `most_seconds`.
+struct Wanted {
+  bool is_done = false;
+  std::unique_ptr<Task> task{};
+};
+Wanted wanted(std::span<const Tensor> tensors,
+              double most_seconds = std::numeric_limits<double>::infinity()) {
+  const process_end::Visit visit;
+  visit.expect();
+  std::vector<Tensor> roots = not_computed(tensors);
+  if (roots.empty()) return {.is_done = true};
+  return {.task = Task::of(std::move(roots), most_seconds)};
+}
+
+// False: not now.
+bool try_eval(std::span<const Tensor> tensors,
+              double most_seconds = std::numeric_limits<double>::infinity()) {
+  const Wanted what = wanted(tensors, most_seconds);
+  if (what.task) what.task->run();
+  return what.is_done || what.task;
 }
 
 // While one lives, this thread hears when others finish.
@@ -384,16 +396,11 @@ void eval(std::span<const Tensor> tensors) {
 }
 
 bool eval_quickly(std::span<const Tensor> tensors, double most_seconds) {
-  std::unique_ptr<Task> task;
-  {
-    const process_end::Visit visit;
-    visit.expect();
-    std::vector<Tensor> roots = not_computed(tensors);
-    if (roots.empty()) return true;
-    task = Task::of(std::move(roots), most_seconds);
-  }
-  if (task) task->run();
-  return task != nullptr;
+  return try_eval(tensors, most_seconds);
+}
+
+void prepare(std::span<const Tensor> tensors) {
+  if (const Wanted what = wanted(tensors); what.task) what.task->prepare();
 }
 
 }  // namespace adit
