@@ -42,6 +42,8 @@ def drawn(shape, kind, pattern="random"):
         x = np.sort(x, axis=None)[::-1].reshape(shape)
     if kind[0] == "c":
         x = x * (1 + 0.5j)
+    if whole:
+        x = x.astype("int64")  # from there on they wrap
     return np.ascontiguousarray(x.astype(TYPES[kind]))
 
 

@@ -76,7 +76,8 @@ Tensor drawn(const Shape& shape, DType type, const std::string& pattern = "rando
     const Tensor parts = as_type(tensor(values, shape), real_of(type));
     return complex(parts, parts * 0.5).eval();
   }
-  return as_type(tensor(values, shape), type).eval();
+  const Tensor made = tensor(values, shape);
+  return as_type(is_float(type) ? made : as_type(made, DType::i64), type).eval();  // whole ones wrap
 }
 
 using Body = std::function<Tensor(const Tensors&)>;

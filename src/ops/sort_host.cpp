@@ -74,6 +74,9 @@ void sort_words(const HostSort& plan, const Keys& keys, const void* x, void* val
     if (places && PlacesRow<K, Packed>::serve(plan.length))
       return sort_rows<PlacesRow<K, Packed>>(plan, keys, from, to, places, plan.vectors);
   }
+  if constexpr (sizeof(K) <= 2)
+    if (places && plan.length >> place_bits == 0)
+      return sort_rows<RadixRow<K, UpperDigit>>(plan, keys, from, to, places);
   if (!places)
     sort_rows<RadixRow<K, K>>(plan, keys, from, to, places);
   else if (plan.length <= uint64_t{1} << 32)

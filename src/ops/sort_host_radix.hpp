@@ -25,25 +25,42 @@ struct Entry {
   I place;
 };
 
-template <class K>
-K key_in(const K& key) {
-  return key;
-}
-template <class K, class I>
-K key_in(const Entry<K, I>& entry) {
-  return entry.key;
-}
+// What the second of two passes still needs of keys of up to 16 bits.
+struct UpperDigit {
+  uint32_t digit_and_place;
+};
+constexpr int place_bits = 24;
+
 template <class K, class I>
 bool operator<(const Entry<K, I>& a, const Entry<K, I>& b) {
   return a.key != b.key ? a.key < b.key : a.place < b.place;
 }
 
+// The key is what it is more than the least one where it has a place.
 template <class K, class E>
 E entry_of(K key, uint64_t place) {
   if constexpr (std::is_same_v<E, K>)
     return key;
+  else if constexpr (std::is_same_v<E, UpperDigit>)
+    return {static_cast<uint32_t>(key >> narrow_digits) << place_bits | static_cast<uint32_t>(place)};
   else
     return {key, static_cast<decltype(E::place)>(place)};
+}
+template <class K, class E>
+K key_in(const E& entry, K least) {
+  if constexpr (std::is_same_v<E, K>)
+    return K(entry - least);
+  else if constexpr (std::is_same_v<E, UpperDigit>)
+    return K(entry.digit_and_place >> place_bits << narrow_digits);
+  else
+    return entry.key;
+}
+template <class E>
+uint64_t place_in(const E& entry) {
+  if constexpr (std::is_same_v<E, UpperDigit>)
+    return entry.digit_and_place & ((uint32_t{1} << place_bits) - 1);
+  else
+    return entry.place;
 }
 
 // By so many digits of so many bits, from the lowest on, of what keys are more than the least of them. Parts
@@ -51,14 +68,16 @@ E entry_of(K key, uint64_t place) {
 template <class K, class E, int bits, int passes>
 class Radix {
  public:
-  Radix(const K* keys, K least, E* row, E* beside, uint64_t length, uint64_t parts)
+  // The tables of one part have room there.
+  Radix(const K* keys, K least, E* row, E* beside, uint64_t length, uint64_t parts, uint32_t* tables)
       : keys_(keys),
         least_(least),
         row_(row),
         beside_(beside),
         length_(length),
         parts_(parts),
-        tables_(parts) {}
+        own_(parts == 1 ? nullptr : new uint32_t[parts * passes * digits]),
+        tables_(own_ ? own_.get() : tables) {}
 
   // Where the result lies; null where finish(i, entry) was told it.
   template <class F>
@@ -68,7 +87,7 @@ class Radix {
     int last = 0;
     for (int p = 0; p < passes; ++p) {
       uint64_t equal = 0;
-      for (const Tables& tables : tables_) equal += tables[index(p)][digit(keys_[0], p)];
+      for (uint64_t part = 0; part < parts_; ++part) equal += table(part, p)[digit(K(keys_[0] - least_), p)];
       differs[index(p)] = equal != length_;
       if (differs[index(p)]) last = p;
     }
@@ -76,15 +95,19 @@ class Radix {
     for (int p = 0; p <= last; ++p) {
       if (!differs[index(p)] && p < last) continue;
       if (has_entries && parts_ > 1) count(p);
-      const auto move_from = [&](const auto& from) {
+      const auto move_from = [&](const auto& key, const auto& entry) {
         if constexpr (!std::is_same_v<E, K>)
-          if (p == last) return move(from, p, finish);
-        move(from, p, [to = beside_](uint64_t i, const E& entry) { to[i] = entry; });
+          if (p == last) return move(p, key, entry, finish);
+        move(p, key, entry, [to = beside_](uint64_t i, const E& one) { to[i] = one; });
       };
       if (has_entries)
-        move_from([row = row_](uint64_t i) { return row[i]; });
+        move_from([row = row_, least = least_](uint64_t i) { return key_in(row[i], least); },
+                  [row = row_](uint64_t i) { return row[i]; });
       else
-        move_from([keys = keys_](uint64_t i) { return entry_of<K, E>(keys[i], i); });
+        move_from([keys = keys_, least = least_](uint64_t i) { return K(keys[i] - least); },
+                  [keys = keys_, least = entries_less()](uint64_t i) {
+                    return entry_of<K, E>(K(keys[i] - least), i);
+                  });
       if (!std::is_same_v<E, K> && p == last) return nullptr;
       std::swap(row_, beside_);
       has_entries = true;
@@ -94,13 +117,11 @@ class Radix {
 
  private:
   static constexpr size_t digits = size_t{1} << bits;
-  using Table = std::array<uint32_t, digits>;
-  using Tables = std::array<Table, passes>;
 
   static size_t index(int p) { return static_cast<size_t>(p); }
-  size_t digit(K key, int p) const {
-    return static_cast<size_t>(K(key - least_) >> (bits * p)) & (digits - 1);
-  }
+  static size_t digit(K key, int p) { return static_cast<size_t>(key >> (bits * p)) & (digits - 1); }
+  K entries_less() const { return std::is_same_v<E, K> ? K(0) : least_; }
+  uint32_t* table(uint64_t part, int p) const { return tables_ + (part * passes + index(p)) * digits; }
   uint64_t first(uint64_t part) const { return length_ * part / parts_; }
   void each_part(const auto& f) const {
     if (parts_ == 1) return f(0);
@@ -109,39 +130,34 @@ class Radix {
     });
   }
   void count_all(uint64_t part) {
-    Tables& counts = tables_[part];
-    for (Table& table : counts) table.fill(0);
+    uint32_t* counts = table(part, 0);
+    std::fill(counts, counts + passes * digits, 0);
     for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
-      const K key = keys_[i];
-      for (int p = 0; p < passes; ++p) ++counts[index(p)][digit(key, p)];
+      const K key = K(keys_[i] - least_);
+      for (int p = 0; p < passes; ++p) ++counts[index(p) * digits + digit(key, p)];
     }
   }
   void count(int p) {
     each_part([&](uint64_t part) {
-      Table& counts = tables_[part][index(p)];
-      counts.fill(0);
-      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) ++counts[digit(key_in(row_[i]), p)];
+      uint32_t* counts = table(part, p);
+      std::fill(counts, counts + digits, 0);
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i)
+        ++counts[digit(key_in(row_[i], least_), p)];
     });
   }
-  void move(const auto& from, int p, const auto& to) {
+  void move(int p, const auto& key, const auto& entry, const auto& to) {
     uint32_t start = 0;
     for (size_t d = 0; d < digits; ++d)
-      for (Tables& tables : tables_) {
-        const uint32_t here = tables[index(p)][d];
-        tables[index(p)][d] = start;
-        start += here;
-      }
+      for (uint64_t part = 0; part < parts_; ++part) start += std::exchange(table(part, p)[d], start);
     each_part([&](uint64_t part) {
       // Copies: what is written may be any of the originals, as far as the compiler knows.
-      const auto read = from;
+      const auto read_key = key;
+      const auto read = entry;
       const auto write = to;
-      const K least = least_;
-      const int shift = bits * p;
-      uint32_t* at = tables_[part][index(p)].data();
-      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i) {
-        const E entry = read(i);
-        write(at[static_cast<size_t>(K(key_in(entry) - least) >> shift) & (digits - 1)]++, entry);
-      }
+      const int digit_number = p;
+      uint32_t* at = table(part, p);
+      for (uint64_t i = first(part), end = first(part + 1); i < end; ++i)
+        write(at[digit(read_key(i), digit_number)]++, read(i));
     });
   }
 
@@ -149,17 +165,26 @@ class Radix {
   K least_;
   E *row_, *beside_;
   uint64_t length_, parts_;
-  std::vector<Tables> tables_;
+  std::unique_ptr<uint32_t[]> own_;
+  uint32_t* tables_;
 };
 
+constexpr int digits_of(size_t bytes, int bits) { return (static_cast<int>(8 * bytes) + bits - 1) / bits; }
+// Words of the tables of keys of so many bytes, by digits of either kind.
+constexpr size_t words_of_tables(size_t bytes) {
+  const auto words = [=](int bits) { return static_cast<size_t>(digits_of(bytes, bits)) << bits; };
+  return bytes > 2 ? std::max(words(narrow_digits), words(wide_digits)) : words(narrow_digits);
+}
+
 // As few digits as the keys' range needs.
-template <class K, class E, int bits, int passes = (static_cast<int>(8 * sizeof(K)) + bits - 1) / bits>
-E* by_digits(const K* keys, const Range<K>& seen, E* row, E* beside, uint64_t length, uint64_t parts,
-             const auto& finish) {
+template <class K, class E, int bits, int passes = digits_of(sizeof(K), bits)>
+E* by_digits(const Range<K>& seen, const auto& space, uint64_t length, uint64_t parts, const auto& finish) {
   if constexpr (passes > 1)
     if (static_cast<int>(std::bit_width(K(seen.most - seen.least))) <= bits * (passes - 1))
-      return by_digits<K, E, bits, passes - 1>(keys, seen, row, beside, length, parts, finish);
-  return Radix<K, E, bits, passes>(keys, seen.least, row, beside, length, parts).run(finish);
+      return by_digits<K, E, bits, passes - 1>(seen, space, length, parts, finish);
+  return Radix<K, E, bits, passes>(space.keys.get(), seen.least, space.a.get(), space.b.get(), length, parts,
+                                   space.tables.get())
+      .run(finish);
 }
 
 // Values of which there are far fewer than elements: how many there are of each is enough.
@@ -227,9 +252,14 @@ template <class K, class E>
 class RadixRow {
  public:
   struct Space {
-    explicit Space(uint64_t length) : keys(new K[length]), a(new E[length]), b(new E[length]) {}
+    explicit Space(uint64_t length)
+        : keys(new K[length]),
+          a(new E[length]),
+          b(new E[length]),
+          tables(new uint32_t[words_of_tables(sizeof(K))]) {}
     std::unique_ptr<K[]> keys;
     std::unique_ptr<E[]> a, b;
+    std::unique_ptr<uint32_t[]> tables;
   };
   static constexpr uint64_t unasked = 0;
   explicit RadixRow(const Row<K>& row) : row_(row) {}
@@ -239,37 +269,47 @@ class RadixRow {
     if constexpr (std::is_same_v<E, K> && sizeof(K) <= 2)
       if (const Counted<K> counted(row_, seen); counted.serves())
         return counted.sort(space.keys.get(), parts);
-    const E* sorted = in_order(space.keys.get(), seen, space, parts);
-    if constexpr (std::is_same_v<E, K>)
+    if constexpr (std::is_same_v<E, K>) {
+      const E* sorted = in_order(seen, space, parts, [](uint64_t, const E&) {});
       row_.share(parts, [&](uint64_t begin, uint64_t end) {
         row_.loops.put_bits(sorted + begin, row_.apart, end - begin, row_.keys,
                             row_.values + begin * row_.apart);
       });
-    else if (sorted)
-      for (uint64_t i = 0; i < row_.length; ++i) row_.store(i, sorted[i].place);
+    } else if (row_.apart == 1 && !row_.values) {
+      store_all(seen, space, parts, [to = row_.places](uint64_t i, const E& entry) {
+        to[i] = static_cast<int64_t>(place_in(entry));
+      });
+    } else {
+      store_all(seen, space, parts,
+                [own = row_](uint64_t i, const E& entry) { own.store(i, place_in(entry)); });
+    }
   }
 
  private:
-  // Null where the row has its places already.
-  const E* in_order(const K* keys, const Range<K>& seen, const Space& space, uint64_t parts) const {
+  void store_all(const Range<K>& seen, const Space& space, uint64_t parts, const auto& store) const {
+    if (const E* sorted = in_order(seen, space, parts, store))
+      for (uint64_t i = 0; i < row_.length; ++i) store(i, sorted[i]);
+  }
+
+  // Null where finish was told each place already.
+  const E* in_order(const Range<K>& seen, const Space& space, uint64_t parts, const auto& finish) const {
     const uint64_t n = row_.length;
+    const K* keys = space.keys.get();
     E* row = space.a.get();
     const bool is_counted = n > ranked_row && n < most_counted;
-    const auto finish = [own = row_]([[maybe_unused]] uint64_t i, [[maybe_unused]] const E& entry) {
-      static_cast<void>(own);
-      if constexpr (!std::is_same_v<E, K>) own.store(i, entry.place);
-    };
     if (is_counted && sizeof(K) > 2 && n >= row_of_wide_digits)
-      return by_digits<K, E, wide_digits>(keys, seen, row, space.b.get(), n, parts, finish);
-    if (is_counted) return by_digits<K, E, narrow_digits>(keys, seen, row, space.b.get(), n, parts, finish);
+      return by_digits<K, E, wide_digits>(seen, space, n, parts, finish);
+    if (is_counted) return by_digits<K, E, narrow_digits>(seen, space, n, parts, finish);
     if (n <= ranked_row) {
       K ranks[ranked_row];
       row_.loops.put_ranks(keys, n, ranks);
       for (uint64_t i = 0; i < n; ++i) row[ranks[i]] = entry_of<K, E>(keys[i], i);
       return row;
     }
-    for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
-    std::sort(row, row + n);
+    if constexpr (!std::is_same_v<E, UpperDigit>) {  // rows of those are all counted
+      for (uint64_t i = 0; i < n; ++i) row[i] = entry_of<K, E>(keys[i], i);
+      std::sort(row, row + n);
+    }
     return row;
   }
 
