@@ -240,6 +240,27 @@ TEST_P(ConvOn, DeepShapesAreExact) {
             DType::f32, generator);
 }
 
+// Windows about as large as x, of many filters and few channels: a gradient of x has few filters, and most of
+// what its windows meet is padding.
+TEST_P(ConvOn, LargeWindowsOfFewChannelsAreExact) {
+  const bool is_cpu = GetParam() == "cpu";
+  std::mt19937_64 generator(10);
+  const auto upto = [&](int64_t most) { return 1 + static_cast<int64_t>(generator() % most); };
+  for (int i = 0; i < (is_cpu ? 60 : 4); ++i) {
+    Case c{upto(6), upto(3), upto(3), 8 + upto(70), {}, {}, {}, {}, {}, {}};
+    const int64_t rank = upto(3);
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      c.window.push_back(upto(rank == 1 ? 60 : 6));
+      c.stride.push_back(upto(3));
+      c.dilation.push_back(upto(3));
+      c.low.push_back(upto(4) - 2);
+      c.high.push_back(upto(4) - 2);
+      c.input.push_back((c.window.back() - 1) * c.dilation.back() + 2 + upto(8));
+    }
+    check(c, is_cpu && i % 3 == 2 ? DType::f64 : DType::f32, generator);
+  }
+}
+
 // Gradients of kernels of many filters and channels, which a GPU computes with fewer products: tiles that are
 // whole and cut, padding of all kinds, also as far as a tile lies beside x.
 TEST_P(ConvOn, GradientsOfManyKernelsAreExact) {

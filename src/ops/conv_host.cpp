@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "ops/conv_bands.hpp"
+#include "ops/conv_places.hpp"
 #include "ops/conv_sums.hpp"
 
 namespace adit::ops {
@@ -43,6 +44,7 @@ std::unique_ptr<ConvWay<T>> best_way(const ConvShape& given) {
   std::vector<std::unique_ptr<ConvWay<T>>> ways;
   for (const Lanes lanes : {Lanes::filters, Lanes::columns, Lanes::places})
     ways.push_back(conv_by_bands<T>(conv, lanes));
+  ways.push_back(conv_by_places<T>(conv));
   if (conv.has_long_sums()) {
     ways.push_back(conv_by_sums<T>(conv, SumLanes::images));
     ways.push_back(conv_by_sums<T>(conv, SumLanes::filters));

@@ -2,7 +2,12 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#endif
 
 #if defined(__clang__)
 #define ADIT_UNROLLED _Pragma("unroll")
@@ -21,6 +26,43 @@ struct Vectors {
   static constexpr int width = bytes / static_cast<int>(sizeof(T));
 };
 
+// sum + x * with[lane]: a processor of aarch64 reads several scalars at once and multiplies by any of them.
+#if defined(__aarch64__)
+template <int lane>
+[[gnu::always_inline]] inline float32x4_t plus_by_lane(float32x4_t sum, float32x4_t x, float32x4_t with) {
+  return vfmaq_laneq_f32(sum, x, with, lane);
+}
+template <int lane>
+[[gnu::always_inline]] inline float64x2_t plus_by_lane(float64x2_t sum, float64x2_t x, float64x2_t with) {
+  return vfmaq_laneq_f64(sum, x, with, lane);
+}
+#endif
+
+// sums[j][v] += x[v] * with[j]
+template <class T, class Vector, int width, int J, int V, size_t... j>
+[[gnu::always_inline]] inline void add_products(Vector (&sums)[J][V], const Vector (&x)[V], const T* with,
+                                                std::index_sequence<j...>) {
+#if defined(__aarch64__)
+  constexpr int by_lanes = J / width * width;
+  Vector lanes[J / width + 1];
+  ADIT_UNROLLED
+  for (int i = 0; i < by_lanes; i += width) std::memcpy(&lanes[i / width], with + i, sizeof(Vector));
+  const auto add = [&]<int i>(std::integral_constant<int, i>) __attribute__((always_inline)) {
+    ADIT_UNROLLED
+    for (int v = 0; v < V; ++v)
+      if constexpr (i < by_lanes)
+        sums[i][v] = plus_by_lane<i % width>(sums[i][v], x[v], lanes[i / width]);
+      else
+        sums[i][v] += x[v] * with[i];
+  };
+  (add(std::integral_constant<int, static_cast<int>(j)>()), ...);
+#else
+  ADIT_UNROLLED
+  for (int i = 0; i < J; ++i) ADIT_UNROLLED
+  for (int v = 0; v < V; ++v) sums[i][v] += x[v] * with[i];
+#endif
+}
+
 // Sums that are added to at the same time: as many as keep a processor's two units busy, which take four
 // cycles for each. Few results have several sums each, of every second or fourth step.
 constexpr int sums_at_once = 8;
@@ -36,9 +78,7 @@ template <class T, int bytes, int V, int J>
     Vector x[V];
     ADIT_UNROLLED
     for (int v = 0; v < V; ++v) std::memcpy(&x[v], from + v * width, bytes);
-    ADIT_UNROLLED
-    for (int j = 0; j < J; ++j) ADIT_UNROLLED
-    for (int v = 0; v < V; ++v) sums[j][v] += x[v] * with[j];
+    add_products<T, Vector, width>(sums, x, with, std::make_index_sequence<J>());
   };
   if (t.adds) ADIT_UNROLLED
   for (int j = 0; j < J; ++j) ADIT_UNROLLED
@@ -149,8 +189,10 @@ template <class T, int bytes>
 }
 
 // --- For each kind of processor ----------------------------------------------------------------------------
-// Sums and what is multiplied stay in registers: 32 of them, or 16 of some x86 processors.
-constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3};
+// Sums and what is multiplied stay in registers: 32 of them, or 16 of some x86 processors. Those of aarch64
+// hold scalars as well.
+[[maybe_unused]] constexpr std::array<int, 4> of_32_registers = {14, 14, 6, 3};
+[[maybe_unused]] constexpr std::array<int, 4> of_32_with_lanes = {14, 12, 6, 3};
 constexpr std::array<int, 5> dots_of_32 = {0, 10, 10, 9, 6};
 [[maybe_unused]] constexpr std::array<int, 4> of_16_registers = {6, 6, 2, 1};
 [[maybe_unused]] constexpr std::array<int, 5> dots_of_16 = {0, 10, 6, 4, 0};
@@ -179,7 +221,7 @@ ADIT_KERNELS(Avx512, [[gnu::target("avx512f")]], 64, of_32_registers, dots_of_32
 ADIT_KERNELS(Avx2, [[gnu::target("avx2,fma")]], 32, of_16_registers, dots_of_16)
 ADIT_KERNELS(Plain, , 16, of_16_registers, dots_of_16)
 #else
-ADIT_KERNELS(Plain, , 16, of_32_registers, dots_of_32)
+ADIT_KERNELS(Plain, , 16, of_32_with_lanes, dots_of_32)
 #endif
 #undef ADIT_KERNELS
 
