@@ -101,7 +101,7 @@ TEST_P(Sorts, RandomRowsInEveryForm) {
   }
 }
 
-enum class Pattern : uint8_t { random, few, equal, ordered, reversed, count };
+enum class Pattern : uint8_t { random, few, equal, ordered, steps_down, reversed, count };
 
 template <class T>
 T number_of(Pattern pattern, size_t i, size_t count, std::mt19937_64& random) {
@@ -110,6 +110,7 @@ T number_of(Pattern pattern, size_t i, size_t count, std::mt19937_64& random) {
     case Pattern::few: return static_cast<T>(random() % 2);
     case Pattern::equal: return static_cast<T>(77);
     case Pattern::ordered: return static_cast<T>(i);
+    case Pattern::steps_down: return static_cast<T>((count - i) / 3);
     default: return static_cast<T>(count - i);
   }
   if constexpr (std::is_floating_point_v<T>) {
@@ -191,6 +192,9 @@ void sort_side_by_side(DType type) {
         EXPECT_TRUE(same(got.values, want.values) && got.places == want.places) << rows << " of " << length;
         sort_on_host(host, x.data(), got.values.data(), nullptr);
         EXPECT_TRUE(same(got.values, want.values)) << rows << " of " << length << " without places";
+        got.places.assign(x.size(), -1);
+        sort_on_host(host, x.data(), nullptr, got.places.data());
+        EXPECT_EQ(got.places, want.places) << rows << " of " << length << " without values";
       }
 }
 
@@ -265,6 +269,9 @@ void sort_a_row(DType type, uint64_t length, std::mt19937_64& random) {
     EXPECT_TRUE(same(values, want.values) && (plan.inner > 1 || zeros_are_in_order(values, plan.descending)))
         << name_of(type) << ", a row of " << length << ", vectors " << static_cast<int>(kind)
         << ", without places";
+    got.places.assign(x.size(), -1);
+    sort_on_host(host, x.data(), nullptr, got.places.data());
+    EXPECT_EQ(got.places, want.places) << name_of(type) << ", a row of " << length << ", without values";
   }
 }
 

@@ -41,12 +41,13 @@ class Columns {
     const uint64_t chunk = std::max<uint64_t>(1, std::min(groups / (4 * threads), some));
     parallel(static_cast<unsigned>(threads), groups, chunk, [&](uint64_t begin, uint64_t end) {
       const std::unique_ptr<Line[]> lines(new Line[plan_.length]);
-      const std::unique_ptr<K[]> row(new K[std::max(plan_.length, width)]);
+      const std::unique_ptr<K[]> row(new K[plan_.length * width]);
       for (uint64_t g = begin; g < end; ++g) {
         const uint64_t n = plan_.length, inner = plan_.inner, first = g % a_row * width;
         const Group group =
             inner == 1 ? Group{g * width * n, n, 1, std::min(width, plan_.outer - g * width)}
                        : Group{g / a_row * n * inner + first, 1, inner, std::min(width, inner - first)};
+        if (inner == 1 && stay(group, row.get())) continue;
         load(group, lines.get(), row.get());
         sort_columns(lines[0].keys, n);
         store(group, lines.get(), row.get());
@@ -78,11 +79,44 @@ class Columns {
         loops_.put_keys(x_ + group.first + i * group.step, 1, group.columns, keys_, row);
         for (uint64_t c = 0; c < group.columns; ++c) lines[i].keys[c] = joined(row[c], i);
       }
-    else
-      for (uint64_t c = 0; c < group.columns; ++c) {
-        loops_.put_keys(x_ + group.first + c * group.column, 1, n, keys_, row);
-        for (uint64_t i = 0; i < n; ++i) lines[i].keys[c] = joined(row[i], i);
+    else  // their keys are there
+      for (uint64_t c = 0; c < group.columns; ++c)
+        for (uint64_t i = 0; i < n; ++i) lines[i].keys[c] = joined(row[c * n + i], i);
+  }
+
+  // Keys of rows one after the other; whether all of them rise, or all fall, and are done.
+  bool stay(const Group& group, K* rows) const {
+    const uint64_t n = plan_.length, count = n * group.columns;
+    loops_.put_keys(x_ + group.first, 1, count, keys_, rows);
+    bool rises = true, sinks = true;
+    for (const K* row = rows; row < rows + count && (rises || sinks); row += n) {
+      K up = 0, down = 0;
+      for (uint64_t i = 1; i < n; ++i) {
+        up = K(up | K(has_places ? row[i] >= row[i - 1] : row[i] > row[i - 1]));
+        down = K(down | K(row[i] < row[i - 1]));
       }
+      rises = rises && !down;
+      sinks = sinks && !up;
+    }
+    if (rises || sinks) put_rows(group, rows, rises);
+    return rises || sinks;
+  }
+
+  // Rows as they are, or turned round.
+  void put_rows(const Group& group, K* rows, bool as_they_are) const {
+    const uint64_t n = plan_.length, count = n * group.columns;
+    if constexpr (has_places) {
+      for (uint64_t first = group.first; first < group.first + count; first += n)
+        for (uint64_t i = 0; i < n; ++i) {
+          const uint64_t place = as_they_are ? i : n - 1 - i;
+          places_[first + i] = static_cast<int64_t>(place);
+          if (values_) values_[first + i] = x_[first + place];
+        }
+    } else {
+      if (!as_they_are)
+        for (K* row = rows; row < rows + count; row += n) std::reverse(row, row + n);
+      loops_.put_bits(rows, 1, count, keys_, values_ + group.first);
+    }
   }
 
   void store(const Group& group, const Line* lines, K* row) const {
@@ -100,10 +134,9 @@ class Columns {
       for (uint64_t i = 0; i < n; ++i)
         loops_.put_bits(lines[i].keys, 1, group.columns, keys_, values_ + group.first + i * group.step);
     } else {
-      for (uint64_t c = 0; c < group.columns; ++c) {
-        for (uint64_t i = 0; i < n; ++i) row[i] = lines[i].keys[c];
-        loops_.put_bits(row, 1, n, keys_, values_ + group.first + c * group.column);
-      }
+      for (uint64_t c = 0; c < group.columns; ++c)
+        for (uint64_t i = 0; i < n; ++i) row[c * n + i] = lines[i].keys[c];
+      loops_.put_bits(row, 1, n * group.columns, keys_, values_ + group.first);
     }
   }
 

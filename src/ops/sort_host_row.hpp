@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "ops/sort_host_keys.hpp"
@@ -32,9 +33,9 @@ struct Row {
   }
 
   Order find_order(uint64_t parts) const {
-    const Order begin = loops.find_order(x, apart, std::min(length, block), keys);
-    if (length <= block || (!begin.rises && !begin.falls)) return begin;
     if (parts == 1) return loops.find_order(x, apart, length, keys);
+    const Order begin = loops.find_order(x, apart, std::min(length, block), keys);
+    if (!begin.rises && !begin.falls) return begin;
     std::vector<Order> found(4 * parts);
     const uint64_t chunk = length / found.size() + 1;
     parallel(static_cast<unsigned>(parts), found.size(), 1, [&](uint64_t first, uint64_t last) {
@@ -72,7 +73,10 @@ struct Row {
   void keep(uint64_t parts) const {
     share(parts, [&](uint64_t begin, uint64_t end) {
       if (places) {
-        for (uint64_t i = begin; i < end; ++i) places[i * apart] = static_cast<int64_t>(i);
+        if (apart == 1)
+          std::iota(places + begin, places + end, static_cast<int64_t>(begin));
+        else
+          for (uint64_t i = begin; i < end; ++i) places[i * apart] = static_cast<int64_t>(i);
         if (values)
           for (uint64_t i = begin; i < end; ++i) values[i * apart] = x[i * apart];
         return;

@@ -97,7 +97,7 @@ class PlacesRow {
   static constexpr int most_place_bits =
       sizeof(K) == sizeof(P) ? 4 * sizeof(P) : static_cast<int>(8 * (sizeof(P) - sizeof(K)));
   static bool serve(uint64_t length) { return (length - 1) >> most_place_bits == 0; }
-  static constexpr uint64_t unasked = 128;
+  static constexpr uint64_t unasked = 16;
   PlacesRow(const Row<K>& row, VectorKind kind) : row_(row), by_(vector_sort<P>(kind)) {}
 
   void sort(Space& space, uint64_t parts) const {
