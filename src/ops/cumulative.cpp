@@ -14,6 +14,8 @@ using namespace kernel;
 
 namespace {
 
+constexpr uint64_t most_together = 16;
+
 // One level: [outer, length, inner], whose blocks of `block` elements an invocation each goes through.
 struct Level {
   uint64_t length = 0, block = 0;
@@ -44,10 +46,13 @@ class Writer {
       return {k.finish(), invocations(), {}};
     }
     by_one(k, [&] {
-      const NumberCell total(k, load(from, place.first, from_x), plan_.complex);
-      k.for_(place.from + 1, place.end, place.from.like(1),
-             [&](Value i) { total.set(combined(total.get(), load(from, element(place, i), from_x))); });
-      store_number(to, place.own, total.get(), plan_.complex);
+      const Cells totals = cells(k, from, place.first, from_x);
+      k.for_(place.from + 1, place.end, place.from.like(1), [&](Value i) {
+        const Value at = element(place, i);
+        for (uint64_t c = 0; c < together(); ++c)
+          totals[c].set(combined(totals[c].get(), load(from, beside(at, c), from_x)));
+      });
+      for (uint64_t c = 0; c < together(); ++c) store(to, beside(place.own, c), totals[c].get(), false);
     });
     return {k.finish(), invocations(), {}};
   }
@@ -93,14 +98,19 @@ class Writer {
     const Place place = place_of(k);
     by_one(k, [&] {
       const Value first = plan_.reverse ? element(place, place.end - 1) : place.first;
-      const NumberCell now(k, load(from, first, from_x), plan_.complex);
+      const Cells now = cells(k, from, first, from_x);
       if (has_totals_)
-        k.if_(!is_outermost(place), [&] { now.set(combined(before(totals, place), now.get())); });
-      store(to, first, now.get(), from_x);
+        k.if_(!is_outermost(place), [&] {
+          for (uint64_t c = 0; c < together(); ++c)
+            now[c].set(combined(before(totals, place, c), now[c].get()));
+        });
+      for (uint64_t c = 0; c < together(); ++c) store(to, beside(first, c), now[c].get(), from_x);
       k.for_(place.from + 1, place.end, place.from.like(1), [&](Value i) {
         const Value at = element(place, plan_.reverse ? place.end - 1 - (i - place.from) : i);
-        now.set(combined(now.get(), load(from, at, from_x)));
-        store(to, at, now.get(), from_x);
+        for (uint64_t c = 0; c < together(); ++c) {
+          now[c].set(combined(now[c].get(), load(from, beside(at, c), from_x)));
+          store(to, beside(at, c), now[c].get(), from_x);
+        }
       });
     });
     return {k.finish(), invocations(), {}};
@@ -135,7 +145,20 @@ class Writer {
   }
   Team team() const { return plan_.alone ? Team::many(1) : Team::one(); }
   void by_one(Builder& k, const std::function<void()>& body) const { plan_.alone ? k.once(body) : body(); }
-  uint64_t invocations() const { return plan_.outer * level_.blocks() * plan_.inner; }
+  // Columns that a thread takes side by side: each number waits for the one before it, and they do not for
+  // one another.
+  uint64_t together() const { return plan_.alone && plan_.inner <= most_together ? plan_.inner : 1; }
+  Value beside(Value at, uint64_t column) const {
+    return column == 0 ? at : at + static_cast<int64_t>(column);
+  }
+  using Cells = std::vector<NumberCell>;
+  Cells cells(Builder& k, const Array& from, Value first, bool from_x) const {
+    Cells list;
+    for (uint64_t c = 0; c < together(); ++c)
+      list.emplace_back(k, load(from, beside(first, c), from_x), plan_.complex);
+    return list;
+  }
+  uint64_t invocations() const { return plan_.outer * level_.blocks() * plan_.inner / together(); }
   Type index_type() const {
     const uint64_t numbers = plan_.outer * level_.length * plan_.inner * (plan_.complex ? 2 : 1);
     return numbers < uint64_t{1} << 31 ? Type::u32 : Type::u64;
@@ -147,15 +170,16 @@ class Writer {
 
   Place place_of(Builder& k) const {
     const Value number = k.team(index_type());
-    const auto blocks = static_cast<int64_t>(level_.blocks()), inner = static_cast<int64_t>(plan_.inner);
+    const auto blocks = static_cast<int64_t>(level_.blocks()), columns = static_cast<int64_t>(together()),
+               groups = static_cast<int64_t>(plan_.inner) / columns;
     Place place;
-    place.column = number % inner;
-    place.block = number / inner % blocks;
-    place.outer = number / (inner * blocks);
+    place.column = number % groups * columns;
+    place.block = number / groups % blocks;
+    place.outer = number / (groups * blocks);
     place.from = place.block * static_cast<int64_t>(level_.block);
     place.end = min(place.from + static_cast<int64_t>(level_.block), static_cast<int64_t>(level_.length));
     place.first = element(place, place.from);
-    place.own = number;
+    place.own = number * columns;
     return place;
   }
   Value element(const Place& place, Value along) const {
@@ -165,17 +189,25 @@ class Writer {
   Value is_outermost(const Place& place) const {
     return place.block == place.block.like(plan_.reverse ? static_cast<int64_t>(level_.blocks()) - 1 : 0);
   }
-  Number before(const Array& totals, const Place& place) const {
+  Number before(const Array& totals, const Place& place, uint64_t column) const {
     const auto inner = static_cast<int64_t>(plan_.inner);
-    return load_number(totals, plan_.reverse ? place.own + inner : place.own - inner, plan_.complex);
+    return load(totals, beside(plan_.reverse ? place.own + inner : place.own - inner, column), false);
+  }
+
+  // A thread compares keys, a number after the other: that takes two cycles, and what NaN needs goes beside.
+  bool by_keys() const {
+    const bool compares = plan_.kind == CumulativeKind::min || plan_.kind == CumulativeKind::max;
+    return plan_.alone && !plan_.in_rows && compares && is_float(plan_.type);
   }
 
   Number load(const Array& from, Value at, bool elements) const {
     Number number = load_number(from, at, plan_.complex);
     if (elements && is_half(plan_.type)) number.re = number.im = widened(number.re, plan_.type);
+    if (by_keys()) number.re = key_of(number.re, plan_.kind == CumulativeKind::max);
     return number;
   }
   void store(const Array& to, Value at, Number number, bool elements) const {
+    if (by_keys()) number.re = number_of_key(number.re, added_up_as(plan_.type));
     if (elements) number.re = narrowed(number.re, plan_.type);
     store_number(to, at, number, plan_.complex);
   }
