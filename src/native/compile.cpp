@@ -198,12 +198,33 @@ class JitCode final : public Code {
 
 }  // namespace
 
+namespace {
+
+// Whether what differs between lanes is of 8 bits alone: such values leave three quarters of a register
+// unused that has lanes for 32.
+bool only_bytes_vary(const Program& program) {
+  const auto is_narrow = [](const Instruction& it) {
+    return it.type == Type::u8 || it.type == Type::i8 || it.type == Type::boolean;
+  };
+  const std::vector<Instruction>& all = program.instructions;
+  if (std::none_of(all.begin(), all.end(), is_narrow)) return false;
+  if (std::any_of(all.begin(), all.end(), [](const Instruction& it) { return it.op >= Op::subgroup_size; }))
+    return false;
+  const Shapes shapes = find_shapes(program);
+  for (size_t id = 0; id < all.size(); ++id)
+    if (shapes.of[id] == Shape::varying && all[id].type != Type::none && !is_narrow(all[id])) return false;
+  return true;
+}
+
+}  // namespace
+
 // Two registers a value of 32 bits where there are 32 registers: the second hides the latency of the first
 // (1.3 times the leapfrogs of one). Values of 64 bits fill as many with half the lanes.
 uint32_t lanes_of(const Program& program) {
   const bool wide = std::any_of(program.instructions.begin(), program.instructions.end(),
                                 [](const Instruction& it) { return it.type == Type::f64; });
-  const uint32_t most = host().vector_bits / 32 * (host().many_registers && !wide ? 2 : 1);
+  const uint32_t most =
+      host().vector_bits / 32 * (host().many_registers && !wide ? 2 : 1) * (only_bytes_vary(program) ? 4 : 1);
   if (program.team.kind != TeamKind::one) return most;
   // A small workgroup asks for narrow vectors: few long-running teams are then shared among threads.
   return std::min(most, std::bit_ceil(program.team.lanes));
