@@ -54,8 +54,8 @@ adit_library(graph LINK adit_kernel)
 adit_library(ops TOGETHER 12 LEVEL 1 LINK adit_device)
 # Most of ops writes kernels; these compute on the host.
 set(host_sources "")
-foreach(source conv_bands conv_copy conv_dots conv_host conv_library conv_sums conv_tile fft_host fft_host_kernels
-               lapack narrow_product sort_columns sort_host vector_sort_avx2 vector_sort_avx512
+foreach(source conv_bands conv_copy conv_dots conv_host conv_library conv_places conv_sums conv_tile fft_host
+               fft_host_kernels lapack narrow_product sort_columns sort_host vector_sort_avx2 vector_sort_avx512
                vector_sort_neon)
   list(APPEND host_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp)
 endforeach()

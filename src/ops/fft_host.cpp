@@ -1,10 +1,11 @@
 #include "ops/fft_host.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <numbers>
 
+#include "ops/fft_host_angles.hpp"
+#include "ops/fft_host_lengths.hpp"
+#include "ops/fft_host_pairs.hpp"
 #include "ops/fft_host_pass.hpp"
 #include "support/threads.hpp"
 
@@ -13,8 +14,6 @@ namespace adit::ops {
 namespace fft_host {
 namespace {
 
-// Numbers of a column that a block holds within a core's cache, a vector and its other half each.
-constexpr uint64_t longest_column = 4096;
 // Angles between passes are a table up to this length, and products of two small ones beyond. Vectors of 16
 // bytes were measured on a Neoverse V1, longer ones on x86-64.
 uint64_t longest_table() { return uint64_t{1} << (host_fft_kernels().bytes == 16 ? 16 : 17); }
@@ -23,178 +22,11 @@ constexpr uint64_t most_own_scratch = uint64_t{4} << 20;
 // Work, in about nanoseconds, from which threads gain more than they cost.
 constexpr double least_shared_work = 15000;
 
-// --- Angles ------------------------------------------------------------------------------------------------
-// exp(-2 pi i step / turns). An eighth of a turn is what sine and cosine see, so that nothing is lost.
-std::complex<double> turn_of(uint64_t step, uint64_t turns) {
-  step %= turns;
-  const uint64_t eighth = step * 8 / turns;
-  const auto angle = [&](uint64_t part) {
-    return 2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(turns) / 8;
-  };
-  const uint64_t eighths = step * 8;
-  double c = 0, s = 0;
-  switch (eighth) {
-    case 0: c = std::cos(angle(eighths)), s = std::sin(angle(eighths)); break;
-    case 1: s = std::cos(angle(2 * turns - eighths)), c = std::sin(angle(2 * turns - eighths)); break;
-    case 2: s = std::cos(angle(eighths - 2 * turns)), c = -std::sin(angle(eighths - 2 * turns)); break;
-    case 3: c = -std::cos(angle(4 * turns - eighths)), s = std::sin(angle(4 * turns - eighths)); break;
-    case 4: c = -std::cos(angle(eighths - 4 * turns)), s = -std::sin(angle(eighths - 4 * turns)); break;
-    case 5: s = -std::cos(angle(6 * turns - eighths)), c = -std::sin(angle(6 * turns - eighths)); break;
-    case 6: s = -std::cos(angle(eighths - 6 * turns)), c = std::sin(angle(eighths - 6 * turns)); break;
-    default: c = std::cos(angle(8 * turns - eighths)), s = -std::sin(angle(8 * turns - eighths));
-  }
-  return {c, -s};
-}
-
 template <class T>
 HostTable<T> table_of(uint64_t count, const std::function<std::complex<double>(uint64_t)>& number) {
   auto table = std::make_shared<std::vector<std::complex<T>>>(count);
   for (uint64_t i = 0; i < count; ++i) (*table)[i] = std::complex<T>(number(i));
   return table;
-}
-
-// The same of a transform, or of the way back.
-std::complex<double> turn_of(uint64_t step, uint64_t turns, bool backward) {
-  const std::complex<double> turn = turn_of(step, turns);
-  return backward ? std::conj(turn) : turn;
-}
-
-// exp(-pi i j^2 / n)
-std::complex<double> chirp_of(uint64_t j, uint64_t n, bool backward) {
-  return turn_of(j * j % (2 * n), 2 * n, backward);
-}
-
-// --- Lengths -----------------------------------------------------------------------------------------------
-// Radices, the largest first: the first stage turns nothing.
-std::vector<uint64_t> radices_of(uint64_t n) {
-  std::vector<uint64_t> radices;
-  uint64_t twos = 0;
-  for (; n % 2 == 0; n /= 2) ++twos;
-  for (; twos > 4 || twos == 3; twos -= 3) radices.push_back(8);
-  for (; twos >= 2; twos -= 2) radices.push_back(4);
-  if (twos) radices.push_back(2);
-  for (uint64_t p = 3; n > 1; p += 2)
-    for (; n % p == 0; n /= p) radices.push_back(p);
-  std::sort(radices.begin(), radices.end(), std::greater<>());
-  return radices;
-}
-
-bool is_smooth_for_host(uint64_t n) {
-  for (uint64_t p = 2; p <= most_host_radix; ++p)
-    while (n % p == 0) n /= p;
-  return n == 1;
-}
-
-// About what a vector of numbers costs in all stages, in nanoseconds of an x86-64 core with AVX-512: stages
-// of few operations wait for memory, those of primes multiply.
-double stages_cost(uint64_t n) {
-  double cost = 0;
-  for (const uint64_t radix : radices_of(n)) {
-    const auto r = static_cast<double>(radix);
-    cost += radix <= 8 ? 0.7 + 0.1 * r : 1 + 0.15 * r;
-  }
-  return cost;
-}
-constexpr double pass_cost = 2, turn_cost = 1;  // to read and write, and to multiply by angles
-
-uint64_t chirp_length(uint64_t n) {
-  uint64_t best = 0;
-  double least = 0;
-  for (const uint64_t odd : {1, 3, 5, 7, 9, 15, 21, 25, 27, 35, 45})
-    for (uint64_t length = odd; length < 8 * n; length *= 2) {
-      if (length < 2 * n - 1) continue;
-      const double cost = static_cast<double>(length) * stages_cost(length);
-      if (!best || cost < least) best = length, least = cost;
-      break;
-    }
-  return best;
-}
-
-// --- Columns -----------------------------------------------------------------------------------------------
-// How a block transforms a column, and what a number costs.
-struct Column {
-  enum class Way { stages, chirp, order };  // by its own, or in a convolution
-
-  bool fits = false;
-  Way way = Way::stages;
-  uint64_t length = 0;  // of the stages
-  double cost = 0;
-};
-
-bool is_prime(uint64_t n) {
-  for (uint64_t p = 2; p * p <= n; ++p)
-    if (n % p == 0) return false;
-  return n > 1;
-}
-
-Column column_of(uint64_t n) {
-  Column found;
-  if (n > longest_column) return found;
-  if (is_smooth_for_host(n)) found = {true, Column::Way::stages, n, stages_cost(n)};
-  if (found.fits && found.cost < 8) return found;  // less than any convolution
-  const auto consider = [&](Column::Way way, uint64_t length) {
-    const double longer = static_cast<double>(length) / static_cast<double>(n);
-    const double ends = way == Column::Way::chirp ? 2 * turn_cost : 3 * turn_cost;
-    const double cost = longer * (2 * stages_cost(length) + turn_cost) + ends;
-    if (!found.fits || cost < found.cost) found = {true, way, length, cost};
-  };
-  if (n > 2 && is_smooth_for_host(n - 1) && is_prime(n)) consider(Column::Way::order, n - 1);
-  if (const uint64_t padded = chirp_length(n); padded <= longest_column) consider(Column::Way::chirp, padded);
-  return found;
-}
-
-// The powers of a primitive root of a prime, from 1 on.
-std::vector<uint32_t> powers_of_root(uint64_t prime) {
-  for (uint64_t root = 2;; ++root) {
-    std::vector<uint32_t> powers{1};
-    for (uint64_t power = root; power != 1; power = power * root % prime)
-      powers.push_back(static_cast<uint32_t>(power));
-    if (powers.size() == prime - 1) return powers;
-  }
-}
-
-uint64_t up(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
-
-// A transform as passes of columns, with all that one after the other costs.
-struct Cut {
-  std::vector<uint64_t> lengths;  // none: there is no such cut
-  double cost = 0;
-};
-
-double passes_cost(const std::vector<uint64_t>& lengths, uint64_t inner, uint64_t lanes) {
-  uint64_t n = inner;
-  for (const uint64_t length : lengths) n *= length;
-  double cost = 0;
-  for (const uint64_t length : lengths)
-    cost += static_cast<double>(up(n / length, lanes) * length) *
-            (column_of(length).cost + pass_cost + turn_cost);
-  return cost;
-}
-
-// Two passes; their blocks should be full.
-Cut cut_in_two(uint64_t n, uint64_t inner, uint64_t lanes) {
-  Cut best;
-  for (uint64_t d = 2; d * d <= n && d <= longest_column; ++d) {
-    if (n % d != 0 || !column_of(d).fits || !column_of(n / d).fits) continue;
-    for (const auto& [a, b] : {std::pair{d, n / d}, std::pair{n / d, d}}) {
-      const double cost = passes_cost({a, b}, inner, lanes);
-      if (best.lengths.empty() || cost <= best.cost) best = {{a, b}, cost};
-    }
-  }
-  return best;
-}
-
-Cut cut_for_host(uint64_t n, uint64_t inner, uint64_t lanes) {
-  if (Cut two = cut_in_two(n, inner, lanes); !two.lengths.empty()) return two;
-  if (!is_smooth_for_host(n) || n <= longest_column) return {};
-  // The largest factor that leaves a column short, and the rest.
-  uint64_t factor = 1;
-  for (uint64_t d = 2; d <= longest_column / 4; ++d)
-    if (n % d == 0) factor = d;
-  Cut rest = cut_for_host(n / factor, inner * factor, lanes);
-  rest.lengths.insert(rest.lengths.begin(), factor);
-  rest.cost = passes_cost(rest.lengths, inner, lanes);
-  return rest;
 }
 
 // --- Plans -------------------------------------------------------------------------------------------------
@@ -251,13 +83,13 @@ class Plan final : public HostFftPlan {
   }
 
   uint64_t scratch_bytes() const override {
-    return std::max(rows_alone() ? 0 : own_scratch(), rest_ ? rest_->scratch_bytes() : 0);
+    return std::max(rows_alone() ? 0 : own_scratch(), single_ ? single_->scratch_bytes() : 0);
   }
 
   void run(const void* x, void* result, void* scratch) const override {
     const T* from = static_cast<const T*>(x);
     T* to = static_cast<T*>(result);
-    if (rest_) rest_->run(from + wanted_.outer * in_.outer, to + wanted_.outer * out_.outer, scratch);
+    if (has_last_) single_->run(from + wanted_.outer * in_.outer, to + wanted_.outer * out_.outer, scratch);
     if (rows_alone()) {
       const double work = work_ * static_cast<double>(wanted_.outer);
       const auto some = [&](uint64_t begin, uint64_t end) {
@@ -273,7 +105,7 @@ class Plan final : public HostFftPlan {
 
  private:
   using Pass = HostPass<T>;
-  enum class Kind { pass, join, split, mirror };
+  enum class Kind { pass, join, split, mirror, pair, part };
   struct Step {
     Kind kind = Kind::pass;
     int from = 0, to = 1;  // 0: x, 1: the result, 2 and 3: scratch
@@ -300,18 +132,19 @@ class Plan final : public HostFftPlan {
     if (wanted_.kind == HostFft::Kind::complex) return;
     if (!is_odd) count_ = n / 2;
     in_twos_ = is_odd && n > 1 && take_twos(real, some);
+    in_pairs_ = is_odd && n > 1 && !in_twos_ && take_pairs(real, some);
     if (wanted_.kind == HostFft::Kind::of_real) {
       in_ = real, out_ = some;
       given_ = count_, kept_ = half;
       inverse_ = false;
       if (!is_odd) real_ = Pass::Real::join;
-      if (in_twos_) real_ = Pass::Real::two;
+      if (in_twos_ || in_pairs_) real_ = Pass::Real::two;
     } else {
       in_ = some, out_ = real;
       given_ = half, kept_ = count_;
       inverse_ = true;
       real_ = is_odd ? Pass::Real::mirror : Pass::Real::split;
-      if (in_twos_) real_ = Pass::Real::two_back;
+      if (in_twos_ || in_pairs_) real_ = Pass::Real::two_back;
     }
     if (!is_odd)
       halves_ = table_of<T>(count_ / 2 + 1,
@@ -323,11 +156,7 @@ class Plan final : public HostFftPlan {
   bool take_twos(Layout& real, Layout& some) {
     if (!column_of(wanted_.length).fits || wanted_.outer * wanted_.inner < 2 * lanes_) return false;
     if (wanted_.outer > 1) {
-      if (wanted_.outer % 2 != 0) {
-        HostFft last = wanted_;
-        last.outer = 1;
-        rest_ = std::make_shared<Plan>(last);
-      }
+      if (wanted_.outer % 2 != 0) take_single();
       real.imag = real.outer, other_ = some.outer;
       real.outer *= 2, some.outer *= 2;
       wanted_.outer /= 2;
@@ -339,6 +168,22 @@ class Plan final : public HostFftPlan {
       return false;
     }
     return true;
+  }
+
+  // The same of longer rows, through memory: see fft_host_pairs.hpp.
+  bool take_pairs(Layout& real, Layout& some) {
+    if (column_of(wanted_.length).fits || wanted_.outer < 2 || wanted_.inner > 1) return false;
+    take_single();
+    real.outer *= 2, some.outer *= 2;
+    wanted_.outer /= 2;
+    return true;
+  }
+
+  void take_single() {
+    HostFft one = wanted_;
+    one.outer = 1;
+    single_ = std::make_shared<Plan>(one);
+    has_last_ = wanted_.outer % 2 != 0;
   }
 
   // The cheapest of: all in one block, passes of columns, and a convolution in such passes.
@@ -366,6 +211,7 @@ class Plan final : public HostFftPlan {
     work_ = cut.cost + halves;
     rows_ = outer;
     room_ = 2 * (std::max(length, wanted_.length) + 1) * inner;
+    if (in_pairs_) room_ = std::max(room_, up(single_->scratch_bytes(), 2 * sizeof(T)));
     room_ += 64 - room_ % 64;
     make_several(length, cut.lengths);
   }
@@ -522,9 +368,13 @@ class Plan final : public HostFftPlan {
 
   void make_several(uint64_t length, const std::vector<uint64_t>& cut) {
     const Layout between{2 * wanted_.inner, 2, 1, 0};
-    const bool joins = real_ == Pass::Real::join;
+    const bool joins = real_ == Pass::Real::join || in_pairs_;
     int from = 0;
     Layout in = in_;
+    if (in_pairs_) {
+      steps_.push_back({Kind::pair, 0, 3, {}});
+      from = 3, in = between;
+    }
     if (real_ == Pass::Real::split || real_ == Pass::Real::mirror) {
       steps_.push_back({real_ == Pass::Real::split ? Kind::split : Kind::mirror, 0, 3, {}});
       from = 3, in = between;
@@ -539,18 +389,29 @@ class Plan final : public HostFftPlan {
       add_passes(cut, 3, 3, joins ? 2 : 1, between, joins ? between : out_, true, back_scale());
       Pass &start = steps_[first].pass, &end = steps_.back().pass;
       start.times_in = chirp.own, start.limit_in = count_;
-      end.times_out = chirp.own, end.limit_out = std::min(count_, kept_);
+      end.times_out = chirp.own, end.limit_out = in_pairs_ ? count_ : std::min(count_, kept_);
     }
     if (wanted_.kind == HostFft::Kind::of_real && !joins) steps_.back().pass.limit_out = kept_;
-    if (joins) steps_.push_back({Kind::join, steps_.back().to, 1, {}});
+    if (joins) steps_.push_back({in_pairs_ ? Kind::part : Kind::join, steps_.back().to, 1, {}});
   }
 
   // --- A run -----------------------------------------------------------------------------------------------
   void one(const Buffers<T>& buffers, unsigned threads) const {
+    const T* other = buffers.x + in_.outer / 2;
+    const uint64_t reals = in_pairs_ ? in_.outer / 2 : 0;
+    const PairOfRows<T> rows{{buffers.x, reals}, {other, reals}};
+    if (!rows.is_finite()) {  // each would spoil the other
+      single_->run(buffers.x, buffers.result, buffers.a);
+      return single_->run(other, buffers.result + out_.outer / 2, buffers.a);
+    }
     for (const Step& step : steps_) {
       T* const places[] = {nullptr, buffers.result, buffers.a, buffers.b};
       const T* from = step.from == 0 ? buffers.x : places[step.from];
       T* to = places[step.to];
+      if (step.kind == Kind::pair || step.kind == Kind::part) {
+        run_pairs(rows, step.kind == Kind::pair, from, to, threads);
+        continue;
+      }
       if (step.kind != Kind::pass) {
         run_halves(step.kind, from, to, threads);
         continue;
@@ -573,6 +434,21 @@ class Plan final : public HostFftPlan {
   static void run_blocks(const HostPass<double>& pass, const double* from, double* to, uint64_t begin,
                          uint64_t end, void* room) {
     host_fft_kernels().run_f64(pass, from, to, begin, end, room);
+  }
+
+  void run_pairs(const PairOfRows<T>& rows, bool joins, const T* x, T* y, unsigned threads) const {
+    const uint64_t n = count_, row = (joins ? in_ : out_).outer / 2;
+    const bool of_transforms = joins == (wanted_.kind == HostFft::Kind::to_real);
+    const auto some = [&](uint64_t begin, uint64_t end) {
+      if (of_transforms)
+        joins ? rows.join_transforms(x, x + row, n, begin, end, y)
+              : rows.part_transforms(x, n, begin, end, y, y + row);
+      else
+        joins ? rows.join(x, x + row, begin, end, y) : rows.part(x, begin, end, y, y + row);
+    };
+    const uint64_t count = of_transforms ? n / 2 + 1 : n;
+    if (threads == 1) return some(0, count);
+    parallel(threads, count, std::max<uint64_t>(1, count / (4 * threads)), some);
   }
 
   // Between real numbers and passes, through memory.
@@ -613,9 +489,9 @@ class Plan final : public HostFftPlan {
   }
 
   HostFft wanted_;
-  bool in_twos_ = false;
-  std::shared_ptr<const Plan> rest_;  // of a row without another
-  uint64_t other_ = 0;                // from the transform of a row to that of its other
+  bool in_twos_ = false, in_pairs_ = false, has_last_ = false;
+  std::shared_ptr<const Plan> single_;  // of a row without another
+  uint64_t other_ = 0;                  // from the transform of a row to that of its other
   uint64_t lanes_ = 1;
   uint64_t count_ = 1, given_ = 1, kept_ = 1;  // complex numbers of a transform, and those in memory
   Layout in_, out_;

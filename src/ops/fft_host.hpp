@@ -5,7 +5,7 @@
 // n real numbers, n even, are the parts of n / 2 complex ones, even places and odd ones. Their transform Z
 // splits into those of the two by its symmetry, E = (Z_k + conj Z_(m-k)) / 2 and i O = (Z_k - conj Z_(m-k))
 // / 2, m = n / 2, which a last butterfly joins: X_k = E + exp(-2 pi i k / n) O. Back the same way.
-// Where n is odd and there are many short rows, two of them are the parts of complex numbers.
+// Where n is odd, two rows are the parts of complex numbers.
 #pragma once
 
 #include <cstdint>
