@@ -258,7 +258,7 @@ TEST_P(FftTest, RowsOfRealNumbersAreAlone) {
   const bool is_slow = on->info().kind == DeviceKind::software;
   const float sizes[] = {1, 1e-12f, 1e12f, 0, 3e-30f, 1, std::nanf(""), 1e-3f, HUGE_VALF};
   for (const bool are_finite : {true, false})
-    for (const int64_t n : {15, 3, 105, 131, 257}) {
+    for (const int64_t n : {15, 3, 105, 131, 257, 4097, 5003, 10395}) {
       if (is_slow && n > 15) continue;
       const int64_t rows = 45;  // more than a vector has lanes, twice, and an odd number
       const auto length = static_cast<size_t>(n);
