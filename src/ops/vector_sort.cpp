@@ -16,18 +16,27 @@ VectorKind vectors_of_this_cpu() {
 #endif
 }
 
-template <class K>
-VectorSort<K> vector_sort([[maybe_unused]] VectorKind kind) {
+namespace {
+
+VectorSorts vector_sorts([[maybe_unused]] VectorKind kind) {
 #if defined(__x86_64__)
-  if (kind == VectorKind::avx512) return vector_sort_avx512::vector_sort<K>();
-  if (kind == VectorKind::avx2) return vector_sort_avx2::vector_sort<K>();
+  if (kind == VectorKind::avx512) return vector_sort_avx512::vector_sorts();
+  if (kind == VectorKind::avx2) return vector_sort_avx2::vector_sorts();
 #elif defined(__aarch64__)
-  if (kind == VectorKind::neon) return vector_sort_neon::vector_sort<K>();
+  if (kind == VectorKind::neon) return vector_sort_neon::vector_sorts();
 #endif
   return {};
 }
 
-template VectorSort<uint32_t> vector_sort(VectorKind);
-template VectorSort<uint64_t> vector_sort(VectorKind);
+}  // namespace
+
+template <>
+VectorSort<uint32_t> vector_sort(VectorKind kind) {
+  return vector_sorts(kind).of_32;
+}
+template <>
+VectorSort<uint64_t> vector_sort(VectorKind kind) {
+  return vector_sorts(kind).of_64;
+}
 
 }  // namespace adit::ops

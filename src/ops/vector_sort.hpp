@@ -30,18 +30,19 @@ struct VectorSort {
 template <class K>
 VectorSort<K> vector_sort(VectorKind kind = vectors_of_this_cpu());
 
-// The parts of vector_sort().
+// Those of a kind of processor.
+struct VectorSorts {
+  VectorSort<uint32_t> of_32;
+  VectorSort<uint64_t> of_64;
+};
 namespace vector_sort_neon {
-template <class K>
-VectorSort<K> vector_sort();
+VectorSorts vector_sorts();
 }
 namespace vector_sort_avx2 {
-template <class K>
-VectorSort<K> vector_sort();
+VectorSorts vector_sorts();
 }
 namespace vector_sort_avx512 {
-template <class K>
-VectorSort<K> vector_sort();
+VectorSorts vector_sorts();
 }
 
 }  // namespace adit::ops

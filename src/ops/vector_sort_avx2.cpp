@@ -7,30 +7,6 @@
 
 #include "ops/vector_sort_parts.hpp"
 
-namespace adit::ops::vector_sort_avx2 {
-namespace {
-
-// By which lanes are below: all of them, those below first. In words of 32 bits.
-template <size_t lanes>
-constexpr auto make_orders() {
-  constexpr size_t words = 8 / lanes;
-  std::array<std::array<uint8_t, 8>, size_t{1} << lanes> orders{};
-  for (size_t mask = 0; mask < orders.size(); ++mask) {
-    size_t at = 0;
-    for (const bool is_below : {true, false})
-      for (size_t lane = 0; lane < lanes; ++lane)
-        if ((mask >> lane & 1) == static_cast<size_t>(is_below))
-          for (size_t word = 0; word < words; ++word)
-            orders[mask][at++] = static_cast<uint8_t>(lane * words + word);
-  }
-  return orders;
-}
-template <size_t lanes>
-constexpr auto orders = make_orders<lanes>();
-
-}  // namespace
-}  // namespace adit::ops::vector_sort_avx2
-
 ADIT_BEGIN_TARGET("avx2,bmi,bmi2,popcnt")
 namespace adit::ops::vector_sort_avx2 {
 namespace {
@@ -38,15 +14,14 @@ namespace {
 #include "ops/vector_sort_body.hpp"
 
 template <size_t lanes>
-[[gnu::always_inline]] inline __m256i in_order(__m256i v, uint32_t below) {
-  const auto* order = reinterpret_cast<const __m128i*>(orders<lanes>[below].data());
+[[gnu::always_inline]] inline __m256i ordered_by(__m256i v, uint32_t below) {
+  const auto* order = reinterpret_cast<const __m128i*>(vector_sort_parts::orders<lanes, 8>[below].data());
   return _mm256_permutevar8x32_epi32(v, _mm256_cvtepu8_epi32(_mm_loadl_epi64(order)));
 }
 
-struct Words32 {
-  using Key = uint32_t;
+struct Words32 : SplitByOrder<Words32, uint32_t, 8> {
   using Register = __m256i;
-  static constexpr int width = 8, rows = 8, rows_of_few_draws = 1;
+  static constexpr int rows = 8, rows_of_few_draws = 1;
 
   static Register first(int64_t count) {
     const auto some = static_cast<int>(std::clamp<int64_t>(count, 0, width));
@@ -88,20 +63,13 @@ struct Words32 {
     const Register equal = _mm256_cmpeq_epi32(_mm256_max_epu32(v, pivots), v);  // or above
     return 0xffU ^ static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
   }
-  static uint64_t split(Register v, Register pivots, Key* left, int64_t room) {
-    const uint32_t mask = below(v, pivots);
-    const Register ordered = in_order<8>(v, mask);
-    store(left, ordered);
-    store(left + room - width, ordered);
-    return static_cast<uint64_t>(_mm_popcnt_u32(mask));
-  }
+  static Register in_order(Register v, uint32_t mask) { return ordered_by<8>(v, mask); }
 };
 
 // Only numbers with a sign can be compared: registers hold keys with the first bit turned.
-struct Words64 {
-  using Key = uint64_t;
+struct Words64 : SplitByOrder<Words64, uint64_t, 4> {
   using Register = __m256i;
-  static constexpr int width = 4, rows = 8, rows_of_few_draws = 1;
+  static constexpr int rows = 8, rows_of_few_draws = 1;
 
   static Register turned(Register v) { return _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN)); }
   static Register first(int64_t count) {
@@ -138,26 +106,15 @@ struct Words64 {
     b = _mm256_permute2x128_si256(low, high, 0x31);
   }
 
-  static uint64_t split(Register v, Register pivots, Key* left, int64_t room) {
-    const auto mask =
-        static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(pivots, v))));
-    const Register ordered = in_order<4>(v, mask);
-    store(left, ordered);
-    store(left + room - width, ordered);
-    return static_cast<uint64_t>(_mm_popcnt_u32(mask));
+  static uint32_t below(Register v, Register pivots) {
+    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(pivots, v))));
   }
+  static Register in_order(Register v, uint32_t mask) { return ordered_by<4>(v, mask); }
 };
 
 }  // namespace
 
-template <>
-VectorSort<uint32_t> vector_sort() {
-  return functions_of<Words32>();
-}
-template <>
-VectorSort<uint64_t> vector_sort() {
-  return functions_of<Words64>();
-}
+VectorSorts vector_sorts() { return {functions_of<Words32>(), functions_of<Words64>()}; }
 
 }  // namespace adit::ops::vector_sort_avx2
 ADIT_END_TARGET

@@ -126,14 +126,7 @@ struct Words64 {
 
 }  // namespace
 
-template <>
-VectorSort<uint32_t> vector_sort() {
-  return functions_of<Words32>();
-}
-template <>
-VectorSort<uint64_t> vector_sort() {
-  return functions_of<Words64>();
-}
+VectorSorts vector_sorts() { return {functions_of<Words32>(), functions_of<Words64>()}; }
 
 }  // namespace adit::ops::vector_sort_avx512
 ADIT_END_TARGET

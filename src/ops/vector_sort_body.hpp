@@ -7,9 +7,24 @@
 //   min, max, flip<m>      flip gives lane i the key of lane i ^ m
 //   select<bit>(a, b)      lanes whose number has the bit from b
 //   interleave(a, b)       both become the keys of both in turn
-//   split(v, pivots, left, room)  stores the keys below the pivots at the begin of the room, the others at
-//   its
-//                          end; how many were below. May write a whole register at either end
+//   split(v, pivots, left, room)  stores the keys below the pivots at the begin of the room and the others at
+//                          its end; how many were below. May write a whole register at either end
+
+// split() of a V that has below(v, pivots), a bit a lane, and in_order(v, mask), those of the mask first.
+template <class V, class K, int lanes>
+struct SplitByOrder {
+  using Key = K;
+  static constexpr int width = lanes;
+
+  [[gnu::always_inline]] static uint64_t split(auto v, auto pivots, K* left, int64_t room) {
+    const auto mask = V::below(v, pivots);
+    const auto ordered = V::in_order(v, mask);
+    V::store(left, ordered);
+    V::store(left + room - width, ordered);
+    return static_cast<uint64_t>(__builtin_popcountll(mask));
+  }
+};
+
 template <class V>
 [[gnu::always_inline]] inline void exchange(typename V::Register& a, typename V::Register& b) {
   const typename V::Register low = V::min(a, b);

@@ -12,34 +12,16 @@ namespace {
 
 #include "ops/vector_sort_body.hpp"
 
-// By which lanes are below: the bytes of all of them, those below first.
-template <size_t lanes>
-constexpr auto make_orders() {
-  constexpr size_t bytes = 16 / lanes;
-  std::array<std::array<uint8_t, 16>, size_t{1} << lanes> orders{};
-  for (size_t mask = 0; mask < orders.size(); ++mask) {
-    size_t at = 0;
-    for (const bool is_below : {true, false})
-      for (size_t lane = 0; lane < lanes; ++lane)
-        if ((mask >> lane & 1) == static_cast<size_t>(is_below))
-          for (size_t byte = 0; byte < bytes; ++byte)
-            orders[mask][at++] = static_cast<uint8_t>(lane * bytes + byte);
-  }
-  return orders;
-}
-template <size_t lanes>
-constexpr auto orders = make_orders<lanes>();
-
 template <size_t lanes>
 [[gnu::always_inline]] inline uint8x16_t in_order(uint8x16_t v, uint64_t below) {
-  return vqtbl1q_u8(v, vld1q_u8(orders<lanes>[below].data()));
+  return vqtbl1q_u8(v, vld1q_u8(vector_sort_parts::orders<lanes, 16>[below].data()));
 }
 
 // What does not depend on how wide a key is.
 template <class V, class K, int lanes>
-struct Words {
-  using Key = K;
-  static constexpr int width = lanes, rows = 16, rows_of_few_draws = 16 / lanes;
+struct Words : SplitByOrder<V, K, lanes> {
+  using SplitByOrder<V, K, lanes>::width;
+  static constexpr int rows = 16, rows_of_few_draws = 16 / lanes;
 
   static auto load_some(const K* from, int64_t count) {
     if (count >= width) return V::load(from);
@@ -52,13 +34,6 @@ struct Words {
     K some[width];
     V::store(some, v);
     for (int i = 0; i < count; ++i) to[i] = some[i];
-  }
-  static uint64_t split(auto v, auto pivots, K* left, int64_t room) {
-    const uint64_t mask = V::below(v, pivots);
-    const auto ordered = V::in_order(v, mask);
-    V::store(left, ordered);
-    V::store(left + room - width, ordered);
-    return static_cast<uint64_t>(std::popcount(mask));
   }
 };
 
@@ -128,14 +103,7 @@ struct Words64 : Words<Words64, uint64_t, 2> {
 
 }  // namespace
 
-template <>
-VectorSort<uint32_t> vector_sort() {
-  return functions_of<Words32>();
-}
-template <>
-VectorSort<uint64_t> vector_sort() {
-  return functions_of<Words64>();
-}
+VectorSorts vector_sorts() { return {functions_of<Words32>(), functions_of<Words64>()}; }
 
 }  // namespace adit::ops::vector_sort_neon
 

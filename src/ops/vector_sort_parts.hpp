@@ -65,6 +65,24 @@ constexpr auto make_network() {
 template <int count>
 inline constexpr auto network = make_network<count>();
 
+// By which lanes of a register are below: all of its `units` (bytes, or words), those of the lanes below
+// first.
+template <size_t lanes, size_t units>
+constexpr auto make_orders() {
+  std::array<std::array<uint8_t, units>, size_t{1} << lanes> orders{};
+  for (size_t mask = 0; mask < orders.size(); ++mask) {
+    size_t at = 0;
+    for (const bool is_below : {true, false})
+      for (size_t lane = 0; lane < lanes; ++lane)
+        if ((mask >> lane & 1) == static_cast<size_t>(is_below))
+          for (size_t unit = 0; unit < units / lanes; ++unit)
+            orders[mask][at++] = static_cast<uint8_t>(lane * (units / lanes) + unit);
+  }
+  return orders;
+}
+template <size_t lanes, size_t units>
+inline constexpr auto orders = make_orders<lanes, units>();
+
 template <class K>
 void sort_slowly(K* keys, uint64_t count) {
   std::sort(keys, keys + count);
