@@ -26,6 +26,12 @@ Value unary(Value x, Value) {
   return function(x);
 }
 
+template <Value (*function)(Value)>
+Value loosely(Value x, Value) {
+  const kernel::Loose loose(x.builder());
+  return function(x);
+}
+
 // The doubles nearest to multiples of pi / 2, and known worst cases of argument reduction in f32 and f64.
 std::vector<double> quarter_turns() {
   std::vector<double> points{std::ldexp(16367173, 72),
@@ -187,6 +193,26 @@ void add_rounding(std::vector<MathFunction>& list) {
       [](Real& r, const Real& x, const Real&) { mpfr_trunc(r, x); }, 0);
 }
 
+// Of the functions that have them, the forms in kernels that are written under a Loose.
+void add_loose(std::vector<MathFunction>& list) {
+  const auto add = [&](const char* name, auto build) {
+    const auto exact =
+        std::find_if(list.begin(), list.end(), [&](const MathFunction& f) { return f.name == name; });
+    MathFunction loose = *exact;
+    loose.name += "_loose";
+    loose.family = "loose";
+    loose.build = build;
+    loose.bound_f64 = 4;
+    loose.is_loose = true;
+    list.push_back(std::move(loose));
+  };
+  add("exp", loosely<kernel::exp>);
+  add("log", loosely<kernel::log>);
+  add("sigmoid", loosely<kernel::sigmoid>);
+  add("softplus", loosely<kernel::softplus>);
+  add("log_sigmoid", loosely<kernel::log_sigmoid>);
+}
+
 }  // namespace
 
 const std::vector<MathFunction>& math_functions() {
@@ -198,6 +224,7 @@ const std::vector<MathFunction>& math_functions() {
     add_hyperbolic(all);
     add_special(all);
     add_rounding(all);
+    add_loose(all);
     return all;
   }();
   return list;

@@ -25,6 +25,7 @@ struct MathFunction {
   std::vector<double> points;   // zeros, joints of the implementation, hard cases
   // Where a function has many zeros its error counts against this term too, if it is the larger one.
   double (*term)(double x) = nullptr;
+  bool is_loose = false;  // written under a Loose: what is below 2^-1021 in f64 may count as 0
 
   double bound(kernel::Type type) const { return type == kernel::Type::f32 ? bound_f32 : bound_f64; }
 };

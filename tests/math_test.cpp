@@ -34,7 +34,7 @@ TEST_P(MathFamily, HoldsItsBoundsInF64) { check_family<double>(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Math, MathFamily,
                          testing::Values("exponentials", "powers", "trigonometric", "hyperbolic", "special",
-                                         "rounding"),
+                                         "rounding", "loose"),
                          [](const auto& family) { return family.param; });
 
 TEST(MathMeasure, CountsUlps) {

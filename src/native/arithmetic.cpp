@@ -1,4 +1,8 @@
 // Elementwise instructions. The LLVM instruction is the same for a scalar and for a vector of lanes.
+#include <bit>
+#include <cmath>
+
+#include "native/compile.hpp"
 #include "native/emitter.hpp"
 
 namespace adit::native {
@@ -81,12 +85,31 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
     case Op::not_equal:
     case Op::less:
     case Op::less_equal: return compare(it.op, from, a, b);
-    case Op::select: return LLVMBuildSelect(builder_, a, b, c, "");
+    case Op::select:
+      if (const Ref bounded = bound(it, b, c, type)) return bounded;
+      return LLVMBuildSelect(builder_, a, b, c, "");
     case Op::convert:
     case Op::convert_in_range: return conversion(it, from, a, type);
     case Op::bitcast: return LLVMBuildBitCast(builder_, a, type, "");
     default: return nullptr;
   }
+}
+
+// min(x, c) and max(x, c), as builder.hpp has them, with a constant other than 0 that is a number: a NaN stays,
+// as in the instructions of aarch64. (LLVM finds those of x86-64, which have builder.hpp's own rule, by itself.)
+LLVMValueRef Emitter::bound(const Instruction& it, Ref limit, Ref x, TypeRef type) {
+  const Instruction& less = program_[it.operand[0]];
+  const Instruction& known = program_[it.operand[1]];
+  if (!host().bounds_pass_nan || less.op != Op::less || known.op != Op::constant) return nullptr;
+  const bool f64 = it.type == Type::f64;
+  if (!f64 && it.type != Type::f32) return nullptr;
+  const double number = f64 ? std::bit_cast<double>(known.constant)
+                            : std::bit_cast<float>(static_cast<uint32_t>(known.constant));
+  if (number == 0 || std::isnan(number)) return nullptr;
+  const Id p = less.operand[0], q = less.operand[1];
+  if (p == it.operand[1] && q == it.operand[2]) return intrinsic("llvm.minimum", {type}, {x, limit});
+  if (q == it.operand[1] && p == it.operand[2]) return intrinsic("llvm.maximum", {type}, {x, limit});
+  return nullptr;
 }
 
 // x / 0 is all ones, x % 0 is x, MIN / -1 is MIN: no instruction traps, whatever lane it is for.

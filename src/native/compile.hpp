@@ -19,6 +19,7 @@ struct Host {
   uint32_t vector_bits = 128;
   bool many_registers = false;  // 32 vector registers rather than 16
   bool masks_memory = false;    // loads and stores of some lanes of a vector are one instruction
+  bool bounds_pass_nan = false;  // its minimum and maximum of a NaN and a number are the NaN
 };
 
 bool available();         // false where the build has no LLVM

@@ -67,6 +67,7 @@ class Emitter {
   // arithmetic.cpp
   void arithmetic(Id id, const Instruction& it);
   Ref compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRef type, Type operand_type);
+  Ref bound(const Instruction& it, Ref limit, Ref x, TypeRef type);
   Ref divide_integers(const Instruction& it, Ref a, Ref b, TypeRef type);
   Ref compare(Op op, Type type, Ref a, Ref b);
   static bool is_single(Ref a);  // a row of one lane

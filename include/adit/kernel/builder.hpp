@@ -209,6 +209,8 @@ class Builder {
   Value emit(Op op, Type type, std::initializer_list<Id> operands, uint64_t constant = 0, uint8_t width = 1);
 
   bool is_loose() const { return is_loose_; }
+  // The functions of math.hpp have their loose forms too, inside of each other as well.
+  bool has_loose_functions() const { return has_loose_functions_; }
   // The kernel is for a device whose division and roots round as IEEE 754 has it, as a CPU's do: divide and
   // sqrt of math.hpp are its own then.
   void set_rounds_exactly(bool yes) { rounds_exactly_ = yes; }
@@ -231,25 +233,33 @@ class Builder {
   std::vector<std::unordered_multimap<uint64_t, Id>>
       known_;  // pure instructions by hash, for each open block
   bool is_loose_ = false;
+  bool has_loose_functions_ = false;
   bool rounds_exactly_ = false;
   std::unordered_map<Id, Parts> parts_;  // of numbers that `joined` made
 };
 
 // While one lives, arithmetic on scalars of f32 and f64 is written for speed where only its last bits suffer:
-// sums of products become fma, constants are joined. The functions of math.hpp keep their bounds. For devices
-// that fuse (Limits::fused_fma).
+// sums of products become fma, constants are joined. In f64 a quotient is a product with an inverse, which
+// quotients by the same number share, and some functions of math.hpp are a little shorter and less sharp (the
+// list is in kernel/math/f64/loose.hpp, bounds in docs/numerics.md); the others keep their bounds. For devices
+// that fuse (Limits::fused_fma). Loose(builder, false) is plain arithmetic for a while.
 class Loose {
  public:
-  explicit Loose(Builder& builder, bool is_loose = true) : builder_(builder), before_(builder.is_loose_) {
+  explicit Loose(Builder& builder, bool is_loose = true)
+      : builder_(builder), before_(builder.is_loose_), had_functions_(builder.has_loose_functions_) {
     builder.is_loose_ = is_loose;
+    builder.has_loose_functions_ |= is_loose;
   }
-  ~Loose() { builder_.is_loose_ = before_; }
+  ~Loose() {
+    builder_.is_loose_ = before_;
+    builder_.has_loose_functions_ = had_functions_;
+  }
   Loose(const Loose&) = delete;
   Loose& operator=(const Loose&) = delete;
 
  private:
   Builder& builder_;
-  const bool before_;
+  const bool before_, had_functions_;
 };
 
 // Arithmetic. Both operands have one type; integers wrap; x / 0 is all ones and x % 0 is x for integers.

@@ -8,6 +8,7 @@
 #include "kernel/error_function.hpp"
 #include "kernel/math/f32.hpp"
 #include "kernel/math/f64.hpp"
+#include "kernel/math/f64/loose.hpp"
 #include "kernel/math/twofold.hpp"
 
 namespace adit::kernel {
@@ -49,12 +50,17 @@ Value apply(const char* name, Binary single, Binary twice, Value x, Value y) {
   return x.type() == Type::f32 ? single(x, y) : twice(x, y);
 }
 
+// One with a loose form in f64.
+Value apply(const char* name, Unary single, Unary twice, Unary loose, Value x) {
+  return apply(name, single, x.builder().has_loose_functions() ? loose : twice, x);
+}
+
 }  // namespace
 
-Value exp(Value x) { return apply("exp", f32::exp, f64::exp, x); }
+Value exp(Value x) { return apply("exp", f32::exp, f64::exp, f64::loose::exp, x); }
 Value exp2(Value x) { return apply("exp2", f32::exp2, f64::exp2, x); }
 Value expm1(Value x) { return apply("expm1", f32::expm1, f64::expm1, x); }
-Value log(Value x) { return apply("log", f32::log, f64::log, x); }
+Value log(Value x) { return apply("log", f32::log, f64::log, f64::loose::log, x); }
 Value log2(Value x) { return apply("log2", f32::log2, f64::log2, x); }
 Value log10(Value x) { return apply("log10", f32::log10, f64::log10, x); }
 Value log1p(Value x) { return apply("log1p", f32::log1p, f64::log1p, x); }
@@ -83,14 +89,15 @@ Value erf_inv(Value x) { return apply("erf_inv", f32::erf_inv, f64::erf_inv, x);
 Value lgamma(Value x) { return apply("lgamma", f32::lgamma, f64::lgamma, x); }
 Value digamma(Value x) { return apply("digamma", f32::digamma, f64::digamma, x); }
 Value trigamma(Value x) { return apply("trigamma", f32::trigamma, f64::trigamma, x); }
-Value sigmoid(Value x) { return apply("sigmoid", f32::sigmoid, f64::sigmoid, x); }
-Value softplus(Value x) { return apply("softplus", f32::softplus, f64::softplus, x); }
-Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::log_sigmoid, x); }
+Value sigmoid(Value x) { return apply("sigmoid", f32::sigmoid, f64::sigmoid, f64::loose::sigmoid, x); }
+Value softplus(Value x) { return apply("softplus", f32::softplus, f64::softplus, f64::loose::softplus, x); }
+Value log_sigmoid(Value x) { return apply("log_sigmoid", f32::log_sigmoid, f64::log_sigmoid, f64::loose::log_sigmoid, x); }
 
 Value pow(Value x, Value y) { return apply("pow", f32::pow, f64::pow, x, y); }
 Value hypot(Value x, Value y) { return apply("hypot", f32::hypot, f64::hypot, x, y); }
 Value divide(Value x, Value y) {
   constexpr auto plain = [](Value a, Value b) { return a / b; };
+  if (x.type() == Type::f64 && x.builder().is_loose()) return x / y;
   if (x.builder().rounds_exactly()) return apply("divide", plain, plain, x, y);
   return apply("divide", f32::divide, f64::divide, x, y);
 }

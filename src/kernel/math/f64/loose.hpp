@@ -1,0 +1,15 @@
+// The f64 functions of kernels that are written under a Loose. Results and arguments below 2^-1021 count as 0;
+// else they are within 4 ULP, with the limits of the exact functions.
+#pragma once
+
+#include <adit/kernel/builder.hpp>
+
+namespace adit::kernel::f64::loose {
+
+Value exp(Value x);
+Value log(Value x);
+Value sigmoid(Value x);
+Value softplus(Value x);
+Value log_sigmoid(Value x);
+
+}  // namespace adit::kernel::f64::loose
