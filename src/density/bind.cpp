@@ -34,6 +34,14 @@ std::vector<double> with_first_axis_last(const std::vector<double>& values, cons
   return turned;
 }
 
+// Kernels trust that places lie inside. Runs have said by an error which do not; this is for all others.
+void put_inside(std::vector<int64_t>& places, const Dims& extents) {
+  const auto columns = static_cast<size_t>(extents.size());
+  for (size_t i = 0; columns > 0 && i < places.size(); ++i)
+    places[i] =
+        std::clamp<int64_t>(places[i], 0, std::max<int64_t>(0, extents[static_cast<int>(i % columns)] - 1));
+}
+
 // The target of each update: the row-major number over the axes that the indices name.
 std::vector<int64_t> targets_of(const Node& node, const std::vector<int64_t>& indices, int64_t& targets) {
   const Axes& axes = node.as<graph::AxisList>().axes;
@@ -75,8 +83,10 @@ class Binder {
     const size_t first = reals.size();
     if (first == 0) constant = tensors[0].item<double>();
     std::map<const Node*, Values> values;
-    for (size_t i = 0; i < density_.leaves.size(); ++i)
-      values[&graph::node_of(density_.leaves[i].node)] = values_of(tensors[i + 1]);
+    for (size_t i = 0; i < density_.leaves.size(); ++i) {
+      Values& of_leaf = values[&graph::node_of(density_.leaves[i].node)] = values_of(tensors[i + 1]);
+      put_inside(of_leaf.wholes, density_.leaves[i].extents);
+    }
     for (const Segment& segment : segments_.reals) {
       const auto& numbers = values.at(segment.leaf).reals;
       const auto turned = segment.kind == Segment::Kind::columns

@@ -24,8 +24,9 @@ Value DensityWriter::target_of(const Node& node, const Index& update) {
     Value coordinate;
     if (axes.contains(axis)) {
       where.back() = chain_.index(column++);
-      coordinate = graph::clamped(read(graph::node_of(indices), update.at(indices.shape(), where)).re,
-                                  node.shape[axis] - 1, Type::u32);
+      const Value given = read(graph::node_of(indices), update.at(indices.shape(), where)).re;
+      coordinate = are_inside(node) ? convert(given, Type::u32)
+                                    : graph::clamped(given, node.shape[axis] - 1, Type::u32);
     } else {
       coordinate = update.coordinate(rest++);
     }

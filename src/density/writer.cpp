@@ -6,6 +6,7 @@
 #include <adit/error.hpp>
 
 #include "density/factor.hpp"
+#include "density/steps.hpp"
 #include "graph/op.hpp"
 #include "graph/places.hpp"
 #include "kernel/fold.hpp"
@@ -22,7 +23,13 @@ using kernel::Reduction;
 DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedule& schedule)
     : chain_(chain), density_(density), schedule_(schedule) {
   for (const auto& variable : density.variables) offsets_[&graph::node_of(variable.node)] = variable.offset;
-  for (const auto& leaf : density.leaves) leaves_.insert(&graph::node_of(leaf.node));
+  for (const auto& leaf : density.leaves) {
+    leaves_.insert(&graph::node_of(leaf.node));
+    if (leaf.extents.size() > 0) extents_[&graph::node_of(leaf.node)] = leaf.extents;
+  }
+  Tensors roots{density.value};
+  for (const auto& variable : density.variables) roots.push_back(variable.gradient);
+  sharp_ = read_by_steps(roots);
 }
 
 int64_t most_in_registers(const Density& density, int64_t most) {
@@ -234,15 +241,21 @@ Scalar DensityWriter::compute(const Node& node, const Index& at) {
             "[sample] model: expected chains of at most {} operations in a density, got a longer one; a "
             "recurrence as a scan has none",
             most_depth));
+  if (node.op == Op::gather && are_inside(node)) return read_inside(node, at);
   return ElementWriter::compute(node, at);
 }
 
 Scalar DensityWriter::result(const Node& node, std::span<const Scalar> operands) {
   // The device's own division: to mend its last bits, and numbers at the ends of the range, takes a branch
   // and a hundred instructions, and no density needs that.
-  // (Not a product with the inverse: x / x would be less than 1 for some x, and a floor or a condition on
-  // it another one than the interpreter's.)
-  if (node.op == Op::divide && is_float(node.type)) return {operands[0].re / operands[1].re, {}, false};
+  // In f64, where a division takes as long as ten products, quotients by one number share its inverse, which
+  // may also be computed before a loop. Not those that steps read: x / x would be less than 1 for some x, and
+  // a floor or a condition on it another one than the interpreter's.
+  if (node.op == Op::divide && is_float(node.type)) {
+    const Value x = operands[0].re, y = operands[1].re;
+    const bool shares = x.type() == Type::f64 && builder().is_loose() && !sharp_.contains(&node);
+    return {shares ? x * (1.0 / y) : x / y, {}, false};
+  }
   return graph::row_of(node.op).scalar(operands, node);
 }
 

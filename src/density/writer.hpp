@@ -84,6 +84,8 @@ class DensityWriter final : public lower::ElementWriter {
   Scalar compute(const Node& node, const Index& at) override;
   Scalar result(const Node& node, std::span<const Scalar> operands) override;
   Scalar other(const Node& node, const Index& at) override;
+  bool are_inside(const Node& gather) const;  // gathers.cpp
+  Scalar read_inside(const Node& gather, const Index& at);
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   double inline_cost(const Node& reduction) const;
@@ -215,6 +217,8 @@ class DensityWriter final : public lower::ElementWriter {
   static constexpr int most_depth = 3000;  // of expressions; a level takes some 1.2 KB of the stack
   int depth_ = 0;
   std::unordered_set<const Node*> leaves_;
+  std::unordered_map<const Node*, Dims> extents_;  // of leaves that tell places
+  std::unordered_set<const Node*> sharp_;          // whose last bits a step may show
   Segments segments_;
   Array reals_, places_;
   Value reals_base_, places_base_;

@@ -105,17 +105,6 @@ std::optional<Value> loose_product(Value a, Value b) {
   return std::nullopt;
 }
 
-// By an inverse, which quotients by the same number share: the builder keeps equal instructions once, and out of
-// loops in which it does not change. In f32 a GPU's division is not much dearer than the product.
-std::optional<Value> loose_quotient(Value a, Value b) {
-  if (!applies(a, b) || a.type() != Type::f64 || number_of(a) == 1.0) return std::nullopt;
-  if (const auto known = number_of(b)) {
-    if (!std::isnormal(1 / *known)) return std::nullopt;
-    return a * a.like(1 / *known);
-  }
-  return a * (1.0 / b);
-}
-
 // The negative of a product stays one: functions of both signs of a number then still see what they share.
 std::optional<Value> loose_negative(Value a) {
   if (!applies(a)) return std::nullopt;

@@ -10,7 +10,6 @@ namespace adit::kernel {
 std::optional<Value> loose_sum(Value a, Value b);
 std::optional<Value> loose_difference(Value a, Value b);
 std::optional<Value> loose_product(Value a, Value b);
-std::optional<Value> loose_quotient(Value a, Value b);
 std::optional<Value> loose_negative(Value a);
 
 }  // namespace adit::kernel

@@ -73,7 +73,6 @@ Value operator*(Value a, Value b) {
 Value operator/(Value a, Value b) {
   const auto* parts = a.builder().parts_of(a);
   if (const auto whole = multiple_of(parts, b)) return parts->row / b.like(static_cast<int64_t>(*whole));
-  if (const auto loose = loose_quotient(a, b)) return *loose;
   return same(Op::div, a, b);
 }
 Value operator%(Value a, Value b) {

@@ -95,8 +95,9 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
   }
 }
 
-// min(x, c) and max(x, c), as builder.hpp has them, with a constant other than 0 that is a number: a NaN stays,
-// as in the instructions of aarch64. (LLVM finds those of x86-64, which have builder.hpp's own rule, by itself.)
+// min(x, c) and max(x, c), as builder.hpp has them, with a constant other than 0 that is a number: a NaN
+// stays, as in the instructions of aarch64. (LLVM finds those of x86-64, which have builder.hpp's own rule,
+// by itself.)
 LLVMValueRef Emitter::bound(const Instruction& it, Ref limit, Ref x, TypeRef type) {
   const Instruction& less = program_[it.operand[0]];
   const Instruction& known = program_[it.operand[1]];

@@ -91,6 +91,9 @@ class Emitter {
   Ref plain_load(Ref pointer, TypeRef type, Type element);
   void plain_store(Ref pointer, Ref value, Type element);
   Ref gather(Ref base, Type type, Ref indices, Ref mask);
+  bool lanes_know(Id id) const;
+  Ref number_of_lane(Id id, unsigned lane);
+  Ref gather_by_lanes(Ref base, Type type, Id index);
   void scatter(Ref base, Type type, Ref indices, Ref value, Ref mask);
   Ref linear_condition(const Instruction& it);
   bool goes_under_mask(const Instruction& it, Type type) const;

@@ -89,6 +89,45 @@ LLVMValueRef Emitter::gather(Ref base, Type type, Ref indices, Ref mask) {
   return from_memory(result, type);
 }
 
+// Whether a number of the lanes is one of memory that nobody writes, side by side, plus what is the same for
+// all of them: each lane's is then read by itself. To take it out of a vector is dearer than to read it.
+bool Emitter::lanes_know(Id id) const {
+  const Instruction& it = program_[id];
+  if (lowered_[id].shape == Shape::uniform) return true;
+  if (it.op == Op::convert && is_integer(it.type) && is_integer(program_[it.operand[0]].type) &&
+      bits_of(it.type) == bits_of(program_[it.operand[0]].type))
+    return lanes_know(it.operand[0]);
+  if (it.op == Op::add && is_integer(it.type)) return lanes_know(it.operand[0]) && lanes_know(it.operand[1]);
+  if (it.op != Op::load || it.width != 1 || !is_integer(it.type)) return false;
+  const Instruction& object = program_[it.operand[0]];
+  return object.op == Op::buffer && program_.parameters[object.constant].access == Access::read &&
+         lowered_[it.operand[1]].shape == Shape::linear;
+}
+
+LLVMValueRef Emitter::number_of_lane(Id id, unsigned lane) {
+  const Instruction& it = program_[id];
+  if (lowered_[id].shape == Shape::uniform) return lowered_[id].part[0];
+  if (it.op == Op::convert) return number_of_lane(it.operand[0], lane);
+  if (it.op == Op::add)
+    return LLVMBuildAdd(builder_, number_of_lane(it.operand[0], lane), number_of_lane(it.operand[1], lane),
+                        "");
+  const Id index = it.operand[1];
+  const Ref first = index_as_i64(lowered_[index].part[0], program_[index].type, false);
+  const Ref place = LLVMBuildAdd(builder_, first, i64(lane), "");
+  return plain_load(element(lowered_[it.operand[0]].part[0], it.type, place), memory_type(it.type), it.type);
+}
+
+LLVMValueRef Emitter::gather_by_lanes(Ref base, Type type, Id index) {
+  Ref result = LLVMGetPoison(vector_of(memory_type(type)));
+  for (unsigned l = 0; l < lanes_; ++l) {
+    const Ref place = index_as_i64(number_of_lane(index, l), program_[index].type, false);
+    const Ref value = LLVMBuildLoad2(builder_, memory_type(type), element(base, type, place), "");
+    LLVMSetAlignment(value, size_of(type));
+    result = LLVMBuildInsertElement(builder_, result, value, i32(l), "");
+  }
+  return from_memory(result, type);
+}
+
 // In the order of the lanes, so that the last one wins where they meet.
 void Emitter::scatter(Ref base, Type type, Ref indices, Ref value, Ref mask) {
   const Ref stored = to_memory(value, type);
@@ -150,6 +189,10 @@ void Emitter::load(Id id, const Instruction& it) {
     return;
   }
   const auto slow = [&](std::array<Ref, 4>& part) {
+    if (it.width == 1 && !effective() && lanes_know(index_id)) {
+      part[0] = gather_by_lanes(base, it.type, index_id);
+      return;
+    }
     const Ref indices = index_as_i64(as_vector(lowered_[index_id]), index_type, true);
     for (unsigned k = 0; k < it.width; ++k)
       part[k] = gather(base, it.type, part_index(indices, k, true), effective());

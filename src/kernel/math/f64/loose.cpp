@@ -18,18 +18,18 @@ Value half_power(Value sum) { return bitcast(bitcast(sum, Type::i64) << 52, Type
 
 // 2 e^r for |r| <= ln 2 / 2, relative error 2^-57.9 before roundings.
 Value twice_exp(Value r) {
-  return polynomial(r, {2, 2, 0x1.0000000000009p0, 0x1.55555555554fcp-2, 0x1.5555555550b70p-4,
-                        0x1.1111111127921p-6, 0x1.6c16c183a343bp-9, 0x1.a01a012a4d9d0p-12,
-                        0x1.a0199b440e0a6p-15, 0x1.71df26f48bcf4p-18, 0x1.28ac766dab6adp-21,
-                        0x1.ad7b095befdb1p-25});
+  return polynomial(
+      r, {2, 2, 0x1.0000000000009p0, 0x1.55555555554fcp-2, 0x1.5555555550b70p-4, 0x1.1111111127921p-6,
+          0x1.6c16c183a343bp-9, 0x1.a01a012a4d9d0p-12, 0x1.a0199b440e0a6p-15, 0x1.71df26f48bcf4p-18,
+          0x1.28ac766dab6adp-21, 0x1.ad7b095befdb1p-25});
 }
 
 // The same of -r.
 Value twice_exp_of_negative(Value r) {
-  return polynomial(r, {2, -2, 0x1.0000000000009p0, -0x1.55555555554fcp-2, 0x1.5555555550b70p-4,
-                        -0x1.1111111127921p-6, 0x1.6c16c183a343bp-9, -0x1.a01a012a4d9d0p-12,
-                        0x1.a0199b440e0a6p-15, -0x1.71df26f48bcf4p-18, 0x1.28ac766dab6adp-21,
-                        -0x1.ad7b095befdb1p-25});
+  return polynomial(
+      r, {2, -2, 0x1.0000000000009p0, -0x1.55555555554fcp-2, 0x1.5555555550b70p-4, -0x1.1111111127921p-6,
+          0x1.6c16c183a343bp-9, -0x1.a01a012a4d9d0p-12, 0x1.a0199b440e0a6p-15, -0x1.71df26f48bcf4p-18,
+          0x1.28ac766dab6adp-21, -0x1.ad7b095befdb1p-25});
 }
 
 // exp(-|x|)
@@ -78,9 +78,9 @@ Value log(Value x) {
             (rounding_shift + 1023);
   Value m = bitcast((moved & whole(fraction)) + whole(root_half), Type::f64);
   Value s = (m - 1.0) / (m + 1.0), z = s * s;
-  Value series = polynomial(z, {2, 0x1.55555555555afp-1, 0x1.999999997a936p-2, 0x1.249249455db96p-2,
-                                0x1.c71c4fc525e72p-3, 0x1.7466a573c6ee8p-3, 0x1.399883e0334d8p-3,
-                                0x1.2f5a152f11ce6p-3});
+  Value series =
+      polynomial(z, {2, 0x1.55555555555afp-1, 0x1.999999997a936p-2, 0x1.249249455db96p-2,
+                     0x1.c71c4fc525e72p-3, 0x1.7466a573c6ee8p-3, 0x1.399883e0334d8p-3, 0x1.2f5a152f11ce6p-3});
   Value result = fma(k, ln2_high, fma(s, series, k * ln2_low));
   Value small = select(x < 0.0, not_a_number(x), -infinity(x));
   return select(x < infinity(x), select(x < 0x1p-1021, small, result), x);
