@@ -55,7 +55,7 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
       return is_unsigned(it.type)
                  ? a
                  : intrinsic("llvm.abs", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
-    case Op::fma: return intrinsic("llvm.fma", {type}, {a, b, c});
+    case Op::fma: return intrinsic("llvm.fma", {type}, {a, b, addend(it, c)});
     case Op::sqrt: return one("llvm.sqrt");
     case Op::floor: return one("llvm.floor");
     case Op::ceil: return one("llvm.ceil");

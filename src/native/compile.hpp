@@ -17,9 +17,10 @@ using Function = void (*)(const std::byte* arguments, uint64_t begin, uint64_t e
 struct Host {
   std::string triple, cpu, features;  // features: what the OS reports, not what the CPU's name promises
   uint32_t vector_bits = 128;
-  bool many_registers = false;   // 32 vector registers rather than 16
-  bool masks_memory = false;     // loads and stores of some lanes of a vector are one instruction
-  bool bounds_pass_nan = false;  // its minimum and maximum of a NaN and a number are the NaN
+  bool many_registers = false;         // 32 vector registers rather than 16
+  bool masks_memory = false;           // loads and stores of some lanes of a vector are one instruction
+  bool fma_overwrites_addend = false;  // else any of its operands
+  bool bounds_pass_nan = false;        // its minimum and maximum of a NaN and a number are the NaN
 };
 
 bool available();         // false where the build has no LLVM

@@ -121,7 +121,9 @@ void Emitter::scalar_loop(Ref begin, Ref end, Ref step, bool is_signed,
   LLVMBuildCondBr(builder_, LLVMBuildICmp(builder_, is_signed ? LLVMIntSLT : LLVMIntULT, index, end, ""),
                   inside, next);
   enter(inside);
+  const Ref outer_table = std::exchange(table_here_, unknown_table());
   body(index);
+  table_here_ = outer_table;
   Ref values[] = {begin, LLVMBuildAdd(builder_, index, step, "")};
   LLVMBasicBlockRef blocks[] = {before, LLVMGetInsertBlock(builder_)};
   LLVMBuildBr(builder_, head);

@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 #include <llvm-c/Core.h>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -76,6 +77,11 @@ class Emitter {
   Ref conversion(const Instruction& it, Type from, Ref a, TypeRef type);
   Ref combine(Reduction op, Type type, Ref a, Ref b);
   Ref constant(Type type, uint64_t bits);
+
+  // addends.cpp
+  void find_addends();
+  Ref unknown_table();
+  Ref addend(const Instruction& it, Ref otherwise);
 
   // memory.cpp
   TypeRef array_type(Id id) const;
@@ -143,10 +149,13 @@ class Emitter {
   LLVMBasicBlockRef entry_ = nullptr;  // holds the allocas and the loaded arguments
   Ref mask_ = nullptr, live_ = nullptr;
   bool in_lanes_ = false;
-  Ref team_ = nullptr;             // i64
-  Ref scratch_ = nullptr;          // where inactive lanes read and write
-  std::vector<Ref> accumulators_;  // of the reduce being written: one a yield
-  Ref condition_ = nullptr;        // what the while condition just yielded
+  std::map<std::pair<Type, uint64_t>, size_t> addends_;  // constants by their rows in the table
+  uint64_t addend_row_ = 0;                              // bytes
+  Ref addend_table_ = nullptr, table_here_ = nullptr;    // as it is, and as the loop around knows it
+  Ref team_ = nullptr;                                   // i64
+  Ref scratch_ = nullptr;                                // where inactive lanes read and write
+  std::vector<Ref> accumulators_;                        // of the reduce being written: one a yield
+  Ref condition_ = nullptr;                              // what the while condition just yielded
   size_t yields_ = 0;
 };
 

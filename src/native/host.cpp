@@ -48,7 +48,7 @@ Host detect() {
   for (const auto& [bit, feature] : known)
     if (bits >> bit & 1) host.features += (host.features.empty() ? "" : ",") + std::string(feature);
   host.vector_bits = 128;
-  host.many_registers = host.bounds_pass_nan = true;
+  host.many_registers = host.bounds_pass_nan = host.fma_overwrites_addend = true;
   return host;
 }
 #else

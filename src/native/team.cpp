@@ -113,6 +113,7 @@ void Emitter::run() {
   }
   LLVMBuildBr(builder_, start);
   scratch_ = alloca_at_entry(LLVMArrayType(word, 8), "scratch");
+  find_addends();
   enter(start);
   program_body();
   LLVMBuildRetVoid(builder_);
