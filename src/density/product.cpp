@@ -14,6 +14,19 @@ constexpr int64_t lines = 4;  // at a time, which share what is read and written
 
 }  // namespace
 
+// Of `count` numbers of a line of the product's matrix those at the beginning that are zero, in this line and
+// all behind it: the matrix is part of a triangular factor. Whole vectors of them.
+Value DensityWriter::zeros_before(const Node& product, Value line, int64_t count) {
+  constexpr int64_t whole = 8;
+  for (const Tensor& operand : product.operands) {
+    const auto upper = upper_.find(&graph::node_of(operand));
+    if (upper == upper_.end() || operand.shape()[1] != count) continue;
+    const Value zeros = max(line, chain_.index(upper->second)) - upper->second;
+    return min(zeros, chain_.index(count)) / whole * whole;
+  }
+  return chain_.index(0);
+}
+
 // Each result is the sum of one line: those of the lines from `begin` on.
 void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
   Builder& k = builder();
@@ -24,11 +37,13 @@ void DensityWriter::add_rows(const Node& node, Value begin, Value count) {
     // The last block is made of whole lines too, some of which are done already.
     const Value first = min(begin + block * together, chain_.index(all - together));
     const std::vector<Reduction> adds(static_cast<size_t>(together), Reduction::add);
-    const auto totals = k.reduce(chain_.index(length_of(node)), adds, [&](Value r) {
+    const Value zeros = zeros_before(node, first, length_of(node));
+    const auto totals = k.reduce(length_of(node) - zeros, adds, [&](Value r) {
       const Scope inner(*this);
       std::vector<Value> parts;
       for (int64_t line = 0; line < together; ++line)
-        parts.push_back(lower::element_contributions(*this, node, place(node.shape, first + line), r)[0]);
+        parts.push_back(
+            lower::element_contributions(*this, node, place(node.shape, first + line), zeros + r)[0]);
       return parts;
     });
     k.once([&] {
@@ -55,8 +70,11 @@ void DensityWriter::add_columns(const Node& node, Value begin, Value count) {
       for (const int side : {0, 1})
         if (node.operands[static_cast<size_t>(side)].size() == length)
           read(node.operands[static_cast<size_t>(side)], lower::dot_operand(node, side, any, first + line));
-    k.each(chain_.index(element_count(node.shape)), [&](Value j) {
+    const int64_t all = element_count(node.shape);
+    const Value zeros = zeros_before(node, first, all);
+    k.each(all - zeros, [&](Value behind) {
       const Scope inner(*this);
+      const Value j = zeros + behind;
       const Index at = place(node.shape, j);
       Value sum = to.get(j);
       for (int64_t line = 0; line < together; ++line) {

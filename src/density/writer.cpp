@@ -26,6 +26,17 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
   for (const auto& leaf : density.leaves) {
     leaves_.insert(&graph::node_of(leaf.node));
     if (leaf.extents.size() > 0) extents_[&graph::node_of(leaf.node)] = leaf.extents;
+    // Columns of a triangular factor.
+    const Node& source = graph::node_of(leaf.source);
+    for (const SquareSum& sum : density.square_sums) {
+      int64_t first = 0;
+      for (const ColumnGroup& group : sum.groups) {
+        const bool is_this = source.op == Op::alias &&
+                             graph::pointer_of(source.operands[0]) == graph::pointer_of(group.factor);
+        if (is_this && group.factor.rank() == 2) upper_[&graph::node_of(leaf.node)] = first;
+        first += group.width;
+      }
+    }
   }
   Tensors roots{density.value};
   for (const auto& variable : density.variables) roots.push_back(variable.gradient);

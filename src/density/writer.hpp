@@ -184,6 +184,7 @@ class DensityWriter final : public lower::ElementWriter {
   void add_totals(const Loop& loop, const std::vector<Variable>& totals, Value count,
                   const std::function<std::vector<Value>(Value)>& body);
   // --- product.cpp
+  Value zeros_before(const Node& product, Value line, int64_t count);
   void add_rows(const Node& node, Value begin, Value count);
   void clear_columns(const Node& node);
   void add_columns(const Node& node, Value begin, Value count);
@@ -217,8 +218,9 @@ class DensityWriter final : public lower::ElementWriter {
   static constexpr int most_depth = 3000;  // of expressions; a level takes some 1.2 KB of the stack
   int depth_ = 0;
   std::unordered_set<const Node*> leaves_;
-  std::unordered_map<const Node*, Dims> extents_;  // of leaves that tell places
-  std::unordered_set<const Node*> sharp_;          // whose last bits a step may show
+  std::unordered_map<const Node*, Dims> extents_;   // of leaves that tell places
+  std::unordered_map<const Node*, int64_t> upper_;  // leaves of zeros where row > column + this number
+  std::unordered_set<const Node*> sharp_;           // whose last bits a step may show
   Segments segments_;
   Array reals_, places_;
   Value reals_base_, places_base_;
