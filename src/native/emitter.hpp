@@ -123,6 +123,7 @@ class Emitter {
   void program_body();
   using LaneBody = std::function<void(Ref base, unsigned copy)>;
   void lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& body, bool rest_at_once);
+  bool takes_twice_the_lanes(const Instruction& it, size_t longer_than) const;
   void each(const Instruction& it);
   void reduce(Id id, const Instruction& it);
   Ref accumulated(const Instruction& yield, Ref before);

@@ -11,6 +11,8 @@ namespace {
 // Longer bodies are written once, with a look at the live lanes at each access to memory, instead of once for
 // full vectors and once for the rest: most of what a kernel costs to compile is machine code.
 constexpr size_t twice_limit = 100;
+// Instructions of a body of which a CPU sees several rounds at the same time.
+constexpr size_t short_body = 80, brief_body = 24;
 // Whether a look at the live lanes is a branch for each of them, at each access: AVX2 has instructions for
 // some types, AVX-512 for all. A long kernel of many accesses has so many blocks that compiling takes time by
 // their square.
@@ -188,14 +190,25 @@ void Emitter::lanes_over(Ref begin, Ref end, unsigned unroll, const LaneBody& bo
   enter(next);
 }
 
+// A long body is operations that wait for each other, and a CPU does not look as far ahead as the next round:
+// twice the lanes are two such rows side by side.
+bool Emitter::takes_twice_the_lanes(const Instruction& it, size_t longer_than) const {
+  const Instruction& steps = program_[it.operand[0]];
+  return steps.op == Op::constant && steps.constant >= 16 * lanes_ && host().many_registers &&
+         !body_is_short(program_, it.block[0], longer_than);
+}
+
 void Emitter::each(const Instruction& it) {
   const Ref count = lowered_[it.operand[0]].part[0];
+  const unsigned lanes = lanes_;
+  if (takes_twice_the_lanes(it, brief_body)) lanes_ *= 2;
   in_lanes_ = true;
   const auto body = [&](Ref base, unsigned) { loop_block(it.block[0], base, Shape::linear); };
   // Where the CPU masks whole vectors, the rest takes as long as one of them.
   const bool at_once = host().masks_memory;
   lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, 1, body, at_once);
   in_lanes_ = false;
+  lanes_ = lanes;
 }
 
 LLVMValueRef Emitter::horizontal(Reduction op, Type type, Ref vector) {
@@ -234,15 +247,11 @@ void Emitter::reduce(Id id, const Instruction& it) {
   unsigned registers = 0;
   for (const Result& r : results) registers += std::max(1u, lanes_ * bits_of(r.type) / host().vector_bits);
   const unsigned most = host().many_registers ? 24 : 12;
-  const bool is_short = body_is_short(program_, it.block[0], 80);
-  unsigned unroll = body_is_short(program_, it.block[0], 24) ? 8 : is_short ? 4 : 1;
+  const bool is_short = body_is_short(program_, it.block[0], short_body);
+  unsigned unroll = body_is_short(program_, it.block[0], brief_body) ? 8 : is_short ? 4 : 1;
   while (unroll > 1 && unroll * registers > most) unroll /= 2;
-  // A long body is operations that wait for each other, and a CPU does not look as far ahead as the next
-  // round: twice the lanes are two such rows side by side.
   const unsigned lanes = lanes_;
-  const Instruction& steps = program_[it.operand[0]];
-  const bool has_many = steps.op == Op::constant && steps.constant >= 16 * lanes_;
-  if (has_many && !is_short && host().many_registers && registers <= most) lanes_ *= 2;
+  if (registers <= most && takes_twice_the_lanes(it, short_body)) lanes_ *= 2;
   std::vector<std::vector<Ref>> cells(unroll);
   for (auto& copy : cells)
     for (const Result& r : results) {
