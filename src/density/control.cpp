@@ -188,7 +188,12 @@ DensityWriter::States DensityWriter::write_scan(const Node& node, const Control&
   std::vector<Vector> stacked;
   for (size_t i = carries; i < step.results.size(); ++i) stacked.push_back(memory(control.results[i]));
 
-  builder().for_(chain_.index(about.length), [&](Value round) {
+  const std::optional<size_t> carry = carry_ahead(node, control);
+  const int64_t first = carry ? about.length / steps_ahead * steps_ahead : 0;
+  if (carry)
+    builder().for_(chain_.index(0), chain_.index(first), chain_.index(steps_ahead),
+                   [&](Value begin) { take_steps(node, control, states, *carry, begin); });
+  builder().for_(chain_.index(first), chain_.index(about.length), chain_.index(1), [&](Value round) {
     const Value slice = about.reverse ? chain_.index(about.length - 1) - round : round;
     bind(step, 0, states);
     for (size_t i = carries; i < carries + sequences; ++i)

@@ -3,14 +3,13 @@
 // subgroup takes steps that follow each other. It first finds what they make of any state, one A and b for
 // all of them; the lanes put those together in as many rounds as their number has binary digits; and each
 // then goes through its own steps from the state that they begin with.
-#include <map>
+#include <numeric>
 
+#include "density/scan_lines.hpp"
 #include "density/writer.hpp"
 #include "graph/op.hpp"
 
 namespace adit::sampling {
-
-using graph::Op;
 
 namespace {
 
@@ -18,71 +17,11 @@ constexpr int64_t most_carries = 2;   // numbers of a state: lanes keep a matrix
 constexpr int64_t most_results = 16;  // of a step
 constexpr int64_t least_steps_a_lane = 4;
 
-enum class Bearing : uint8_t { apart, linear, other };  // how a number depends on the state
-
-// What a function makes of its carries.
-class Dependence {
- public:
-  Dependence(const graph::Subgraph& step, size_t carries) {
-    for (size_t i = 0; i < carries; ++i) known_[&graph::node_of(step.parameters[i])] = Bearing::linear;
-  }
-
-  Bearing operator()(const Node& node) {
-    if (const auto at = known_.find(&node); at != known_.end()) return at->second;
-    return known_[&node] = found(node);
-  }
-
- private:
-  Bearing found(const Node& node) {
-    std::vector<Bearing> of;
-    bool is_apart = true;
-    for (const Tensor& operand : node.operands) {
-      of.push_back((*this)(graph::node_of(operand)));
-      if (of.back() == Bearing::other) return Bearing::other;
-      is_apart = is_apart && of.back() == Bearing::apart;
-    }
-    if (is_apart) return Bearing::apart;
-    if (element_count(node.shape) != 1) return Bearing::other;
-    switch (node.op) {
-      case Op::add:
-      case Op::subtract:
-      case Op::negate:
-      case Op::reshape:
-      case Op::broadcast:
-      case Op::stop_gradient: return Bearing::linear;
-      case Op::as_type:
-        return graph::node_of(node.operands[0]).type == node.type ? Bearing::linear : Bearing::other;
-      case Op::multiply:
-        return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
-      case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
-      case Op::select: return of[0] == Bearing::linear ? Bearing::other : Bearing::linear;
-      default: return Bearing::other;
-    }
-  }
-
-  std::map<const Node*, Bearing> known_;
-};
-
-// slopes . x + offset; what is not there is 0.
-struct Line {
-  std::vector<std::optional<Value>> slopes;
-  std::optional<Value> offset;
-};
-using Number = std::optional<Value>;
-
-Line each_part(const Line& a, const std::function<Number(const Number&)>& f) {
-  Line made{a.slopes, f(a.offset)};
-  for (Number& slope : made.slopes) slope = f(slope);
-  return made;
+std::vector<size_t> all_of(size_t carries) {
+  std::vector<size_t> all(carries);
+  std::iota(all.begin(), all.end(), size_t{0});
+  return all;
 }
-Line each_pair(const Line& a, const Line& b, const std::function<Number(const Number&, const Number&)>& f) {
-  Line made{a.slopes, f(a.offset, b.offset)};
-  for (size_t i = 0; i < made.slopes.size(); ++i) made.slopes[i] = f(a.slopes[i], b.slopes[i]);
-  return made;
-}
-Number negated(const Number& x) { return x ? Number(-*x) : x; }
-Number added(const Number& a, const Number& b) { return a && b ? Number(*a + *b) : a ? a : b; }
-Number multiplied(const Number& a, const Number& b) { return a && b ? Number(*a * *b) : Number(); }
 
 }  // namespace
 
@@ -102,7 +41,7 @@ bool DensityWriter::goes_by_parts(const Node& node, const Control& control) cons
     left += step.results[i].size();
   }
   if (left > most_results) return false;
-  Dependence depends(step, carries);
+  Dependence depends(step, carries, all_of(carries));
   for (size_t i = 0; i < carries; ++i)
     if (depends(graph::node_of(step.results[i])) == Bearing::other) return false;
   return true;
@@ -144,50 +83,9 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
   }
   each_step([&](Value) {
     within(step, control, 0, std::vector<Vector>(step.results.size()), [&] {
-      std::map<const Node*, Line> known;
-      for (size_t i = 0; i < carries; ++i) {
-        Line one{std::vector<Number>(carries), {}};
-        one.slopes[i] = chain_.number(1);
-        known[&graph::node_of(step.parameters[i])] = one;
-      }
-      Dependence depends(step, carries);
-      const std::function<Line(const Node&)> line = [&](const Node& x) -> Line {
-        if (const auto at = known.find(&x); at != known.end()) return at->second;
-        if (depends(x) == Bearing::apart)
-          return {std::vector<Number>(carries), read(x, place(x.shape, chain_.index(0))).re};
-        const auto of = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
-        const auto is_apart = [&](size_t i) {
-          return depends(graph::node_of(x.operands[i])) == Bearing::apart;
-        };
-        const auto scaled = [&](size_t linear, size_t by) {
-          const Number factor = of(by).offset;
-          return each_part(of(linear), [&](const Number& n) { return multiplied(n, factor); });
-        };
-        Line made;
-        if (x.op == Op::add) {
-          made = each_pair(of(0), of(1), added);
-        } else if (x.op == Op::subtract) {
-          made = each_pair(of(0), each_part(of(1), negated), added);
-        } else if (x.op == Op::negate) {
-          made = each_part(of(0), negated);
-        } else if (x.op == Op::multiply) {
-          made = is_apart(1) ? scaled(0, 1) : scaled(1, 0);
-        } else if (x.op == Op::divide) {
-          const Value by = *of(1).offset;
-          made = each_part(of(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
-        } else if (x.op == Op::select) {
-          const Value chosen = *of(0).offset, condition = chosen != chosen.like(0);
-          const auto value = [&](const Number& n) { return n.value_or(chain_.number(0)); };
-          made = each_pair(of(1), of(2), [&](const Number& a, const Number& b) {
-            return a || b ? Number(select(condition, value(a), value(b))) : Number();
-          });
-        } else {
-          made = of(0);
-        }
-        return known[&x] = made;
-      };
-      std::vector<Line> next;
-      for (size_t i = 0; i < carries; ++i) next.push_back(line(graph::node_of(step.results[i])));
+      const std::vector<Line> next =
+          lines_of(step, carries, all_of(carries), chain_.number(1),
+                   [&](const Node& x) { return read(x, place(x.shape, chain_.index(0))).re; });
       const auto through = [&](const Line& by, const std::function<Value(size_t)>& column,
                                const Number& first) {
         Number total = first;

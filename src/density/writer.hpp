@@ -52,6 +52,9 @@ struct Binding {
   Value slice;                   // of this slice along axis 0, or all
 };
 
+// Steps of a loop that are written at once (scan_ahead.cpp).
+inline constexpr int64_t steps_ahead = 4;
+
 // Positions up to this size may lie in registers, of at most `most`: the gradient of a long variable is
 // written in a loop, at places that a kernel's registers do not have.
 int64_t most_in_registers(const Density& density, int64_t most);
@@ -119,6 +122,8 @@ class DensityWriter final : public lower::ElementWriter {
   States write_scan(const Node& node, const Control& control);
   bool goes_by_parts(const Node& node, const Control& control) const;  // scan_parts.cpp
   void write_parts(const Node& node, const Control& control, const States& states);
+  std::optional<size_t> carry_ahead(const Node& node, const Control& control) const;  // scan_ahead.cpp
+  void take_steps(const Node& node, const Control& control, const States& states, size_t carry, Value begin);
   bool goes_by_chunks(const Node& node, const Control& control) const;  // scan_chunks.cpp
   void write_chunks(const Node& node, const Control& control, const States& states);
   States write_cond(const Node& node, const Control& control);

@@ -1,0 +1,113 @@
+#include "density/scan_lines.hpp"
+
+#include "graph/op.hpp"
+
+namespace adit::sampling {
+
+using graph::Node;
+using graph::Op;
+using kernel::Value;
+
+Dependence::Dependence(const graph::Subgraph& step, size_t carries, std::span<const size_t> of) {
+  for (size_t i = 0; i < carries; ++i) known_[&graph::node_of(step.parameters[i])] = Bearing::other;
+  for (const size_t i : of) known_[&graph::node_of(step.parameters[i])] = Bearing::linear;
+}
+
+Bearing Dependence::operator()(const Node& node) {
+  if (const auto at = known_.find(&node); at != known_.end()) return at->second;
+  return known_[&node] = found(node);
+}
+
+Bearing Dependence::found(const Node& node) {
+  std::vector<Bearing> of;
+  bool is_apart = true;
+  for (const Tensor& operand : node.operands) {
+    of.push_back((*this)(graph::node_of(operand)));
+    if (of.back() == Bearing::other) return Bearing::other;
+    is_apart = is_apart && of.back() == Bearing::apart;
+  }
+  if (is_apart) return Bearing::apart;
+  if (element_count(node.shape) != 1) return Bearing::other;
+  switch (node.op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::negate:
+    case Op::reshape:
+    case Op::broadcast:
+    case Op::stop_gradient: return Bearing::linear;
+    case Op::as_type:
+      return graph::node_of(node.operands[0]).type == node.type ? Bearing::linear : Bearing::other;
+    case Op::multiply:
+      return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
+    case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
+    case Op::select: return of[0] == Bearing::linear ? Bearing::other : Bearing::linear;
+    default: return Bearing::other;
+  }
+}
+
+namespace {
+
+Line each_part(const Line& a, const std::function<Number(const Number&)>& f) {
+  Line made{a.slopes, f(a.offset)};
+  for (Number& slope : made.slopes) slope = f(slope);
+  return made;
+}
+Line each_pair(const Line& a, const Line& b, const std::function<Number(const Number&, const Number&)>& f) {
+  Line made{a.slopes, f(a.offset, b.offset)};
+  for (size_t i = 0; i < made.slopes.size(); ++i) made.slopes[i] = f(a.slopes[i], b.slopes[i]);
+  return made;
+}
+Number negated(const Number& x) { return x ? Number(-*x) : x; }
+
+}  // namespace
+
+Number added(const Number& a, const Number& b) { return a && b ? Number(*a + *b) : a ? a : b; }
+Number multiplied(const Number& a, const Number& b) { return a && b ? Number(*a * *b) : Number(); }
+
+std::vector<Line> lines_of(const graph::Subgraph& step, size_t carries, std::span<const size_t> of, Value one,
+                           const std::function<Value(const Node&)>& read) {
+  std::map<const Node*, Line> known;
+  for (size_t i = 0; i < of.size(); ++i) {
+    Line itself{std::vector<Number>(of.size()), {}};
+    itself.slopes[i] = one;
+    known[&graph::node_of(step.parameters[of[i]])] = itself;
+  }
+  Dependence depends(step, carries, of);
+  const std::function<Line(const Node&)> line = [&](const Node& x) -> Line {
+    if (const auto at = known.find(&x); at != known.end()) return at->second;
+    if (depends(x) == Bearing::apart) return {std::vector<Number>(of.size()), read(x)};
+    const auto operand = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
+    const auto is_apart = [&](size_t i) { return depends(graph::node_of(x.operands[i])) == Bearing::apart; };
+    const auto scaled = [&](size_t linear, size_t by) {
+      const Number factor = operand(by).offset;
+      return each_part(operand(linear), [&](const Number& n) { return multiplied(n, factor); });
+    };
+    Line made;
+    if (x.op == Op::add) {
+      made = each_pair(operand(0), operand(1), added);
+    } else if (x.op == Op::subtract) {
+      made = each_pair(operand(0), each_part(operand(1), negated), added);
+    } else if (x.op == Op::negate) {
+      made = each_part(operand(0), negated);
+    } else if (x.op == Op::multiply) {
+      made = is_apart(1) ? scaled(0, 1) : scaled(1, 0);
+    } else if (x.op == Op::divide) {
+      const Value by = *operand(1).offset;
+      made = each_part(operand(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
+    } else if (x.op == Op::select) {
+      const Value chosen = *operand(0).offset, condition = chosen != chosen.like(0);
+      made = each_pair(operand(1), operand(2), [&](const Number& a, const Number& b) {
+        return a || b ? Number(select(condition, a.value_or(one.like(0)), b.value_or(one.like(0))))
+                      : Number();
+      });
+    } else {
+      made = operand(0);
+    }
+    return known[&x] = made;
+  };
+  std::vector<Line> next;
+  for (const size_t i : of) next.push_back(line(graph::node_of(step.results[i])));
+  return next;
+}
+
+}  // namespace adit::sampling
