@@ -393,6 +393,7 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   result.layout = make_layout(density.size, metric, max_depth, schedule.scratch, schedule.near);
   const bool many = options.by_team || options.home == Home::shared;
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
+  k.set_rounds_exactly(schedule.on_cpu);
   const kernel::Loose loose(k, options.fuses);
   Chain chain(k, options.by_team, real, most_in_registers(density, options.written_out), options.in_vectors,
               options.by_team && options.by_hand ? options.lanes : 0);

@@ -165,6 +165,7 @@ LeapfrogProgram make_leapfrog_program(const Density& density, const Schedule& sc
   Builder k("leapfrog_chain",
             shape.by_team ? kernel::Team::many(shape.lanes) : kernel::Team::one(shape.lanes));
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
+  k.set_rounds_exactly(schedule.on_cpu);
   const kernel::Loose loose(k, shape.fuses);
   Chain chain(k, shape.by_team, real, most_in_registers(density, shape.written_out), false);
   DensityWriter writer(chain, density, schedule);

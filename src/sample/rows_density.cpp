@@ -26,6 +26,7 @@ Program make_program(const Density& density, const Schedule& schedule, int64_t t
                      bool is_rest, uint32_t lanes, bool fuses) {
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
   Builder k(is_rest ? "rest_of_density" : "rows_of_density", kernel::Team::many(lanes));
+  k.set_rounds_exactly(schedule.on_cpu);
   const kernel::Loose loose(k, fuses);
   Chain chain(k, true, real, 0, false);
   DensityWriter writer(chain, density, schedule);
