@@ -202,7 +202,7 @@ void add_loose(std::vector<MathFunction>& list) {
     loose.name += "_loose";
     loose.family = "loose";
     loose.build = build;
-    loose.bound_f64 = 4;
+    loose.bound_f64 = 2 + exact->bound_f64;
     loose.is_loose = true;
     list.push_back(std::move(loose));
   };
@@ -211,6 +211,15 @@ void add_loose(std::vector<MathFunction>& list) {
   add("sigmoid", loosely<kernel::sigmoid>);
   add("softplus", loosely<kernel::softplus>);
   add("log_sigmoid", loosely<kernel::log_sigmoid>);
+  add("log1p", loosely<kernel::log1p>);
+  add("expm1", loosely<kernel::expm1>);
+  add("tanh", loosely<kernel::tanh>);
+  add("erf", loosely<kernel::erf>);
+  add("erfc", loosely<kernel::erfc>);
+  add("lgamma", loosely<kernel::lgamma>);
+  add("digamma", loosely<kernel::digamma>);
+  add("trigamma", loosely<kernel::trigamma>);
+  add("sin", loosely<kernel::sin>);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "kernel/math/twofold.hpp"
 
+#include <iterator>
+
 namespace adit::kernel {
 
 Twofold two_sum(Value a, Value b) {
@@ -49,7 +51,26 @@ Twofold divide(Twofold a, Twofold b) {
   return fast_two_sum(q, rest * inverse);
 }
 
+namespace {
+
+// By even and odd powers: two rows of operations that do not wait for each other, for one operation more.
+Value in_two_rows(Value x, std::initializer_list<double> coefficients) {
+  const Value square = x * x;
+  Value rows[2];
+  auto c = std::rbegin(coefficients);
+  for (size_t i = coefficients.size(); i-- > 0; ++c) {
+    Value& row = rows[i % 2];
+    row = row.type() == Type::none ? x.like(*c) : fma(row, square, x.like(*c));
+  }
+  return fma(rows[1], x, rows[0]);
+}
+
+}  // namespace
+
 Value polynomial(Value x, std::initializer_list<double> coefficients) {
+  constexpr size_t few = 4;
+  if (x.builder().has_loose_functions() && x.type() == Type::f64 && coefficients.size() > few)
+    return in_two_rows(x, coefficients);
   const double* c = coefficients.begin();
   size_t i = coefficients.size() - 1;
   Value y = x.like(c[i]);

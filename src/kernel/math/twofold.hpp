@@ -29,7 +29,7 @@ Twofold multiply(Twofold a, Twofold b);
 Twofold divide(Twofold a, Twofold b);
 inline Value sum(Twofold a) { return a.high + a.low; }
 
-// c0 + x (c1 + x (c2 + ...)), one fma a coefficient.
+// c0 + x (c1 + x (c2 + ...)), one fma a coefficient; under a Loose in f64 by even and odd powers.
 Value polynomial(Value x, std::initializer_list<double> coefficients);
 
 }  // namespace adit::kernel

@@ -2,9 +2,6 @@
 // corrections of roundings, and one division where a logarithm and a logistic function stand together.
 #include "kernel/math/f64/loose.hpp"
 
-#include <initializer_list>
-#include <iterator>
-
 #include <adit/kernel/math.hpp>
 
 #include "kernel/math/f64/parts.hpp"
@@ -12,18 +9,6 @@
 namespace adit::kernel::f64::loose {
 
 namespace {
-
-// c0 + c1 x + c2 x^2 + ... by even and odd powers: two rows of operations that do not wait for each other.
-Value in_two_rows(Value x, std::initializer_list<double> coefficients) {
-  const Value square = x * x;
-  Value rows[2];
-  auto c = std::rbegin(coefficients);
-  for (size_t i = coefficients.size(); i-- > 0; ++c) {
-    Value& row = rows[i % 2];
-    row = row.type() == Type::none ? x.like(*c) : fma(row, square, x.like(*c));
-  }
-  return fma(rows[1], x, rows[0]);
-}
 
 // Added to k, this leaves the exponent field of 2^(k-1) in the low bits of the sum.
 constexpr double field_shift = rounding_shift + 1022;
@@ -33,7 +18,7 @@ Value half_power(Value sum) { return bitcast(bitcast(sum, Type::i64) << 52, Type
 
 // 2 e^r for |r| <= ln 2 / 2, relative error 2^-57.9 before roundings.
 Value twice_exp(Value r) {
-  return in_two_rows(
+  return polynomial(
       r, {2, 2, 0x1.0000000000009p0, 0x1.55555555554fcp-2, 0x1.5555555550b70p-4, 0x1.1111111127921p-6,
           0x1.6c16c183a343bp-9, 0x1.a01a012a4d9d0p-12, 0x1.a0199b440e0a6p-15, 0x1.71df26f48bcf4p-18,
           0x1.28ac766dab6adp-21, 0x1.ad7b095befdb1p-25});
@@ -41,7 +26,7 @@ Value twice_exp(Value r) {
 
 // The same of -r.
 Value twice_exp_of_negative(Value r) {
-  return in_two_rows(
+  return polynomial(
       r, {2, -2, 0x1.0000000000009p0, -0x1.55555555554fcp-2, 0x1.5555555550b70p-4, -0x1.1111111127921p-6,
           0x1.6c16c183a343bp-9, -0x1.a01a012a4d9d0p-12, 0x1.a0199b440e0a6p-15, -0x1.71df26f48bcf4p-18,
           0x1.28ac766dab6adp-21, -0x1.ad7b095befdb1p-25});
@@ -67,9 +52,9 @@ Bend bend(Value x) {
 // log(1 + e) = 2 atanh(s), s = e / (2 + e) <= 1/3; relative error 2^-54.3 before roundings.
 Value log_one_plus(const Bend& at) {
   Value s = at.e * at.one * at.inverse, z = s * s;
-  return s * in_two_rows(z, {2, 0x1.5555555555b17p-1, 0x1.99999998c57f2p-2, 0x1.2492498323604p-2,
-                             0x1.c71c470c95747p-3, 0x1.74629de74a744p-3, 0x1.3aa4eb443b94dp-3,
-                             0x1.16626d902646fp-3, 0x1.94628ce69b42bp-4, 0x1.6c7b8e459d159p-3});
+  return s * polynomial(z, {2, 0x1.5555555555b17p-1, 0x1.99999998c57f2p-2, 0x1.2492498323604p-2,
+                            0x1.c71c470c95747p-3, 0x1.74629de74a744p-3, 0x1.3aa4eb443b94dp-3,
+                            0x1.16626d902646fp-3, 0x1.94628ce69b42bp-4, 0x1.6c7b8e459d159p-3});
 }
 
 }  // namespace
