@@ -8,6 +8,7 @@
 #include "ops/matrix_scale.hpp"
 #include "ops/tridiagonal.hpp"
 #include "ops/tridiagonal_merge.hpp"
+#include "ops/waiting.hpp"
 
 namespace adit::ops {
 
@@ -47,7 +48,7 @@ class Passes {
     if (const uint64_t words = tridiagonal::words_of(plan_, teams)) {
       made_.scratch.push_back({(words + 1) / 2 * 16});
       told = {static_cast<uint8_t>(own + made_.scratch.size() - 1)};
-      pass(tridiagonal::clear_words(), (words + 1) / 2, told);
+      pass(clear_words(), (words + 1) / 2, told);
     }
     std::vector<uint8_t> buffers{x, scale};
     buffers.insert(buffers.end(), told.begin(), told.end());

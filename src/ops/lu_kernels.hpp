@@ -9,10 +9,12 @@ namespace adit::ops::lu_rows {
 struct PanelSizes {
   uint32_t columns = 0, subgroup = 0, lanes = 0, each = 0;  // each: rows of a lane
   bool alone = false;                                       // a panel that is the whole matrix
+  // That share a matrix's rows: an argument, and the most of all panels, which the kernel has room for.
+  uint32_t teams = 1, most_teams = 1;
   uint32_t subgroups() const { return lanes / subgroup; }
 };
 // Buffers from, to, permutation, sign, the list of rows left, the next such list; numbers start, n. A team a
-// matrix.
+// matrix, or some, which have further arguments (lu_told.hpp).
 kernel::Program panel_program(const FactorPlan& plan, const PanelSizes& sizes);
 uint64_t panel_shared_bytes(const FactorPlan& plan, const PanelSizes& sizes);
 

@@ -1,9 +1,12 @@
 // A panel of LU's columns. A team a matrix factors them, its rows in registers, with one barrier a column:
-// every subgroup puts its best row forward, and all see who wins.
+// every subgroup puts its best row forward, and all see who wins. Where rows are many, several teams do, and
+// tell each other the best row of each (lu_told.hpp).
 #include <algorithm>
+#include <optional>
 
 #include "ops/factor_writer.hpp"
 #include "ops/lu_kernels.hpp"
+#include "ops/lu_told.hpp"
 
 namespace adit::ops::lu_rows {
 
@@ -28,19 +31,22 @@ class Panel {
     sign_ = k_.buffer("sign", Type::i32, Access::read_write);
     list_ = k_.buffer("list", Type::u32, Access::read);
     next_list_ = k_.buffer("next_list", Type::u32, Access::write);
+    Array words;
+    if (s_.most_teams > 1) words = k_.buffer("words", Type::u64, Access::read_write);
     start_ = k_.scalar("start", Type::u32);
     rows_.n = n_ = k_.scalar("n", Type::u32);
-    keys_ = k_.shared(key_type(), 2 * s_.subgroups());
+    keys_ = RowKeys(k_, type_, 2 * s_.subgroups());
     spots_ = k_.shared(Type::u32, 2 * s_.subgroups());
     who_ = k_.shared(Type::u32, 2 * s_.subgroups());
     best_rows_ = k_.shared(type_, 2 * s_.subgroups() * s_.columns * parts());
     const Value n = convert(n_, Type::u64);
-    matrix_ = k_.team(Type::u64);
-    rows_.first = matrix_ * (n * n);
-    first_row_ = matrix_ * n;
     inside_ = k_.subgroup_lane();
     number_ = k_.subgroup_number();
     lane_ = number_ * s_.subgroup + inside_;
+    if (s_.most_teams > 1) told_.emplace(k_, plan, sizes, words, lane_);
+    matrix_ = told_ ? told_->matrix() : k_.team(Type::u64);
+    rows_.first = matrix_ * (n * n);
+    first_row_ = matrix_ * n;
   }
 
   Program build() {
@@ -51,7 +57,7 @@ class Panel {
       k_.if_(position_[e].get() < n_, [&] { store(e); });
       if (in_pairs()) store_pair(e);
     }
-    k_.if_(lane_ == 0, [&] {
+    k_.if_(speaks(), [&] {
       const Value before = select(start_ == 0, parity.get().like(1), sign_[matrix_].get());
       sign_[matrix_] = before * parity.get();
     });
@@ -61,7 +67,8 @@ class Panel {
  private:
   Value word(uint32_t number) { return k_.constant(Type::u32, number); }
   Value at_row(Value row) { return first_row_ + convert(row, Type::u64); }
-  Type key_type() const { return type_ == Type::f32 ? Type::u32 : type_; }
+  // One lane of a matrix.
+  Value speaks() { return told_ ? lane_ == 0 && told_->team() == 0 : lane_ == 0; }
   uint32_t parts() const { return complex_ ? 2 : 1; }
   const Variable& part(uint32_t e, uint32_t c, uint32_t which) const {
     return numbers_[(e * s_.columns + c) * parts() + which];
@@ -88,10 +95,11 @@ class Panel {
 
   // The lane's row number e of those left: where it is in memory, and the place that exchanges gave it.
   void load(uint32_t e) {
-    const Value spot = start_ + lane_ + e * s_.lanes, safe = min(spot, n_ - 1);
+    const Value first = told_ ? start_ + told_->team() * (s_.each * s_.lanes) : start_;
+    const Value spot = first + lane_ + e * s_.lanes, safe = min(spot, n_ - 1);
     const Value row = s_.alone ? safe : select(start_ == 0, safe, list_[at_row(safe)].get());
     row_.push_back(row);
-    position_.push_back(k_.variable(select(spot < n_, spot, word(nowhere))));
+    position_.push_back(k_.variable(select(spot < n_, spot, word(BestRow::nowhere))));
     std::vector<Number> all;
     if (in_pairs()) {
       all = load_pair(row);
@@ -161,54 +169,48 @@ class Panel {
   }
 
   // What the largest number has most of; NaN less than any number, and a row that is done less than NaN.
-  Value key_of(uint32_t e, uint32_t c, Value diagonal) {
+  RowKey key_of(uint32_t e, uint32_t c, Value diagonal) {
     const Number x = number(e, c);
     const Value size = complex_ ? abs(x.re) + abs(x.im) : abs(x.re), position = position_[e];
-    const Value is_left = position >= diagonal && position < n_, is_number = size >= 0;
-    if (type_ == Type::f32)
-      return select(is_left, select(is_number, bitcast(size, Type::u32) + 2, word(1)), word(0));
-    return select(is_left, select(is_number, size, size.like(-1)), size.like(-2));
-  }
-
-  struct Best {
-    Value key, position;
-  };
-  Best best_of_subgroup(Best mine) {
-    const Value key = k_.subgroup_reduce(Reduction::max, mine.key);
-    const Value position = select(mine.key == key, mine.position, word(nowhere));
-    return {key, k_.subgroup_reduce(Reduction::min, position)};
+    return RowKey::of(size, position >= diagonal && position < n_);
   }
 
   void column(uint32_t c, const Variable& parity) {
     const Value diagonal = start_ + c;
-    Best mine{key_of(0, c, diagonal), position_[0].get()};
-    for (uint32_t e = 1; e < s_.each; ++e) {
-      const Value key = key_of(e, c, diagonal), position = position_[e];
-      const Value is_better = mine.key < key || (key == mine.key && position < mine.position);
-      mine = {select(is_better, key, mine.key), select(is_better, position, mine.position)};
-    }
-    put_forward(c, best_of_subgroup(mine));
+    BestRow mine{key_of(0, c, diagonal), position_[0].get()};
+    for (uint32_t e = 1; e < s_.each; ++e)
+      mine = mine.or_better({key_of(e, c, diagonal), position_[e].get()});
+    put_forward(c, mine.of_subgroup(k_));
     k_.barrier();  // the next column writes elsewhere, so one is enough
     const uint32_t first = c % 2 * s_.subgroups();
-    Value winner = word(first), position = spots_[word(first)];
+    BestRow best{keys_.get(word(first)), spots_[word(first)]};
+    Value winner = word(first);
     if (s_.subgroups() > 1) {
       const Value other = first + min(inside_, s_.subgroups() - 1);
-      const Best best = best_of_subgroup({keys_[other], spots_[other].get() * 256 + other});
+      best = BestRow{keys_.get(other), spots_[other].get() * 256 + other}.of_subgroup(k_);
       winner = best.position % 256;
-      position = best.position / 256;
+      best.position = best.position / 256;
+    }
+    Value who = who_[winner];
+    if (told_) {
+      told_->tell(c, best, who, best_rows_, winner);
+      told_->hear(c);
+      k_.barrier();
+      winner = told_->winner(inside_, best);
+      who = told_->who(winner);
     }
     // Columns beyond the last have no row left; barriers stand outside of conditions.
     k_.if_(diagonal < n_, [&] {
-      k_.if_(lane_ == 0, [&] { order_[at_row(diagonal)] = convert(who_[winner].get(), Type::i32); });
-      parity = select(position == diagonal, parity.get(), -parity.get());
-      eliminate(c, diagonal, winner, position);
+      k_.if_(speaks(), [&] { order_[at_row(diagonal)] = convert(who, Type::i32); });
+      parity = select(best.position == diagonal, parity.get(), -parity.get());
+      eliminate(c, diagonal, winner, best.position);
     });
   }
 
-  void put_forward(uint32_t c, const Best& best) {
+  void put_forward(uint32_t c, const BestRow& best) {
     const Value slot = number_ + c % 2 * s_.subgroups();
     k_.if_(inside_ == 0, [&] {
-      keys_[slot] = best.key;
+      keys_.set(slot, best.key);
       spots_[slot] = best.position;
     });
     for (uint32_t e = 0; e < s_.each; ++e)
@@ -225,7 +227,8 @@ class Panel {
   void eliminate(uint32_t c, Value diagonal, Value winner, Value position) {
     std::vector<Number> pivot_row(c / count_ * count_);
     for (uint32_t v = c / count_; v < s_.columns / count_; ++v)
-      for (const Number& x : vectors_.load(best_rows_, winner * (s_.columns / count_) + v))
+      for (const Number& x :
+           vectors_.load(told_ ? told_->rows() : best_rows_, winner * (s_.columns / count_) + v))
         pivot_row.push_back(x);
     const Number pivot = pivot_row[c];
     // A column of zeros stays one: the matrix is singular, and u tells.
@@ -259,8 +262,6 @@ class Panel {
         [&] { subtract(quotient); });
   }
 
-  // More than any position, even than one and a subgroup's number in its last byte.
-  static constexpr uint32_t nowhere = (1U << 24) - 1;
   bool complex_;
   Type type_;
   PanelSizes s_;
@@ -270,7 +271,9 @@ class Panel {
   uint32_t loop_columns_;
   Builder k_;
   RowAccess rows_;
-  Array from_, to_, order_, sign_, list_, next_list_, keys_, spots_, who_, best_rows_;
+  Array from_, to_, order_, sign_, list_, next_list_, spots_, who_, best_rows_;
+  RowKeys keys_;
+  std::optional<ToldRows> told_;
   Value start_, n_, inside_, number_, lane_, matrix_, first_row_;
   std::vector<Value> row_;
   std::vector<Variable> position_, numbers_;
@@ -282,7 +285,8 @@ Program panel_program(const FactorPlan& plan, const PanelSizes& sizes) { return 
 
 uint64_t panel_shared_bytes(const FactorPlan& plan, const PanelSizes& sizes) {
   const uint64_t number = size_of(plan.type) * (plan.complex ? 2 : 1);
-  return 2 * sizes.subgroups() * (sizes.columns * number + 16);
+  const uint64_t told = sizes.most_teams > 1 ? sizes.most_teams : 0;
+  return (2 * sizes.subgroups() + told) * (sizes.columns * number + 16) + 4;
 }
 
 }  // namespace adit::ops::lu_rows

@@ -1,7 +1,7 @@
 // LU with row exchanges on a GPU, where no row moves: a list tells which row exchanges would have brought to
 // each place.
 //
-// 1. panel: some columns are factored (lu_panel.cpp);
+// 1. panel: some columns are factored, by a team or by some that tell each other (lu_panel.cpp);
 // 2. rest: what lies right of them is brought up to date (lu_rest.cpp), of large matrices up to the end of a
 //    wide panel, and then
 // 3. upper: rows of u right of the wide panel (lu_upper.cpp),
@@ -11,10 +11,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "ops/factor_writer.hpp"
 #include "ops/hands.hpp"
 #include "ops/lu_kernels.hpp"
+#include "ops/lu_told.hpp"
 #include "ops/matrix_update.hpp"
 
 namespace adit::ops {
@@ -24,7 +26,7 @@ using namespace kernel;
 namespace lu_rows {
 namespace {
 
-enum Tensors : uint8_t { matrix, factors, permutation, sign, work, list, other_list };
+enum Tensors : uint8_t { matrix, factors, permutation, sign, work, list, other_list, words };
 
 uint64_t bytes_of(const FactorPlan& plan) { return size_of(plan.type) * (plan.complex ? 2 : 1); }
 // Small subgroups are a software device's, which compiles long programs for minutes.
@@ -66,17 +68,22 @@ RestSizes rest_sizes(const Limits& limits, uint32_t columns) {
   return {columns, is_software(limits) ? 16U : 64U};
 }
 
-// The widest panel of so many rows that a team's registers hold, at most so wide. The narrowest may spill.
-PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows,
-                       uint32_t most_columns = 64) {
-  constexpr uint32_t most_lanes = 512, room = 64, narrow_room = 128;  // words of four bytes a lane
-  const uint32_t count = NumberVectors(plan.type, plan.complex).count(), subgroup = limits.subgroup_size;
+// Teams that share so many rows of each matrix, a lane a row, if there may be so many: all of them run at the
+// same time, and a subgroup compares what they tell.
+uint32_t teams_of(const FactorPlan& plan, const Limits& limits, uint32_t lanes, uint32_t rows) {
+  if (!plan.may_wait || !limits.int64 || !limits.int64_atomics) return 1;
+  const uint64_t most = std::min(limits.subgroup_size, limits.sure_teams);
+  const uint64_t share = most / std::clamp<uint64_t>(plan.batch, 1, most);
+  return static_cast<uint32_t>(std::min<uint64_t>(share, (rows + lanes - 1) / lanes));
+}
+
+// The widest panel of so many rows that the registers of so many lanes hold, at most so wide. The narrowest
+// may spill.
+PanelSizes widest_panel(const FactorPlan& plan, const Limits& limits, PanelSizes sizes,
+                        uint32_t most_columns) {
+  constexpr uint32_t room = 64, narrow_room = 128;  // words of four bytes a lane
+  const uint32_t count = NumberVectors(plan.type, plan.complex).count();
   const auto words = static_cast<uint32_t>(bytes_of(plan) / 4);
-  const uint32_t most = std::min({most_lanes, limits.max_lanes, subgroup * subgroup}) / subgroup * subgroup;
-  PanelSizes sizes;
-  sizes.subgroup = subgroup;
-  sizes.lanes = std::min(most, (plan.n + subgroup - 1) / subgroup * subgroup);
-  sizes.each = (rows + sizes.lanes - 1) / sizes.lanes;
   const uint32_t narrowest = std::max(count, 2U), multiple = std::max(count, 4U);
   for (const uint32_t widest : {64U, 32U, 16U, 8U, 4U, 2U}) {
     if (widest < narrowest || widest > most_columns) continue;
@@ -92,6 +99,29 @@ PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t ro
       return sizes;
   }
   return {};
+}
+
+// One team, or several where that one would have narrower panels: f32 of 1000 rows took an H200 1.0 ms with
+// one and 1.2 with four, 4096 10.2 and 8.7; f64 of 777 rows 1.4 and 1.1, 4096 23.1 and 13.0, and 14.7 with
+// teams of 512 lanes, whose registers do not hold all that a lane needs beside its row.
+PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows,
+                       uint32_t most_columns = 64) {
+  constexpr uint32_t lanes_alone = 512, lanes_of_many = 256;
+  const uint32_t subgroup = limits.subgroup_size;
+  const auto sizes_with = [&](uint32_t most_lanes, bool are_many) {
+    PanelSizes sizes;
+    const uint32_t most = std::min({most_lanes, limits.max_lanes, subgroup * subgroup}) / subgroup * subgroup;
+    sizes.subgroup = subgroup;
+    sizes.lanes = std::min(most, (plan.n + subgroup - 1) / subgroup * subgroup);
+    if (are_many) {
+      sizes.teams = teams_of(plan, limits, sizes.lanes, rows);
+      sizes.most_teams = teams_of(plan, limits, sizes.lanes, plan.n);
+    }
+    sizes.each = (rows + sizes.teams * sizes.lanes - 1) / (sizes.teams * sizes.lanes);
+    return widest_panel(plan, limits, sizes, most_columns);
+  };
+  const PanelSizes one = sizes_with(lanes_alone, false), many = sizes_with(lanes_of_many, true);
+  return many.columns > one.columns ? many : one;
 }
 
 UpperSizes upper_sizes(const FactorPlan& plan, const Limits& limits) {
@@ -129,6 +159,11 @@ class Schedule {
       if (end < plan_.n) append_rest(first, end);
     }
     append_gather(plan_.n);
+    if (words_ > 0) {
+      const uint64_t pairs = (words_ + 1) / 2;
+      made_.scratch.push_back({16 * pairs});
+      made_.passes.insert(made_.passes.begin(), {add(clear_words()), pairs, {words}});
+    }
     return std::move(made_);
   }
 
@@ -145,22 +180,32 @@ class Schedule {
     for (uint32_t start = first; start < end; start += columns) {
       const PanelSizes sizes = panel_sizes(plan_, limits_, plan_.n - start, columns);
       const uint8_t from = start == 0 ? matrix : work;
-      made_.passes.push_back({once({columns, sizes.each}, [&] { return panel_program(plan_, sizes); }),
-                              plan_.batch,
-                              {from, work, permutation, sign, list_, next_},
-                              {start, plan_.n}});
-      std::swap(list_, next_);
+      append_panel(sizes, from, start);
       const uint32_t right = start + columns;
       if (right >= end) continue;
-      made_.passes.push_back({once({columns, 0}, [&] { return rest_program(plan_, rest); }),
+      made_.passes.push_back({once({columns, 0, 0}, [&] { return rest_program(plan_, rest); }),
                               plan_.batch * rest_teams(rest, plan_.n, right, end),
                               {from, work, factors, permutation, list_},
                               {start, end, plan_.n}});
     }
     return columns;
   }
-  // A program is made once for each panel's width and rows of a lane, or none.
-  uint32_t once(std::pair<uint32_t, uint32_t> sizes, const std::function<Program()>& make) {
+  void append_panel(const PanelSizes& sizes, uint8_t from, uint32_t start) {
+    FactorPass pass{
+        once({sizes.columns, sizes.each, sizes.most_teams}, [&] { return panel_program(plan_, sizes); }),
+        plan_.batch * sizes.teams,
+        {from, work, permutation, sign, list_, next_},
+        {start, plan_.n}};
+    if (sizes.most_teams > 1) {
+      pass.buffers.push_back(words);
+      pass.numbers.insert(pass.numbers.end(), {static_cast<uint32_t>(words_), sizes.teams});
+      words_ += 1 + plan_.batch * ToldRows::words(plan_, sizes);
+    }
+    made_.passes.push_back(std::move(pass));
+    std::swap(list_, next_);
+  }
+  // A program is made once for each panel's width, rows of a lane, or none, and room for teams.
+  uint32_t once(std::tuple<uint32_t, uint32_t, uint32_t> sizes, const std::function<Program()>& make) {
     const auto [found, is_new] = programs_.try_emplace(sizes);
     if (is_new) found->second = add(make());
     return found->second;
@@ -200,9 +245,10 @@ class Schedule {
   const FactorPlan& plan_;
   const Limits& limits_;
   uint32_t wide_, upper_ = 0;
+  uint64_t words_ = 0;  // of all panels so far
   Factor made_;
   std::optional<Updates> updates_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> programs_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> programs_;
   uint8_t list_ = list, next_ = other_list;
   Same same_;
   std::vector<Gathered> gathers_;

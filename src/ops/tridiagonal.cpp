@@ -20,55 +20,6 @@ constexpr uint32_t most_useful_teams = 40;
 // Of a lane, of 32 bits: half of what a lane of 256 may have on the cards that were measured.
 constexpr uint32_t most_registers = 128;
 
-// What is told of a row: its number of the product and that of the next column, all ones until it is there.
-class Message {
- public:
-  Message(Builder& k, Type type, const Array& words) : k_(k), type_(type), words_(words) {}
-  static uint32_t words(Type type) { return type == Type::f32 ? 1 : 2; }
-
-  void send(Value at, Value first, Value second) const {
-    if (type_ == Type::f32) {
-      words_.atomic_exchange(at, bits(first) | bits(second) << 32);
-      return;
-    }
-    words_.atomic_exchange(at * 2, bits(first));
-    words_.atomic_exchange(at * 2 + 1, bits(second));
-  }
-
-  struct Both {
-    Value first, second;
-  };
-  std::vector<Both> wait_for(const std::vector<Value>& places) const {
-    std::vector<Value> each;
-    for (const Value& at : places)
-      for (uint32_t w = 0; w < words(type_); ++w) each.push_back(at * words(type_) + w);
-    const auto look = [&](size_t i) { return words_.atomic_or(each[i], k_.constant(Type::u64, 0)); };
-    const std::vector<Value> seen =
-        wait_for_words(k_, each.size(), look, [](Value word) { return word != ~uint64_t{0}; });
-    std::vector<Both> found;
-    for (size_t i = 0; i < seen.size(); i += words(type_)) {
-      if (type_ == Type::f64) {
-        found.push_back({bitcast(seen[i], type_), bitcast(seen[i + 1], type_)});
-        continue;
-      }
-      const Value both = seen[i];
-      found.push_back({bitcast(convert(both & 0xffffffffU, Type::u32), type_),
-                       bitcast(convert(both >> 32, Type::u32), type_)});
-    }
-    return found;
-  }
-
- private:
-  // The one NaN that is told is another than all ones.
-  Value bits(Value number) const {
-    const Type whole = type_ == Type::f32 ? Type::u32 : Type::u64;
-    return convert(bitcast(select(is_nan(number), nan_like(number), number), whole), Type::u64);
-  }
-  Builder& k_;
-  Type type_;
-  Array words_;
-};
-
 class Reduce {
  public:
   Reduce(const FactorPlan& plan, const Teams& teams)
@@ -122,12 +73,7 @@ class Reduce {
       mine_ = word(0);
     } else {
       const Array ticket = k_.shared(Type::u32, 1);
-      k_.if_(lane_ == 0, [&] {
-        const Value old = words_.atomic_add(k_.constant(Type::u64, 0), k_.constant(Type::u64, 1));
-        ticket[word(0)] = convert((old + 1) & 0xffffffffU, Type::u32);
-      });
-      k_.barrier();
-      const Value mine = ticket[word(0)];
+      const Value mine = take_told_ticket(k_, words_, k_.constant(Type::u64, 0), ticket, lane_);
       matrix_ = wide(mine / s_.teams);
       mine_ = mine % s_.teams;
     }
@@ -321,10 +267,12 @@ class Reduce {
     });
   }
 
+  // Of a row: its number of the product and that of the next column, as one number that is complex.
+  ToldNumbers told() { return {k_, type_, true, words_}; }
   Value word_at(Value j, Value row) { return (matrix_ * n_ + wide(j)) * n_ + wide(row) + 1; }
   void tell(Value j, Value row, Value product, Value next) {
     if (waits()) {
-      Message(k_, type_, words_).send(word_at(j, row), product, next);
+      told().tell(word_at(j, row), {product, next});
     } else {
       product_[row] = product;
       next_[row] = next;
@@ -347,10 +295,10 @@ class Reduce {
         if (waits()) {
           std::vector<Value> at;
           for (const Value& place : places) at.push_back(word_at(j, place));
-          const std::vector<Message::Both> found = Message(k_, type_, words_).wait_for(at);
+          const std::vector<Number> found = told().wait_for(at);
           for (uint32_t e = 0; e < s_.wide; ++e) {
-            products[g * s_.wide + e] = found[e].first;
-            nexts[g * s_.wide + e] = found[e].second;
+            products[g * s_.wide + e] = found[e].re;
+            nexts[g * s_.wide + e] = found[e].im;
           }
         } else {
           for (uint32_t e = 0; e < s_.wide; ++e) {
@@ -465,15 +413,7 @@ std::vector<Panel> panels_of(uint32_t n) {
 }
 
 uint64_t words_of(const FactorPlan& plan, const Teams& teams) {
-  return teams.teams == 1 ? 0 : 2 + plan.batch * plan.n * plan.n * Message::words(plan.type);
-}
-
-Program clear_words() {
-  Builder k("tridiagonal_clear", Team::one());
-  const Array words = k.buffer("words", Type::u64, Access::write);
-  const Value ones = k.constant(Type::u64, ~uint64_t{0});
-  words.store(k.team(Type::u64), k.pack({ones, ones}));
-  return k.finish();
+  return teams.teams == 1 ? 0 : 2 + plan.batch * plan.n * plan.n * ToldNumbers::words(plan.type, true);
 }
 
 Program reduce(const FactorPlan& plan, const Teams& teams) { return Reduce(plan, teams).build(); }

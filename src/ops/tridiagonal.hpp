@@ -6,9 +6,7 @@
 // the column that the reflection is made of - as soon as it is there, and with it their numbers of column j +
 // 1, by which the product with v is made of the product with x. So the norm of x is summed while the others'
 // numbers are on their way.
-//
-// Each number that is told has a word of its own, that holds what no number is until then: no order between
-// words is asked for.
+// Each number that is told has a word of its own (waiting.hpp).
 #pragma once
 
 #include "ops/factor_passes.hpp"
@@ -42,7 +40,6 @@ uint32_t panel_rows(uint32_t n);  // of all panels
 
 // Words of a batch, all ones to begin with; 0 where nothing is told.
 uint64_t words_of(const FactorPlan& plan, const Teams& teams);
-kernel::Program clear_words();
 
 // Buffers: x, of which the lower triangle is read, what it is divided by (a NaN gives zeros), words, rows
 // that are stored, if there are any, reflections, tau, the diagonal, what is beside it; the last three [n] of
