@@ -4,7 +4,8 @@
 // launches would: what is not on the way from one square to the next is done beside it.
 //
 // Teams take tickets, so that those a team waits for have begun. A row of tiles is finished from left to
-// right, and a word tells how many are: the only thing that is waited for. Tiles travel through scratch, each
+// right, some columns at a time, and a word tells how many such parts are: the only thing that is waited for.
+// So a square's first columns are used while its last ones are factored. Tiles travel through scratch, each
 // by columns and at a multiple of vectors whatever the matrix's size, so that an odd size costs no more; rows
 // beyond the last are there too, and nobody reads what they become.
 #include "ops/cholesky_chain.hpp"
@@ -36,6 +37,7 @@ struct Sizes {
   uint32_t part_m() const { return block / lanes_m; }
   uint32_t part_n() const { return block / lanes_n; }
   uint32_t together() const { return std::min(subgroup, columns); }  // lanes that hold a square
+  uint32_t parts() const { return block / columns; }                 // of a tile
   uint32_t each() const { return columns * block / lanes(); }        // columns of a lane, of one row
   uint32_t strip() const { return depth * block; }
   uint32_t stride(uint32_t count) const { return block + count; }  // against bank conflicts
@@ -125,17 +127,20 @@ class Chain {
   Value wait_for_more(Value used) {
     k_.if_(lane_ < 2, [&] { told_[lane_] = wait_for(select(lane_ == 0, i_, j_), used + 1); });
     k_.barrier();
-    return min(min(told_[word(0)].get(), told_[word(1)].get()), j_);
+    return min(min(told_[word(0)].get(), told_[word(1)].get()), j_ * s_.parts());
   }
-  void wait_for_square() {
-    k_.if_(lane_ == 0, [&] { told_[word(0)] = wait_for(j_, j_ + 1); });
+  // How many parts of the row of the column's square are there, at least so many of the square's.
+  Value wait_for_square(Value parts) {
+    k_.if_(lane_ == 0, [&] { told_[word(0)] = wait_for(j_, j_ * s_.parts() + parts); });
     k_.barrier();
+    return told_[word(0)];
   }
-  void tell() {
+  // So many parts of the tile are there.
+  void tell(Value parts) {
     k_.barrier();
     k_.if_(lane_ == 0, [&] {
       k_.fence();
-      words_.atomic_exchange(progress_of(i_), j_ + 1);
+      words_.atomic_exchange(progress_of(i_), j_ * s_.parts() + parts);
     });
   }
 
@@ -184,9 +189,9 @@ class Chain {
     return numbers;
   }
 
-  // Products of the tiles from `first` to `end`. The next strips travel while lanes are busy with these.
+  // Products of the parts from `first` to `end`. The next strips travel while lanes are busy with these.
   void subtract_products(Value first, Value end) {
-    const uint32_t strips = s_.block / s_.depth;
+    const uint32_t strips = s_.columns / s_.depth;
     const Value first_strip = first * strips, last_strip = end * strips - 1;
     const auto put = [&](Value stage, const Loaded& a, const Loaded& b) {
       put_strip(stage * (2 * s_.strip()), a);
@@ -221,7 +226,7 @@ class Chain {
   void tile() {
     load_results();
     const Variable used = k_.variable(word(0));
-    k_.while_([&] { return used.get() < j_; },
+    k_.while_([&] { return used.get() < j_ * s_.parts(); },
               [&] {
                 const Value there = wait_for_more(used.get());
                 subtract_products(used.get(), there);
@@ -262,18 +267,24 @@ class Chain {
       k_.barrier();
       factor(first);
       k_.barrier();
+      send_columns(first);
+      tell(first / s_.columns + 1);
     });
-    const uint32_t across = s_.block / count_, size = s_.block * across;
-    const Value to = (first_of_i_ + wide(j_)) * size;
-    for (uint32_t e = 0; e < size / s_.lanes(); ++e) {
-      const Value v = lane_ + e * s_.lanes(), from = v / across * (stride_ / count_) + v % across;
-      vectors_.store(tiles_, to + wide(v), vectors_.load(memory_, from));
-    }
-    tell();
     store([&](Value r, Value c, const Number& x) {
       const Value zero = x.re.like(0);
       return Number{select(c <= r, x.re, zero), select(c <= r, x.im, zero)};
     });
+  }
+
+  // Some columns of the tile to where others read them.
+  void send_columns(Value first) {
+    const uint32_t across = s_.block / count_, size = s_.columns * across;
+    const Value to = (first_of_i_ + wide(j_)) * (s_.block * across) + wide(first * across);
+    for (uint32_t e = 0; e < size / s_.lanes(); ++e) {
+      const Value v = lane_ + e * s_.lanes();
+      const Value from = (first + v / across) * (stride_ / count_) + v % across;
+      vectors_.store(tiles_, to + wide(v), vectors_.load(memory_, from));
+    }
   }
 
   // Some columns, by subgroups with a row a lane; each factors the square of them for itself.
@@ -316,12 +327,18 @@ class Chain {
     return all;
   }
 
-  // x l^H = b with the column's square, a lane a row.
+  // x l^H = b with the column's square, a lane a row. Columns of the square are taken as they come, and those
+  // that are there travel while lanes are busy with the ones before.
   void rows() {
-    wait_for_square();
+    const Variable there = k_.variable(wait_for_square(word(1)));
     std::vector<NumberSum> next;
     for (const auto& some : load_slab(word(0)))
       for (const Number& x : some) next.emplace_back(k_, x, complex_);
+    const auto load_next = [&](Value first) {
+      const auto following = load_slab(first);
+      for (uint32_t e = 0; e < following.size(); ++e)
+        for (uint32_t i = 0; i < count_; ++i) next[e * count_ + i].set(following[e][i]);
+    };
     k_.for_(word(0), word(s_.block), word(s_.columns), [&](Value first) {
       for (uint32_t e = 0; e < next.size() / count_; ++e) {
         std::vector<Number> some;
@@ -329,9 +346,9 @@ class Chain {
         vectors_.store(slab_, lane_ + e * s_.lanes(), some);
       }
       k_.barrier();
-      const auto following = load_slab(min(first + s_.columns, s_.block - s_.columns));
-      for (uint32_t e = 0; e < following.size(); ++e)
-        for (uint32_t i = 0; i < count_; ++i) next[e * count_ + i].set(following[e][i]);
+      const Value part = first / s_.columns + 1, following = min(first + s_.columns, s_.block - s_.columns);
+      const Value is_there = there.get() > j_ * s_.parts() + min(part, s_.parts() - 1);
+      k_.if_(is_there, [&] { load_next(following); });
       k_.if_(lane_ < s_.columns, [&] {
         inverses_[lane_] = 1 / load_number(slab_, (first + lane_) * s_.columns + lane_, complex_).re;
       });
@@ -339,9 +356,12 @@ class Chain {
                        [&](Value p, Value c) { return vectors_.load(slab_, (p * s_.columns + c) / count_); });
       k_.barrier();
       k_.if_(lane_ < s_.block, [&] { substitute(first); });
-      k_.barrier();
+      tell(part);
+      k_.if_(!is_there, [&] {
+        there = wait_for_square(part + 1);
+        load_next(following);
+      });
     });
-    tell();
     store([](Value, Value, const Number& x) { return x; });
     store_zeros();
   }
@@ -420,8 +440,10 @@ Program clear() {
 }  // namespace
 }  // namespace cholesky_chained
 
-// On an H200, us by panels and so: f32 512 145 and 137, 1000 308 and 285, 2048 680 and 603, 4096 2005 and
-// 1375; f64 200 127 and 131, 512 291 and 225, 4096 4013 and 2110; c64 200 225 and 144, 2048 2408 and 1404.
+// On an H200, us by panels and so, telling whole tiles: f32 512 145 and 137, 1000 308 and 285, 2048 680 and
+// 603, 4096 2005 and 1375; f64 200 127 and 131, 512 291 and 225, 4096 4013 and 2110; c64 200 225 and 144,
+// 2048 2408 and 1404. Telling 16 columns: f32 1024 229, 4096 1195; f64 777 289 (before 395), 4096 1743; c64
+// 777 348 (510).
 bool does_cholesky_chain_pay(const FactorPlan& plan, const Limits& limits) {
   using namespace cholesky_chained;
   const Sizes s = sizes_for(limits);

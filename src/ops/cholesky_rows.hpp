@@ -75,20 +75,23 @@ class RowCholesky {
   }
 
   // Lanes wait for it in every column: the device's own in f32, a few ULP of the column's size. In f64 a step
-  // of third order from there, since the device's root and quotient take long; h is at most 2^-20.
+  // of third order from there, since the device's root and quotient take long; h is at most 2^-20. No branch,
+  // which would part the columns: the number is brought near 1, an infinite one is told by its bits.
   kernel::Value inverse_root(kernel::Value x) {
     using namespace kernel;
     if (x.type() == Type::f32) return 1 / sqrt_device(x);
-    const Variable result = k_.variable(x);
-    k_.if_(
-        x > 0x1p-100 && x < 0x1p100,
-        [&] {
-          const Value r = convert(1 / sqrt_device(convert(x, Type::f32)), Type::f64);
-          const Value h = fma(-(x * r), r, x.like(1));
-          result = fma(r * h, fma(x.like(0.375), h, x.like(0.5)), r);
-        },
-        [&] { result = rsqrt(x); });
-    return result;
+    constexpr uint32_t infinite = 0x7ff;
+    const Value exponent = convert(bitcast(x, Type::u64) >> 52, Type::u32) & infinite;
+    const Value half = max(exponent >> 1, 1);
+    const Value near = x * power_of_two(2047 - 2 * half);  // 2 to 8, a subnormal one less
+    const Value r = convert(1 / sqrt_device(convert(near, Type::f32)), Type::f64);
+    const Value h = fma(-(near * r), r, x.like(1));
+    const Value root = fma(r * h, fma(x.like(0.375), h, x.like(0.5)), r) * power_of_two(1535 - half);
+    return select(exponent == infinite, x.like(0), root);
+  }
+  // By its bits in a number of 64, from 1 to 2046.
+  static kernel::Value power_of_two(kernel::Value exponent) {
+    return bitcast(convert(exponent, kernel::Type::u64) << 52, kernel::Type::f64);
   }
 
   kernel::Builder& k_;
