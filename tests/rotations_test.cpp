@@ -422,6 +422,22 @@ TEST(TeamsThatWait, AreNoMoreThanSurelyRun) {
       EXPECT_LE(tridiagonal::teams_for(plan, limits).teams, sure) << n;
     }
   EXPECT_GT(tridiagonal::teams_for(plan, limits).teams, 1U);
+  // Of LU's panels those that share a matrix, and no team waits for another matrix's.
+  const auto most_of_panels = [&](uint64_t batch) {
+    plan.batch = batch;
+    const Factor made = lu_by_rows(plan, limits);
+    uint64_t most = 0;
+    for (const FactorPass& pass : made.passes)
+      if (made.programs[pass.program].name == "lu_panel") most = std::max(most, pass.teams);
+    return most;
+  };
+  for (const uint32_t n : {100U, 600U, 1100U, 3000U})
+    for (const uint32_t sure : {1U, 3U, 132U}) {
+      plan.m = plan.n = n, limits.sure_teams = sure;
+      EXPECT_LE(most_of_panels(1), sure) << n;
+      EXPECT_LE(most_of_panels(50), std::max(sure, 50U)) << n;
+    }
+  EXPECT_GT(most_of_panels(1), 1U);
 }
 
 // A number that is none makes all results of its matrix such, and of no other.

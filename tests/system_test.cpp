@@ -1,5 +1,6 @@
 // Systems of equations and LU at sizes around those of panels and tiles, against the equations themselves:
 // what is left over is small beside the numbers that it is the sum of, whatever the condition.
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>
@@ -151,25 +152,40 @@ TEST_P(Systems, TriangularOfSmallDiagonals) {
   }
 }
 
+// 1 where the exchanges that make the permutation are even, -1 where odd, 0 where it is none.
+int sign_of(const int32_t* order, int n) {
+  std::vector<bool> seen(n);
+  int cycles = 0;
+  for (int i = 0; i < n; ++i) {
+    if (order[i] < 0 || order[i] >= n) return 0;
+    if (!seen[i]) ++cycles;
+    for (int j = i; !seen[j]; j = order[j]) {
+      seen[j] = true;
+      if (order[j] < 0 || order[j] >= n) return 0;
+    }
+  }
+  std::vector<bool> taken(n);
+  for (int i = 0; i < n; ++i) taken[order[i]] = true;
+  if (std::count(taken.begin(), taken.end(), true) != n) return 0;
+  return (n - cycles) % 2 ? -1 : 1;
+}
+
 // Checks p x = l u, of large ones in every so manieth column, the pivots and the sign.
 template <class T>
 void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n, int apart = 1) {
   const auto packed = made.packed.to_vector<T>();
   const auto order = made.permutation.to_vector<int32_t>(), sign = made.sign.to_vector<int32_t>();
   const double largest = std::is_floating_point_v<T> ? 1 : std::sqrt(2.0);
-  double worst = 0;
+  double worst = 0, most = 0;
   for (int m = 0; m < batch; ++m) {
     const T* const f = packed.data() + int64_t{m} * n * n;
     const int32_t* const from = order.data() + int64_t{m} * n;
-    int exchanges = 0;
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < i; ++j) {
-        ASSERT_NE(from[i], from[j]);
-        exchanges += from[j] > from[i];
-      }
-    EXPECT_EQ(sign[m], exchanges % 2 ? -1 : 1) << n;
+    ASSERT_EQ(sign[m], sign_of(from, n)) << n;
     for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < i; ++j) EXPECT_LE(std::abs(f[i * n + j]), largest * (1 + 4 * unit<T>()));
+      for (int j = 0; j < i; ++j) {
+        const double l = std::abs(f[i * n + j]);
+        most = std::max(most, std::isnan(l) ? INFINITY : l);
+      }
       for (int j = i % apart; j < n; j += apart) {
         Leftover left;
         left.add(-Wide(x[(int64_t{m} * n + from[i]) * n + j]));
@@ -179,6 +195,7 @@ void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n, 
       }
     }
   }
+  EXPECT_LE(most, largest * (1 + 4 * unit<T>())) << n << " x " << batch;
   EXPECT_LE(worst, 10 * unit<T>()) << n << " x " << batch;
 }
 
@@ -204,9 +221,9 @@ TEST_P(Systems, FactorsOfLargeMatrices) {
     using T = decltype(like);
     const Shape shape{batch, n, n};
     auto x = random_numbers<T>(element_count(shape), static_cast<uint32_t>(n));
-    check_lu(x, lu_factor(tensor(x, shape)), batch, n, 61);
+    check_lu(x, lu_factor(tensor(x, shape)), batch, n, 211);
     for (size_t i = 0; i < x.size(); ++i) x[i] = i % n == 3 ? T(0) : T(static_cast<float>(i * i % 7) - 3);
-    check_lu(x, lu_factor(tensor(x, shape)), batch, n, 61);
+    check_lu(x, lu_factor(tensor(x, shape)), batch, n, 211);
   };
   for (const int n : {513, 1024, 1531}) check(float(), 1, n), check(double(), 1, n);
   check(float(), 3, 777), check(double(), 3, 1030);
