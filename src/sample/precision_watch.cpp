@@ -47,7 +47,7 @@ double energy_error(const stats::ModelState& model, const std::vector<double>& p
 }
 
 double allowed_energy_error(std::vector<double> lps) {
-  constexpr double share = 1e-5;
+  constexpr double share = 1e-4;
   std::erase_if(lps, [](double lp) { return !std::isfinite(lp); });
   if (lps.empty()) return most_energy_error;
   std::sort(lps.begin(), lps.end());

@@ -22,7 +22,7 @@ double energy_error(const stats::ModelState& model, const std::vector<double>& p
 void prepare_energy_error(const stats::ModelState& model);
 
 // What that may be at points of these log densities. Chains that still come from far away, as where warm-up
-// is short, decide nothing by a hundred-thousandth of what they differ.
+// is short, decide nothing by a ten-thousandth of what they differ.
 double allowed_energy_error(std::vector<double> lps);
 
 }  // namespace adit::sampling
