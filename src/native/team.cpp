@@ -252,22 +252,30 @@ void Emitter::reduce(Id id, const Instruction& it) {
   while (unroll > 1 && unroll * registers > most) unroll /= 2;
   const unsigned lanes = lanes_;
   if (registers <= most && takes_twice_the_lanes(it, short_body)) lanes_ *= 2;
-  std::vector<std::vector<Ref>> cells(unroll);
-  for (auto& copy : cells)
+  const auto open_cells = [&](std::vector<Ref>& to) {
     for (const Result& r : results) {
       const TypeRef row = vector_of(scalar_type(r.type));
-      copy.push_back(alloca_at_entry(row, "partial"));
-      LLVMBuildStore(builder_, splat(constant(r.type, identity_of(r.op, r.type))), copy.back());
+      to.push_back(alloca_at_entry(row, "partial"));
+      LLVMBuildStore(builder_, splat(constant(r.type, identity_of(r.op, r.type))), to.back());
     }
+  };
+  std::vector<std::vector<Ref>> cells(unroll);
+  for (auto& copy : cells) open_cells(copy);
+  // Where memory is asked lane by lane, what is left over goes one by one, to sums of its own.
+  const bool at_once = !asks_each_lane();
+  std::vector<Ref> rest;
+  const unsigned wide = std::exchange(lanes_, 1);
+  if (!at_once) open_cells(rest);
+  lanes_ = wide;
   const Ref count = lowered_[it.operand[0]].part[0];
   in_lanes_ = true;
   const auto body = [&](Ref base, unsigned copy) {
-    accumulators_ = cells[copy];
+    accumulators_ = lanes_ < wide ? rest : cells[copy];
     yields_ = 0;
     loop_block(it.block[0], base, Shape::linear);
     accumulators_.clear();
   };
-  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, unroll, body, true);
+  lanes_over(LLVMConstNull(LLVMTypeOf(count)), count, unroll, body, at_once);
   in_lanes_ = false;
   for (size_t k = 0; k < results.size(); ++k) {
     const TypeRef row = vector_of(scalar_type(results[k].type));
@@ -276,7 +284,12 @@ void Emitter::reduce(Id id, const Instruction& it) {
     for (size_t step = 1; step < sums.size(); step *= 2)
       for (size_t c = 0; c + step < sums.size(); c += 2 * step)
         sums[c] = combine(results[k].op, results[k].type, sums[c], sums[c + step]);
-    const Ref total = horizontal(results[k].op, results[k].type, sums[0]);
+    Ref total = horizontal(results[k].op, results[k].type, sums[0]);
+    if (!at_once) {
+      const TypeRef one = LLVMVectorType(scalar_type(results[k].type), 1);
+      const Ref left = element_of(LLVMBuildLoad2(builder_, one, rest[k], ""));
+      total = combine(results[k].op, results[k].type, total, left);
+    }
     for (const Id reader : reduced_[id])
       if (program_[reader].constant == k) set(reader, total, Shape::uniform);
   }
