@@ -4,6 +4,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <vector>
 
 #include <adit/kernel/math.hpp>
 
@@ -88,15 +89,64 @@ TEST(Loose, DifferenceFromItselfStays) {
             1u);
 }
 
-TEST(Loose, MathFunctionsAreTheSame) {
+TEST(Loose, MathFunctionsAreTheSameInF32) {
   const auto functions = [](Value a, Value b, Value c) {
     return max(max(kernel::exp(a), kernel::log1p(b)), max(kernel::lgamma(c), kernel::pow_integer(a, 7)));
   };
-  size_t exact = 0, loose = 0;
-  for (const Instruction& it : program_of(Type::f64, false, functions).instructions)
-    exact += it.op == Op::mul;
-  for (const Instruction& it : program_of(Type::f64, true, functions).instructions) loose += it.op == Op::mul;
-  EXPECT_EQ(exact, loose);
+  EXPECT_EQ(count_of(Op::mul, functions, false), count_of(Op::mul, functions, true));
+  EXPECT_EQ(count_of(Op::fma, functions, false), count_of(Op::fma, functions, true));
+}
+
+// A logistic likelihood and its derivative.
+TEST(Loose, LogarithmAndLogisticShareADivisionInF64) {
+  const auto both = [](Value a, Value, Value) { return kernel::log_sigmoid(a) + kernel::sigmoid(-a); };
+  const auto divisions = [&](bool is_loose) {
+    size_t count = 0;
+    for (const Instruction& it : program_of(Type::f64, is_loose, both).instructions)
+      count += it.op == Op::div;
+    return count;
+  };
+  EXPECT_EQ(divisions(true), 1u);
+  EXPECT_EQ(divisions(false), 2u);
+}
+
+// A function of math.hpp inside of another one has its loose form too, though the arithmetic is plain there.
+TEST(Loose, FunctionsInsideOfFunctionsAreLoose) {
+  const auto length = [](bool is_loose) {
+    return program_of(Type::f64, is_loose, [](Value a, Value, Value) { return kernel::erfc(a); })
+        .instructions.size();
+  };
+  EXPECT_LT(length(true), length(false));
+}
+
+// min and max with a constant may be other instructions than those with two numbers.
+TEST(Bounds, PassNaNAndKeepZeros) {
+  for (const std::string& id : device_ids()) {
+    const auto device = Device::open(id);
+    if (!device->limits().float64) continue;
+    const double inf = INFINITY;
+    const std::vector<double> x{NAN, -inf, inf, -0.0, 0.0, 1.5, 3, -3, 2, -1};
+    const auto f = [](Value a, Value, Value) { return min(max(a, -1.0), 2.0); };
+    const auto turned = [](Value a, Value, Value) { return max(a.like(-1), a); };  // a NaN counts as nothing
+    for (const bool other : {false, true}) {
+      const auto compiled = device->compile(
+          program_of(Type::f64, false, other ? std::function<Value(Value, Value, Value)>(turned) : f));
+      const uint64_t bytes = x.size() * sizeof(double);
+      const Buffer a = device->allocate(bytes), y = device->allocate(bytes);
+      device->write(a, x.data(), bytes);
+      device->run(*compiled, x.size(), {a, a, a, y});
+      std::vector<double> got(x.size());
+      device->read(y, got.data(), bytes);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double bounded = other ? (x[i] > -1 ? x[i] : -1) : std::min(std::max(x[i], -1.0), 2.0);
+        EXPECT_EQ(std::isnan(got[i]), std::isnan(bounded)) << x[i];
+        if (!std::isnan(bounded)) {
+          EXPECT_EQ(got[i], bounded) << x[i];
+          EXPECT_EQ(std::signbit(got[i]), std::signbit(bounded)) << x[i];
+        }
+      }
+    }
+  }
 }
 
 TEST(Loose, UnreadInstructionsAreDropped) {
