@@ -90,6 +90,8 @@ subnormals, infinities, NaN, poles) compared exactly.
 - lgamma and digamma have a zero between any two poles on the negative axis, where their reflections subtract nearly
   equal terms. There the unit is that of the larger term: |lgamma(-x)|, and log(1 - x), each at least 1/2. Their positive
   zeros (1, 2 and 1.4616...) are as sharp as the bound says.
+- Functions named `_loose` are those of kernels that are written under a `Loose` (`kernel/builder.hpp`), as samplers are:
+  fewer instructions for at most 2 ULP more. In f64 what is below 2^-1021 may count as 0 there.
 )";
 
 template <class T>
