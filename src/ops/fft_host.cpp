@@ -1,6 +1,7 @@
 #include "ops/fft_host.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "ops/fft_host_angles.hpp"
@@ -71,6 +72,26 @@ std::byte* room_of(int which, size_t bytes) {
   }
   const auto address = reinterpret_cast<uintptr_t>(room.held.get());
   return room.held.get() + (64 - address % 64) % 64;
+}
+
+// What run_halves does to numbers k and m - k of a row, k > 0: a complex number is a vector of two.
+template <class T>
+void halves_of_a_row(bool joins, const std::vector<std::complex<T>>& halves, const T* x, T* y, uint64_t m,
+                     uint64_t begin, uint64_t end) {
+  using Two [[gnu::vector_size(2 * sizeof(T))]] = T;
+  const Two conjugate = {1, -1}, half = {T(0.5), T(0.5)};
+  const T sign = joins ? T(1) : T(-1);
+  for (uint64_t k = begin; k < end; ++k) {
+    Two a, b;
+    std::memcpy(&a, x + 2 * k, sizeof a);
+    std::memcpy(&b, x + 2 * (m - k), sizeof b);
+    b *= conjugate;
+    const Two d = a - b, even = (a + b) * half, turned = {-d[1], d[0]};
+    const Two odd = d * halves[k].real() + turned * (sign * halves[k].imag());
+    const Two low = even + odd, high = (even - odd) * conjugate;
+    std::memcpy(y + 2 * (m - k), &high, sizeof high);
+    std::memcpy(y + 2 * k, &low, sizeof low);
+  }
 }
 
 template <class T>
@@ -193,7 +214,7 @@ class Plan final : public HostFftPlan {
     const auto rows = static_cast<double>(outer);
     const double alone = static_cast<double>(up(outer * inner, lanes_) * count_) * (column.cost + pass_cost);
     const double halves =
-        real_ == Pass::Real::no ? 0 : static_cast<double>(up(count_ * inner, lanes_)) * 2 * pass_cost;
+        real_ == Pass::Real::no ? 0 : static_cast<double>(up(count_ * inner, lanes_)) * pass_cost;
     Cut cut = cut_for_host(count_, inner, lanes_);
     uint64_t length = count_;
     if (!is_smooth_for_host(count_)) {
@@ -455,6 +476,11 @@ class Plan final : public HostFftPlan {
   void run_halves(Kind kind, const T* x, T* y, unsigned threads) const {
     const uint64_t inner = wanted_.inner, m = count_;
     const auto some = [&](uint64_t begin, uint64_t end) {
+      if (kind != Kind::mirror && inner == 1 && begin < end) {
+        if (begin > 0) return halves_of_a_row(kind == Kind::join, *halves_, x, y, m, begin, end);
+        if (end > 1) halves_of_a_row(kind == Kind::join, *halves_, x, y, m, 1, end);
+        end = 1;
+      }
       for (uint64_t k = begin; k < end; ++k) {
         if (kind == Kind::mirror) {
           mirror_one(x, y, k);
