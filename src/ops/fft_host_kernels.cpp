@@ -308,7 +308,7 @@ struct Runner {
   ADIT_INLINE static V* run_stages(const Stages& stages, size_t begin, size_t end, uint64_t length, V* x,
                                    V* y) {
     for (size_t i = begin; i < end; ++i) {
-      if (is_written_out(stages[i].radix))
+      if (is_written_out<V>(stages[i].radix))
         stages[i].done > 1 ? run_written_out<true, V>(stages[i], length, Buffer<V>{x}, Buffer<V>{y})
                            : run_written_out<false, V>(stages[i], length, Buffer<V>{x}, Buffer<V>{y});
       else
@@ -371,9 +371,9 @@ struct Runner {
     size_t begin = 0, end = stages.size();
     const uint64_t n = pass.length, next = 2 * cells;
     V* const tables = room + pass.together * next;
-    const bool reads = end > 0 && is_written_out(stages[0].radix) &&
+    const bool reads = end > 0 && is_written_out<V>(stages[0].radix) &&
                        (pass.real == Pass::Real::no || is_joined) && Own::serves(pass, block);
-    const bool writes = end > 0 && is_written_out(stages[end - 1].radix) && !is_joined &&
+    const bool writes = end > 0 && is_written_out<V>(stages[end - 1].radix) && !is_joined &&
                         Their::serves(pass, block) && !(pass.turns && pass.times_out);
     const bool turns = writes && Turned::serves(pass, block), steps = writes && pass.turns;
     const bool is_plain = writes && !pass.times_out && !pass.turns;

@@ -15,6 +15,8 @@ std::vector<uint64_t> radices_of(uint64_t n) {
   for (; twos > 4 || twos == 3; twos -= 3) radices.push_back(8);
   for (; twos >= 2; twos -= 2) radices.push_back(4);
   if (twos) radices.push_back(2);
+  if (host_fft_kernels().bytes == 16)  // whose stages of 9 are written out
+    for (; n % 9 == 0; n /= 9) radices.push_back(9);
   for (uint64_t p = 3; n > 1; p += 2)
     for (; n % p == 0; n /= p) radices.push_back(p);
   std::sort(radices.begin(), radices.end(), std::greater<>());
@@ -35,7 +37,7 @@ double stages_cost(uint64_t n) {
   double cost = 0;
   for (const uint64_t radix : radices_of(n)) {
     const auto r = static_cast<double>(radix);
-    cost += radix <= 8 ? 0.7 + 0.1 * r : 1 + 0.15 * r;
+    cost += radix <= 9 ? 0.7 + 0.1 * r : 1 + 0.15 * r;
   }
   return cost;
 }

@@ -109,6 +109,33 @@ ADIT_INLINE void four(Number<V>& x0, Number<V>& x1, Number<V>& x2, Number<V>& x3
   x0 = a + c, x1 = b + d, x2 = a - c, x3 = b - d;
 }
 
+template <class T, class V>
+ADIT_INLINE void three(Number<V>& x0, Number<V>& x1, Number<V>& x2) {
+  const T half = T(0.5), root = static_cast<T>(0.86602540378443864676L);
+  const Number<V> s = x1 + x2, d{(x1.re - x2.re) * root, (x1.im - x2.im) * root}, t = minus_i(d);
+  const Number<V> e{x0.re - s.re * half, x0.im - s.im * half};
+  x0 = x0 + s, x1 = e + t, x2 = e - t;
+}
+
+// By three and three.
+template <class T, class V>
+ADIT_INLINE void nine(Number<V> (&x)[9]) {
+  three<T>(x[0], x[3], x[6]);
+  three<T>(x[1], x[4], x[7]);
+  three<T>(x[2], x[5], x[8]);
+  const auto turn = [](Number<V> & y, long double c, long double s) __attribute__((always_inline)) {
+    y = times(y, static_cast<T>(c), static_cast<T>(s));
+  };
+  turn(x[4], 0.76604444311897803520L, -0.64278760968653932632L);   // an angle of 1/9
+  turn(x[5], 0.17364817766693034885L, -0.98480775301220805937L);   // 2/9
+  turn(x[7], 0.17364817766693034885L, -0.98480775301220805937L);   // 2/9
+  turn(x[8], -0.93969262078590838405L, -0.34202014332566873304L);  // 4/9
+  three<T>(x[0], x[1], x[2]);
+  three<T>(x[3], x[4], x[5]);
+  three<T>(x[6], x[7], x[8]);
+  std::swap(x[1], x[3]), std::swap(x[2], x[6]), std::swap(x[5], x[7]);
+}
+
 template <int radix, class V, class T>
 ADIT_INLINE void small(Number<V> (&x)[radix], const T* roots) {
   if constexpr (radix == 2) {
@@ -128,6 +155,8 @@ ADIT_INLINE void small(Number<V> (&x)[radix], const T* roots) {
     x[1] = y1 + a, x[5] = y1 - a;
     x[2] = y2 + b, x[6] = y2 - b;
     x[3] = y3 + c, x[7] = y3 - c;
+  } else if constexpr (radix == 9) {
+    nine<T>(x);
   } else {
     // Pairs x_j, x_(n-j) meet cosines by their sum and sines by their difference.
     constexpr int half = radix / 2;
@@ -294,7 +323,14 @@ ADIT_INLINE void stage_of_prime(const HostStage<T>& stage, uint64_t length, cons
     }
 }
 
-inline bool is_written_out(uint64_t radix) { return radix <= 5 || radix == 7 || radix == 8; }
+// Longer vectors have fewer: their stages are part of one function, which takes long to compile as it is.
+template <class V>
+constexpr bool has_more_radices = sizeof(V) == 16;
+template <class V>
+bool is_written_out(uint64_t radix) {
+  if (radix == 9 || radix == 11 || radix == 13) return has_more_radices<V>;
+  return radix <= 5 || radix == 7 || radix == 8;
+}
 
 // A stage by itself has all registers; one for the vectors of a special processor must be inlined into a
 // function for it.
@@ -314,6 +350,12 @@ ADIT_INLINE void run_stage(const HostStage<T>& stage, uint64_t length, From from
 template <bool turns_first, class V, class T, class From, class To>
 ADIT_INLINE void run_written_out(const HostStage<T>& stage, uint64_t length, From from, To to,
                                  uint64_t bundle = 1) {
+  if constexpr (has_more_radices<V>) switch (stage.radix) {
+      case 9: return run_stage<9, turns_first, V>(stage, length, from, to, bundle);
+      case 11: return run_stage<11, turns_first, V>(stage, length, from, to, bundle);
+      case 13: return run_stage<13, turns_first, V>(stage, length, from, to, bundle);
+      default: break;
+    }
   switch (stage.radix) {
     case 2: return run_stage<2, turns_first, V>(stage, length, from, to, bundle);
     case 3: return run_stage<3, turns_first, V>(stage, length, from, to, bundle);
