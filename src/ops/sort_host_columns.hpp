@@ -31,7 +31,10 @@ class Columns {
       : plan_(plan), keys_(keys), x_(x), values_(values), places_(places) {}
 
   static bool serve(const HostSort& plan) {
-    return plan.length <= longest_column<K, C>(plan) && plan.outer * plan.inner >= width / 2;
+    // Short rows of keys that have no vector sort wait for few others: one alone compares all pairs.
+    const bool is_alone_slow = sizeof(K) < 4 && !has_places && plan.length <= 96;
+    return plan.length <= longest_column<K, C>(plan) &&
+           plan.outer * plan.inner >= (is_alone_slow ? width / 8 : width / 2);
   }
 
   void run() const {
