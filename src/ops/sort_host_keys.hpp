@@ -17,6 +17,13 @@ struct Keys {
   uint64_t infinity = 0;  // the bits of the type's, of a float
 };
 
+// The key of a whole number is this, exclusive or the number.
+template <class K>
+[[gnu::always_inline]] inline K turn_of_integers(const Keys& keys) {
+  constexpr K top = K(K(1) << (8 * sizeof(K) - 1));
+  return K((keys.is_signed ? top : K(0)) ^ (keys.descending ? K(~K(0)) : K(0)));
+}
+
 // Without branches, so that it is done to vectors.
 template <class K>
 [[gnu::always_inline]] inline void put_keys(const K* x, uint64_t apart, uint64_t count, const Keys& keys,
@@ -41,7 +48,7 @@ template <class K>
       for (uint64_t i = 0; i < count; ++i) to[i] = one(x[i * apart]);
     return;
   }
-  const K turn = K((keys.is_signed ? top : K(0)) ^ flip);
+  const K turn = turn_of_integers<K>(keys);
   for (uint64_t i = 0; i < count; ++i) to[i] = K(x[i * apart] ^ turn);
 }
 
@@ -74,17 +81,20 @@ struct Order {
 template <class K>
 [[gnu::always_inline]] inline Order find_order(const K* x, uint64_t apart, uint64_t count, const Keys& keys) {
   constexpr uint64_t few = 16;
+  const bool as_they_lie = !keys.is_float && apart == 1;
+  const K turn = as_they_lie ? turn_of_integers<K>(keys) : K(0);
   Order found;
-  K now[block + 1];
+  K aside[block + 1];
   for (uint64_t begin = 0, some = 0; begin + 1 < count && (found.rises || found.falls); begin += some - 1) {
     some = std::min(begin == 0 ? few : block + 1, count - begin);
-    put_keys(x + begin * apart, apart, some, keys, now);
+    if (!as_they_lie) put_keys(x + begin * apart, apart, some, keys, aside);
+    const K* now = as_they_lie ? x + begin : aside;
     K up = 0, down = 0, equal = 0;
     if (found.rises)
-      for (uint64_t i = 1; i < some; ++i) down = K(down | K(now[i] < now[i - 1]));
+      for (uint64_t i = 1; i < some; ++i) down = K(down | K(K(now[i] ^ turn) < K(now[i - 1] ^ turn)));
     if (found.falls)
       for (uint64_t i = 1; i < some; ++i) {
-        up = K(up | K(now[i] > now[i - 1]));
+        up = K(up | K(K(now[i] ^ turn) > K(now[i - 1] ^ turn)));
         equal = K(equal | K(now[i] == now[i - 1]));
       }
     found.rises = found.rises && !down;
