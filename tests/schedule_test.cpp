@@ -274,5 +274,23 @@ TEST(Schedules, RowsOfTwoKindsAreComputedOnce) {
       << "on a GPU: " << to_text(schedule_of(m, true, false));
 }
 
+// A score of rows, each of many operations: a team goes over them in a pass. Written out, they would be most
+// of the kernel and of the time that it takes to compile.
+TEST(Schedules, FewRowsOfManyOperationsAreAPass) {
+  const auto model_of = [](int64_t rows, bool costs) {
+    Model m("few rows");
+    const Tensor a = m.sample("a", normal(0, 1), {rows});
+    Tensor x = a;
+    for (int i = 0; i < 4 && costs; ++i) x = log_sigmoid(x) + lgamma(exp(x) + 1.0);
+    m.add_log_density("rows", sum(softplus(x)));
+    return m;
+  };
+  for (const bool on_cpu : {true, false}) {
+    EXPECT_GE(count(schedule_of(model_of(22, true), true, on_cpu), "pass of 22"), 1);
+    EXPECT_EQ(count(schedule_of(model_of(22, false), true, true), "pass of 22"), 0);
+    EXPECT_EQ(count(schedule_of(model_of(8, true), true, true), "pass of 8"), 0);
+  }
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -133,7 +133,7 @@ void Scheduler::find_reaching() {
 
 double Scheduler::cost_of(const Node& node) {
   if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return 0.5;
-  if (count_of(node) <= small && !reduces(node)) return 0.5;  // in registers before the pass
+  if (count_of(node) <= region_.written && !reduces(node)) return 0.5;  // in registers before the pass
   if (const auto at = costs_.find(&node); at != costs_.end()) return at->second;
   const Kind kind = graph::row_of(node.op).kind;
   double cost = kind == Kind::view ? 0 : graph::row_of(node.op).cost;
@@ -209,7 +209,7 @@ bool Scheduler::keep_costly() {
   for (const Node* node : nodes_) {
     const auto at = reads.find(node);
     const int64_t count = count_of(*node);
-    if (at == reads.end() || count <= small || node->type != region_.type) continue;
+    if (at == reads.end() || count <= region_.written || node->type != region_.type) continue;
     const double times = at->second / static_cast<double>(count);
     // A sigmoid on the way back: the way there has its exponential, and memory costs a CPU less.
     const bool is_shared = on_cpu_ && node->op == Op::sigmoid && exponentials[exponential_of(*node)] > 1;

@@ -80,6 +80,24 @@ int64_t shared_products(const Density& density) {
   return found;
 }
 
+namespace {
+
+// Operations of small tensors that are written out element by element, by every lane: what they take to
+// compile is most of it then.
+double written_cost(const Region& region) {
+  const auto varying = dependents_of(region.results, region.inputs);
+  double cost = 0;
+  for (const Tensor& x : graph::reachable(region.results, true)) {
+    const Node& node = graph::node_of(x);
+    if (x.size() <= short_rows || x.size() > small || !varying.contains(&node) || node.operands.empty())
+      continue;
+    if (graph::row_of(node.op).scalar) cost += static_cast<double>(x.size()) * graph::row_of(node.op).cost;
+  }
+  return cost;
+}
+
+}  // namespace
+
 Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team) {
   Region region{.inputs = {},
                 .results = {density.value},
@@ -91,6 +109,10 @@ Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamSh
   for (const auto& variable : density.variables) {
     region.inputs.push_back(variable.node);
     region.results.push_back(variable.gradient);
+  }
+  if (by_team && written_cost(region) > most_written_cost) {
+    region.written = short_rows;
+    region.short_result = std::min(region.short_result, short_rows);
   }
   return region;
 }

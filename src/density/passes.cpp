@@ -28,7 +28,7 @@ void DensityWriter::prepare(const Pass& pass) {
     open.pop_back();
     const int64_t count = element_count(node.shape);
     const bool in_memory = leaves_.contains(&node) || is_stored(node);
-    if (count <= (in_memory ? 1 : small) && node.op != Op::iota && node.op != Op::constant &&
+    if (count <= (in_memory ? 1 : schedule_.written) && node.op != Op::iota && node.op != Op::constant &&
         node.op != Op::broadcast) {
       for (int64_t i = 0; i < count; ++i) read(node, place(node.shape, chain_.index(i)));
       continue;

@@ -54,6 +54,7 @@ Schedule Scheduler::make() {
   schedule.on_cpu = on_cpu_;
   schedule.team = region_.team;
   schedule.short_result = region_.short_result;
+  schedule.written = region_.written;
   std::map<PassKey, Pass> passes;
   for (const Item& item : items_) {
     const int64_t key = is_alone(item) ? -static_cast<int64_t>(item.node->number) : item.count;
@@ -152,7 +153,7 @@ void Scheduler::classify_reduction(const Node& node) {
   const int64_t m = count_of(node), n = length_of(node);
   if (is_written_out(node)) return;
   if (const auto kind = product_by_lines(node)) return add_product(node, *kind);
-  if (n <= small && m > small) return;  // so is this
+  if (n <= region_.written && m > region_.written) return;  // so is this
   if (region_.team.spreads && m >= many_rows && n <= most_spread_length)
     return;  // by the lane that has the row
   const bool is_wide = on_cpu_ && m > few_totals;
@@ -167,13 +168,13 @@ void Scheduler::classify_reduction(const Node& node) {
 // a sum over lanes takes about as long as forty operations one after the other.
 bool Scheduler::is_written_out(const Node& node) {
   const int64_t m = count_of(node), n = length_of(node);
-  if (m * n > few_operations) return false;
+  if (m * n > few_operations || n > 2 * region_.written) return false;
   if (!by_gpu_team_ || n <= few_steps) return true;
   double cost = 0;
   for (const Tensor& operand : node.operands) {
     const Node& source = graph::node_of(operand);
     cost += cost_of(source);
-    if (varying_.contains(&source) && !known_.contains(&source) && count_of(source) <= small)
+    if (varying_.contains(&source) && !known_.contains(&source) && count_of(source) <= region_.written)
       cost += graph::row_of(source.op).cost;
   }
   costs_.clear();
@@ -184,7 +185,7 @@ bool Scheduler::are_totals(const Node& node) const {
   const bool any_order = node.op == Op::dot || lower::combines_in_any_order(node);
   if (region_.team.spreads && length_of(node) >= many_rows)
     return any_order && count_of(node) <= most_spread_totals;
-  return any_order && count_of(node) <= small && (by_gpu_team_ || length_of(node) > small);
+  return any_order && count_of(node) <= small && (by_gpu_team_ || length_of(node) > region_.written);
 }
 
 // Operations of a short tensor that is written out, with all that it is made of.
@@ -215,9 +216,9 @@ void Scheduler::keep_table(const Node& node, const Tensor& operand, double least
   while (seen->op == Op::reshape) seen = &graph::node_of(seen->operands[0]);
   const Node& table = *seen;
   const int64_t count = count_of(table);
-  if (!by_team_ || count <= few_steps || count > small || table.type != region_.type) return;
+  if (!by_team_ || count <= few_steps || count > region_.written || table.type != region_.type) return;
   if (!varying_.contains(&table) || known_.contains(&table) || table.operands.empty()) return;
-  if (count_of(node) <= small || (least > 0 && written_cost(table) < least)) return;
+  if (count_of(node) <= region_.written || (least > 0 && written_cost(table) < least)) return;
   keep(table);
   costs_.clear();
 }
@@ -242,7 +243,8 @@ std::optional<ItemKind> Scheduler::product_by_lines(const Node& node) const {
 void Scheduler::add_product(const Node& node, ItemKind kind) {
   for (const Tensor& operand : node.operands) {
     const Node& vector = graph::node_of(operand);
-    if (!varying_.contains(&vector) || known_.contains(&vector) || operand.size() <= small) continue;
+    if (!varying_.contains(&vector) || known_.contains(&vector) || operand.size() <= region_.written)
+      continue;
     if (is_variable_like(vector)) continue;
     keep(vector);
     costs_.clear();
@@ -253,7 +255,7 @@ void Scheduler::add_product(const Node& node, ItemKind kind) {
 // What all of the loops of a wide item read is computed before them.
 void Scheduler::keep_operands(const Node& node) {
   for (const Tensor& operand : node.operands)
-    if (operand.size() > small && operand.size() < count_of(node) * length_of(node) &&
+    if (operand.size() > region_.written && operand.size() < count_of(node) * length_of(node) &&
         operand.dtype() == region_.type && cost_of(graph::node_of(operand)) > 1) {
       keep(graph::node_of(operand));
       costs_.clear();
@@ -285,7 +287,8 @@ void Scheduler::prepare_segments(const Node& node) {
   const bool costs = cost_of(source) >= worth_sorting;
   costs_.clear();
   if (on_cpu_) {
-    if (costs && updates > small && source.type == region_.type && !known_.contains(&source)) keep(source);
+    if (costs && updates > region_.written && source.type == region_.type && !known_.contains(&source))
+      keep(source);
   } else if (region_.team.lanes > 0 && count_of(node) > 0 && count_of(node) * region_.team.lanes <= updates) {
     add({ItemKind::own_sums, &node, updates});
   } else if (costs && updates > 0) {
@@ -308,7 +311,7 @@ void Scheduler::classify_control(const Node& node) {
   const auto first = static_cast<size_t>(about.carries + (by_team_ ? 0 : about.sequences));
   for (size_t i = node.op == Op::cond ? 1 : first; i < node.operands.size(); ++i) {
     const Tensor& operand = node.operands[i];
-    if (operand.size() <= small || operand.dtype() != region_.type) continue;
+    if (operand.size() <= region_.written || operand.dtype() != region_.type) continue;
     const bool costs = cost_of(graph::node_of(operand)) > 2;
     costs_.clear();
     if (costs && !known_.contains(&graph::node_of(operand))) keep(graph::node_of(operand));

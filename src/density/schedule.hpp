@@ -85,6 +85,7 @@ struct Schedule {
   bool by_team = false, on_cpu = false;
   TeamShape team;
   int64_t short_result = small;  // longer results of the region are output items
+  int64_t written = small;       // longer tensors are not written out element by element
   int64_t spread_pass = -1;      // the pass whose rows are spread over the device; -1: there is none
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
@@ -120,7 +121,7 @@ struct Region {
   DType type{};
   bool by_team = false, on_cpu = false;
   TeamShape team{};
-  int64_t short_result = small;
+  int64_t short_result = small, written = small;
   std::unordered_set<const Node*> in_place{};  // results that the caller writes, and what leads to them
 };
 Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team = {});
@@ -166,6 +167,9 @@ int64_t length_of(const Node& node);
 bool reduces(const Node& node);
 // Operations of a reduction or of updates that are written out where they are read.
 inline constexpr int64_t few_operations = 64;
+// Where small tensors take more operations than this, a team has passes over those of more than so many rows.
+inline constexpr double most_written_cost = 2000;
+inline constexpr int64_t short_rows = 8;
 // The work of a schedule that a CPU's team does by blocks of rows and columns.
 int64_t work_by_blocks(const Schedule& schedule);
 // Updates that each element of their result looks through.

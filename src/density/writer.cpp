@@ -213,8 +213,8 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
   if (is_variable(node)) return variable(node, linear);
   // An element of a small tensor that is not known yet while the kernel is written: one of them all.
   const int64_t count = element_count(node.shape);
-  if (count > 1 && count <= small && !node.operands.empty() && !kernel::constant_bits_of(linear) &&
-      node.op != Op::broadcast && node.op != Op::reshape) {
+  if (count > 1 && count <= schedule_.written && !node.operands.empty() &&
+      !kernel::constant_bits_of(linear) && node.op != Op::broadcast && node.op != Op::reshape) {
     std::vector<Value> elements;
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
     return pick(elements, linear);
@@ -302,7 +302,7 @@ Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
   if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type))
     return lower::serial_dot(*this, node, at, small, 4);
-  if (count > small || static_cast<double>(count) * inline_cost(node) > most_written)
+  if (count > schedule_.written || static_cast<double>(count) * inline_cost(node) > most_written)
     return {lower::finished_total(node, lower::looped_totals(*this, node, at)), {}, false};
   const auto types = lower::total_types(node);
   const auto reductions = lower::total_reductions(node);
