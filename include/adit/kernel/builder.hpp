@@ -239,10 +239,10 @@ class Builder {
 };
 
 // While one lives, arithmetic on scalars of f32 and f64 is written for speed where only its last bits suffer:
-// sums of products become fma, constants are joined. In f64 some functions of math.hpp are shorter and a little
-// less sharp, and what is smaller than 2^-1021 counts as 0 in them: src/kernel/math/f64/loose.hpp has the list
-// and docs/numerics.md the bounds. The others keep theirs. For devices that fuse (Limits::fused_fma). Inside,
-// Loose(builder, false) is plain arithmetic for a while.
+// sums of products become fma, constants are joined. In f64 some functions of math.hpp are shorter and a
+// little less sharp, and what is smaller than 2^-1021 counts as 0 in them: src/kernel/math/f64/loose.hpp has
+// the list and docs/numerics.md the bounds. The others keep theirs. For devices that fuse
+// (Limits::fused_fma). Inside, Loose(builder, false) is plain arithmetic for a while.
 class Loose {
  public:
   explicit Loose(Builder& builder, bool is_loose = true)

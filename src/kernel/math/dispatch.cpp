@@ -63,7 +63,7 @@ Value expm1(Value x) { return apply("expm1", f32::expm1, f64::expm1, x); }
 Value log(Value x) { return apply("log", f32::log, f64::log, f64::loose::log, x); }
 Value log2(Value x) { return apply("log2", f32::log2, f64::log2, x); }
 Value log10(Value x) { return apply("log10", f32::log10, f64::log10, x); }
-Value log1p(Value x) { return apply("log1p", f32::log1p, f64::log1p, x); }
+Value log1p(Value x) { return apply("log1p", f32::log1p, f64::log1p, f64::loose::log1p, x); }
 Value sqrt(Value x) {
   if (x.builder().rounds_exactly()) return apply("sqrt", sqrt_device, sqrt_device, x);
   return apply("sqrt", f32::sqrt, f64::sqrt, x);

@@ -2,6 +2,8 @@
 // corrections of roundings, and one division where a logarithm and a logistic function stand together.
 #include "kernel/math/f64/loose.hpp"
 
+#include <functional>
+
 #include <adit/kernel/math.hpp>
 
 #include "kernel/math/f64/parts.hpp"
@@ -57,6 +59,25 @@ Value log_one_plus(const Bend& at) {
                             0x1.16626d902646fp-3, 0x1.94628ce69b42bp-4, 0x1.6c7b8e459d159p-3});
 }
 
+// u = 2^k m with m from sqrt(1/2) on, log m = 2 atanh(f / (2 + f)) with f = m - 1, which the caller says;
+// relative error 2^-59.6 before roundings. Of the bits less those of sqrt(1/2), with 1023 added to the
+// exponent, the upper part is k + 1023 and the lower one what m has beyond sqrt(1/2).
+Value log_of(Value u, const std::function<Value(Value k, Value m)>& fraction_of) {
+  constexpr uint64_t root_half = 0x3fe6a09e667f3bcd, fraction = 0x000fffffffffffff;
+  const auto whole = [&](uint64_t bits) { return u.builder().constant_bits(Type::u64, bits); };
+  Value moved = bits(u) + whole((uint64_t{1023} << 52) - root_half);
+  Value k = bitcast((moved >> 52) + whole(static_cast<uint64_t>(rounding_shift_bits)), Type::f64) -
+            (rounding_shift + 1023);
+  Value m = bitcast((moved & whole(fraction)) + whole(root_half), Type::f64);
+  Value f = fraction_of(k, m), s = f / (f + 2.0), z = s * s;
+  Value series =
+      polynomial(z, {2, 0x1.55555555555afp-1, 0x1.999999997a936p-2, 0x1.249249455db96p-2,
+                     0x1.c71c4fc525e72p-3, 0x1.7466a573c6ee8p-3, 0x1.399883e0334d8p-3, 0x1.2f5a152f11ce6p-3});
+  Value result = fma(k, ln2_high, fma(s, series, k * ln2_low));
+  Value small = select(u < 0.0, not_a_number(u), -infinity(u));
+  return select(u < infinity(u), select(u < 0x1p-1021, small, result), u);
+}
+
 }  // namespace
 
 // Beyond the clamps the result is 0 or infinite already; a NaN passes them.
@@ -67,23 +88,13 @@ Value exp(Value x) {
   return twice_exp(r) * half_power(sum);
 }
 
-// x = 2^k m with m from sqrt(1/2) on, log m = 2 atanh((m - 1) / (m + 1)); relative error 2^-59.6 before
-// roundings. Of the bits less those of sqrt(1/2), with 1023 added to the exponent, the upper part is k + 1023
-// and the lower one what m has beyond sqrt(1/2).
 Value log(Value x) {
-  constexpr uint64_t root_half = 0x3fe6a09e667f3bcd, fraction = 0x000fffffffffffff;
-  const auto whole = [&](uint64_t bits) { return x.builder().constant_bits(Type::u64, bits); };
-  Value moved = bits(x) + whole((uint64_t{1023} << 52) - root_half);
-  Value k = bitcast((moved >> 52) + whole(static_cast<uint64_t>(rounding_shift_bits)), Type::f64) -
-            (rounding_shift + 1023);
-  Value m = bitcast((moved & whole(fraction)) + whole(root_half), Type::f64);
-  Value s = (m - 1.0) / (m + 1.0), z = s * s;
-  Value series =
-      polynomial(z, {2, 0x1.55555555555afp-1, 0x1.999999997a936p-2, 0x1.249249455db96p-2,
-                     0x1.c71c4fc525e72p-3, 0x1.7466a573c6ee8p-3, 0x1.399883e0334d8p-3, 0x1.2f5a152f11ce6p-3});
-  Value result = fma(k, ln2_high, fma(s, series, k * ln2_low));
-  Value small = select(x < 0.0, not_a_number(x), -infinity(x));
-  return select(x < infinity(x), select(x < 0x1p-1021, small, result), x);
+  return log_of(x, [](Value, Value m) { return m - 1.0; });
+}
+
+// Near 1 the sum has lost bits of x, but m - 1 is x itself there. Elsewhere they do not count.
+Value log1p(Value x) {
+  return log_of(1.0 + x, [&](Value k, Value m) { return select(k == 0.0, x, m - 1.0); });
 }
 
 Value sigmoid(Value x) {
