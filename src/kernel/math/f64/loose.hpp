@@ -1,5 +1,5 @@
-// The f64 functions of kernels that are written under a Loose. Results and arguments below 2^-1021 count as 0;
-// else they are within 4 ULP, with the limits of the exact functions.
+// The f64 functions of kernels that are written under a Loose. Results and arguments below 2^-1021 count as
+// 0; else they are within 4 ULP, with the limits of the exact functions.
 #pragma once
 
 #include <adit/kernel/builder.hpp>
