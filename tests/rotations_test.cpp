@@ -431,12 +431,13 @@ TEST(TeamsThatWait, AreNoMoreThanSurelyRun) {
       if (made.programs[pass.program].name == "lu_panel") most = std::max(most, pass.teams);
     return most;
   };
-  for (const uint32_t n : {100U, 600U, 1100U, 3000U})
-    for (const uint32_t sure : {1U, 3U, 132U}) {
-      plan.m = plan.n = n, limits.sure_teams = sure;
-      EXPECT_LE(most_of_panels(1), sure) << n;
-      EXPECT_LE(most_of_panels(50), std::max(sure, 50U)) << n;
-    }
+  for (const Type type : {Type::f64, Type::f32})
+    for (const uint32_t n : {100U, 600U, 1100U, 1531U, 3000U})
+      for (const uint32_t sure : {1U, 3U, 132U}) {
+        plan.type = type, plan.m = plan.n = n, limits.sure_teams = sure;
+        EXPECT_LE(most_of_panels(1), sure) << n;
+        EXPECT_LE(most_of_panels(50), std::max(sure, 50U)) << n;
+      }
   EXPECT_GT(most_of_panels(1), 1U);
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 
 #include "ops/factor_writer.hpp"
@@ -101,12 +102,12 @@ PanelSizes widest_panel(const FactorPlan& plan, const Limits& limits, PanelSizes
   return {};
 }
 
-// One team, or several where that one would have narrower panels: f32 of 1000 rows took an H200 1.0 ms with
-// one and 1.2 with four, 4096 10.2 and 8.7; f64 of 777 rows 1.4 and 1.1, 4096 23.1 and 13.0, and 14.7 with
-// teams of 512 lanes, whose registers do not hold all that a lane needs beside its row.
-PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows,
-                       uint32_t most_columns = 64) {
-  constexpr uint32_t lanes_alone = 512, lanes_of_many = 256;
+// One team while its lanes have two rows each at most, then several, if their panels are wider: us a column
+// on an H200, f32 of 1000 rows 1.0 with one and 1.2 with two; f64 1.7 (two rows a lane), 4.0 (four) and more
+// with one, about 2.3 with up to 16 teams of 256 lanes, 2.7 with 8 of 512, whose registers do not hold all
+// that a lane needs beside its row. `columns`: none, or how wide the panels before it are.
+PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows, uint32_t columns = 0) {
+  constexpr uint32_t lanes_alone = 512, lanes_of_many = 256, few_rows = 2;
   const uint32_t subgroup = limits.subgroup_size;
   const auto sizes_with = [&](uint32_t most_lanes, bool are_many) {
     PanelSizes sizes;
@@ -118,10 +119,11 @@ PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t ro
       sizes.most_teams = teams_of(plan, limits, sizes.lanes, plan.n);
     }
     sizes.each = (rows + sizes.teams * sizes.lanes - 1) / (sizes.teams * sizes.lanes);
-    return widest_panel(plan, limits, sizes, most_columns);
+    return widest_panel(plan, limits, sizes, columns > 0 ? columns : 64);
   };
   const PanelSizes one = sizes_with(lanes_alone, false), many = sizes_with(lanes_of_many, true);
-  return many.columns > one.columns ? many : one;
+  const bool one_does = one.each <= few_rows && one.columns >= std::max(columns, 1U);
+  return many.columns > one.columns && !one_does ? many : one;
 }
 
 UpperSizes upper_sizes(const FactorPlan& plan, const Limits& limits) {
@@ -179,6 +181,7 @@ class Schedule {
     const RestSizes rest = rest_sizes(limits_, columns);
     for (uint32_t start = first; start < end; start += columns) {
       const PanelSizes sizes = panel_sizes(plan_, limits_, plan_.n - start, columns);
+      if (sizes.columns != columns) throw std::logic_error("[lu] panels of one width are expected");
       const uint8_t from = start == 0 ? matrix : work;
       append_panel(sizes, from, start);
       const uint32_t right = start + columns;
