@@ -14,26 +14,38 @@ using kernel::Builder;
 using kernel::Team;
 using kernel::Type;
 using kernel::Value;
-using Line = std::array<Value, 4>;
-using Square = std::array<Line, 4>;
+using Line = std::array<Value, WinogradConv::side>;
+using Square = std::array<Line, WinogradConv::side>;
 
 constexpr uint32_t lanes = 128;
 
 uint32_t narrow(int64_t number) { return static_cast<uint32_t>(number); }
 
-// Of four places along an axis; with y_i = d_i g_0 + d_(i+1) g_1:
-//   y_0 = m_0 + m_1 + m_2, y_1 = m_1 - m_2, y_2 = m_1 + m_2 + m_3
-// where m_0 = (d_0 - d_2) g_0, m_1 = (d_1 + d_2) (g_0 + g_1) / 2, m_2 = (d_2 - d_1) (g_0 - g_1) / 2,
-// m_3 = (d_3 - d_1) g_1.
-Line of_places(const Line& d) { return {d[0] - d[2], d[1] + d[2], d[2] - d[1], d[3] - d[1]}; }
-Line of_pair(Value g0, Value g1) { return {g0, (g0 + g1) * 0.5, (g0 - g1) * 0.5, g1}; }
+// Along an axis, of six places d and four numbers g, y_i = d_i g_0 + ... + d_(i+3) g_3 for i < 3. Both are
+// polynomials whose product is known by its values at 0, 1, -1, 2, -2 and without end: m_p = of_places(d)_p
+// of_four(g)_p. What is divided by has its place where it costs nothing: here by powers of two alone, so that
+// nothing grows much, and by 3 along each axis at the end, where whole numbers come out whole.
+Line of_places(const Line& d) {
+  const Value near = d[2] - d[4] * 0.25, far = (d[4] - d[2]) * 0.25;
+  const Value odd = d[1] - d[3] * 0.25, distant = (d[3] - d[1]) * 0.5;
+  return {d[0] - d[2] * 1.25 + d[4] * 0.25, near + odd, near - odd, far + distant, far - distant,
+          d[1] - d[3] * 1.25 + d[5] * 0.25};
+}
+Line of_four(const std::array<Value, 4>& g) {
+  const Value even = g[0] + g[2], odd = g[1] + g[3];
+  const Value far_even = g[0] * 0.125 + g[2] * 0.5, far_odd = g[1] * 0.25 + g[3];
+  return {g[0], even + odd, even - odd, far_even + far_odd, far_even - far_odd, g[3]};
+}
+// Three times the results.
 std::array<Value, 3> results_of(const Line& m) {
-  const Value both = m[1] + m[2];
-  return {m[0] + both, m[1] - m[2], both + m[3]};
+  const Value near = (m[1] + m[2]) * 2, far = m[3] + m[4];
+  return {m[0] * 3 + near + far * 4, (m[1] - m[2]) * 2 + (m[3] - m[4]) * 8, near + far * 16 + m[5] * 12};
 }
 
 Line column_of(const Square& square, size_t j) {
-  return {square[0][j], square[1][j], square[2][j], square[3][j]};
+  Line line;
+  for (size_t i = 0; i < line.size(); ++i) line[i] = square[i][j];
+  return line;
 }
 
 // A tile: whose it is, and which of an image's. Invocations go along a line of tiles.
@@ -57,9 +69,10 @@ Value element(const Array& from, Value plane, Value y, Value x, const ConvAxis& 
 }
 
 void store(const Array& to, Value number, uint64_t apart, const Square& square) {
-  for (size_t i = 0; i < 4; ++i)
-    for (size_t j = 0; j < 4; ++j)
-      to.store(number + number.like(static_cast<int64_t>((4 * i + j) * apart)), square[i][j]);
+  constexpr size_t side = WinogradConv::side;
+  for (size_t i = 0; i < side; ++i)
+    for (size_t j = 0; j < side; ++j)
+      to.store(number + number.like(static_cast<int64_t>((side * i + j) * apart)), square[i][j]);
 }
 
 }  // namespace
@@ -93,18 +106,18 @@ kernel::Program WinogradConv::x_program() const {
   const Tile tile = tile_of(number, *this);
   const std::array<int64_t, 3> apart = conv.x_apart();
   const Value plane = tile.row * narrow(apart[0]) + tile.image * narrow(apart[2]);
-  const Value top = tile.down * 2 - tile.down.like(conv.axes[1].low),
-              left = tile.right * 2 - tile.right.like(conv.axes[2].low);
+  const Value top = tile.down * tile_side - tile.down.like(conv.axes[1].low),
+              left = tile.right * tile_side - tile.right.like(conv.axes[2].low);
   Square places, turned;
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < side; ++i) {
     Line line;
-    for (uint32_t j = 0; j < 4; ++j)
+    for (uint32_t j = 0; j < side; ++j)
       line[j] = element(from, plane, top + i, left + j, conv.axes[1], conv.axes[2], false);
     places[i] = of_places(line);
   }
-  for (size_t j = 0; j < 4; ++j) {
+  for (size_t j = 0; j < side; ++j) {
     const Line down = of_places(column_of(places, j));
-    for (size_t i = 0; i < 4; ++i) turned[i][j] = down[i];
+    for (size_t i = 0; i < side; ++i) turned[i][j] = down[i];
   }
   store(to, number, x_teams(), turned);
   return k.finish();
@@ -118,15 +131,18 @@ kernel::Program WinogradConv::w_program() const {
   const Tile tile = tile_of(number, *this);
   const std::array<int64_t, 3> apart = conv.w_apart();
   const Value plane = tile.row * narrow(apart[1]) + tile.image * narrow(apart[2]);
-  const Value top = tile.down * 2, left = tile.right * 2;
-  std::array<Line, 2> pairs;
-  for (uint32_t i = 0; i < 2; ++i)
-    pairs[i] = of_pair(element(from, plane, top + i, left, conv.axes[1], conv.axes[2], true),
-                       element(from, plane, top + i, left + 1, conv.axes[1], conv.axes[2], true));
+  const Value top = tile.down * tile_side, left = tile.right * tile_side;
+  std::array<Line, tile_side> lines;
+  for (uint32_t i = 0; i < tile_side; ++i) {
+    std::array<Value, tile_side> line;
+    for (uint32_t j = 0; j < tile_side; ++j)
+      line[j] = element(from, plane, top + i, left + j, conv.axes[1], conv.axes[2], true);
+    lines[i] = of_four(line);
+  }
   Square turned;
-  for (size_t j = 0; j < 4; ++j) {
-    const Line down = of_pair(pairs[0][j], pairs[1][j]);
-    for (size_t i = 0; i < 4; ++i) turned[i][j] = down[i];
+  for (size_t j = 0; j < side; ++j) {
+    const Line down = of_four({lines[0][j], lines[1][j], lines[2][j], lines[3][j]});
+    for (size_t i = 0; i < side; ++i) turned[i][j] = down[i];
   }
   store(to, number, w_teams(), turned);
   return k.finish();
@@ -153,14 +169,17 @@ kernel::Program WinogradConv::result_program() const {
               to = k.buffer("result", Type::f32, Access::write), held = k.shared(Type::f32, results * lanes);
   const auto count = narrow(conv.batch * conv.filters);
   const Value first = k.team() * lanes, number = min(first + k.lane(), first.like(count - 1));
-  Square sums;
-  for (uint32_t i = 0; i < 4; ++i)
-    for (uint32_t j = 0; j < 4; ++j) sums[i][j] = from.load(number + (4 * i + j) * count);
-  std::array<std::array<Value, 3>, 4> right;
-  for (size_t i = 0; i < 4; ++i) right[i] = results_of(sums[i]);
+  std::array<std::array<Value, 3>, side> right;
+  for (uint32_t i = 0; i < side; ++i) {
+    Line sums;
+    for (uint32_t j = 0; j < side; ++j) sums[j] = from.load(number + (side * i + j) * count);
+    right[i] = results_of(sums);
+  }
   for (uint32_t j = 0; j < 3; ++j) {
-    const auto down = results_of({right[0][j], right[1][j], right[2][j], right[3][j]});
-    for (uint32_t i = 0; i < 3; ++i) held[k.lane() * results + (3 * i + j)] = down[i];
+    Line line;
+    for (size_t i = 0; i < side; ++i) line[i] = right[i][j];
+    const auto down = results_of(line);
+    for (uint32_t i = 0; i < 3; ++i) held[k.lane() * results + (3 * i + j)] = down[i] / 9;
   }
   k.barrier();
   for (uint32_t step = 0; step < results; ++step) {

@@ -1,6 +1,8 @@
-// Gradients of 3 x 3 kernels on a GPU with 16 products for 36, as Winograd found: results of 2 x 2 neighbours
-// and the 4 x 4 places that they read are turned so that the nine sums are products of elements, which add up
-// over all tiles by a matrix product for each of the 16; what comes out is turned back once.
+// Gradients of 3 x 3 kernels on a GPU with 36 products for 144, as Winograd found: results of 4 x 4
+// neighbours and the 6 x 6 places that they read are turned so that the nine sums are products of elements,
+// which add up over all tiles by a matrix product for each of the 36; what comes out is turned back once.
+// Sums are of some five times the error that they have when they are added up as they are written down, which
+// is about what their order changes.
 //
 // As a convolution: x [rows, images, input], w [columns, images, windows], nine results of each row and
 // column.
@@ -17,9 +19,10 @@ bool winograd_pays(const ConvShape& conv, kernel::Type type, const Limits& limit
 
 struct WinogradConv {
   ConvShape conv;
-  static constexpr int64_t products = 16;
-  int64_t tiles_down() const { return (conv.axes[1].window + 1) / 2; }
-  int64_t tiles_right() const { return (conv.axes[2].window + 1) / 2; }
+  static constexpr uint32_t tile_side = 4, side = 6;  // of a tile of w, and of the places of x that it meets
+  static constexpr int64_t products = side * side;
+  int64_t tiles_down() const { return (conv.axes[1].window + tile_side - 1) / tile_side; }
+  int64_t tiles_right() const { return (conv.axes[2].window + tile_side - 1) / tile_side; }
   int64_t steps() const { return conv.channels * tiles_down() * tiles_right(); }  // of each sum
   int64_t x_count() const { return products * conv.batch * steps(); }
   int64_t w_count() const { return products * conv.filters * steps(); }
