@@ -62,15 +62,16 @@ struct ConvShape {
 struct ConvPlan {
   MatmulShape shape;
   MatmulTiling tiling;
-  // Steps of k go through so many channels of an element of the window: w must lie as [filters, windows,
-  // channels], with zeros where there are fewer; 0: it is as it lies.
+  // Steps of k go through so many channels of an element of the window: w must lie as [windows, channels,
+  // filters] (shape.transpose_a) or [filters, windows, channels], with zeros where there are fewer; 0: it is
+  // as it lies.
   uint32_t channels_last = 0;
 };
 ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);
 // How the product reads x and where it puts its results.
 MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan);
-// w [n, channels, windows] as [n, windows, channels] of the plan; one invocation an element. Parameters:
-// from, to.
+// w [groups, filters, channels, windows] as the plan wants it; one invocation an element. Parameters: from,
+// to.
 kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan);
 uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan);
 

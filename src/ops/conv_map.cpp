@@ -208,6 +208,8 @@ ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limit
   if (!plan.shape.transpose_b && !conv.images_last && conv.windows() > 1 && conv.windows() <= most_turned &&
       4 * filled <= 5 * conv.channels && turned <= conv_map::most_of_32_bits) {
     plan.channels_last = conv_map::narrow(filled);
+    // Filters side by side reach shared memory as they lie, where they come in whole vectors.
+    plan.shape.transpose_a = conv.filters % 4 == 0;
     plan.shape.k = conv_map::narrow(conv.windows() * filled);
     plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.windows() * filled);
     plan.tiling.split_k = fitting_splits(plan.shape, plan.tiling);
@@ -223,6 +225,8 @@ MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan) {
   };
   const int64_t outputs = conv.outputs();
   hooks.run = conv.images_last ? 1 : conv_map::narrow(outputs);
+  if (plan.channels_last == conv_map::narrow(conv.channels))
+    hooks.apart = static_cast<uint64_t>(conv.inputs());
   hooks.beside = conv.images_last && conv.batch % 4 == 0 ? 4 : 1;
   hooks.place = [conv, outputs](kernel::Builder&, kernel::Value batch, kernel::Value row,
                                 kernel::Value column) {
@@ -242,10 +246,15 @@ kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan
   const kernel::Array from = k.buffer("w", plan.shape.type, kernel::Access::read),
                       to = k.buffer("to", plan.shape.type, kernel::Access::write);
   const auto windows = conv_map::narrow(conv.windows()), channels = conv_map::narrow(conv.channels);
-  const kernel::Value at = k.team(), channel = conv_map::rest_by(at, plan.channels_last),
-                      line = conv_map::quotient_by(at, plan.channels_last);
-  const kernel::Value window = conv_map::rest_by(line, windows),
-                      filter = conv_map::quotient_by(line, windows);
+  // Filters come last or before the steps.
+  const bool is_last = plan.shape.transpose_a;
+  const auto filters = conv_map::narrow(conv.filters), steps = plan.shape.k;
+  const kernel::Value at = k.team(), of_group = conv_map::rest_by(at, filters * steps);
+  const kernel::Value step = is_last ? conv_map::quotient_by(of_group, filters) : of_group % steps,
+                      own = is_last ? conv_map::rest_by(of_group, filters) : of_group / steps,
+                      filter = conv_map::quotient_by(at, filters * steps) * filters + own;
+  const kernel::Value channel = conv_map::rest_by(step, plan.channels_last),
+                      window = conv_map::quotient_by(step, plan.channels_last);
   if (plan.channels_last == channels) {
     to[at] = from.load((filter * channels + channel) * windows + window);
     return k.finish();

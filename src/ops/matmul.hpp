@@ -51,7 +51,7 @@ struct MatmulTiling {
   bool interleaved = true;  // tiled: lanes of a subgroup in a zigzag, else row by row
   bool ahead = false;       // operands of a step are read from shared memory during the step before
   bool early = false;       // tiles wait in registers for a step before they are put (tiled: two stages)
-  bool linear = false;      // matrices: a lane reads its part of a tile at constants past one address
+  bool linear = false;      // a lane reads its part of a tile at constants past one address, of 64 bits
   kernel::MatrixShape matrix{16, 16, 16, kernel::Type::f16, kernel::Type::f32};  // matrices: one product
 };
 
@@ -75,6 +75,9 @@ struct MatmulHooks {
   std::function<Column(kernel::Builder&, kernel::Value batch, kernel::Value column)> column;
   uint32_t beside =
       1;  // columns, from each multiple of that on, whose elements lie side by side at every step
+  // From an element to that of the next step of the same tile, which is there where this one is; 0: no one
+  // distance.
+  uint64_t apart = 0;
   // Where a result goes, in place of one matrix after the other, and how many columns, from each multiple of
   // that on, lie side by side there.
   std::function<kernel::Value(kernel::Builder&, kernel::Value batch, kernel::Value row, kernel::Value column)>

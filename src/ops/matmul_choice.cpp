@@ -175,6 +175,7 @@ MatmulTiling tiling_by_estimate(const MatmulShape& shape, const Limits& limits) 
     MatmulTiling& t = rated.tiling;
     t.subgroup = std::max(limits.subgroup_size, 1u);
     t.fused = limits.fused_fma;
+    t.linear = limits.int64 && shape.mapped;
     if (!fits(t, shape, limits)) continue;
     const uint32_t tiles = Grid(shape, t).tiles_k;
     for (uint32_t count = 1; count <= std::min(most_splits, std::max(1u, tiles / least_share));

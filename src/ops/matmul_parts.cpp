@@ -94,16 +94,18 @@ Stager::Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t l
   const uint32_t a_line = (shape.along_k ? shape.block_k : shape.block) / width;
   const uint32_t lines = shape.along_k ? shape.block : shape.block_k;
   const uint32_t total = a_line * lines;
-  if (total % lanes != 0) reject_matmul("tiling: expected tiles whose vectors divide evenly among the lanes");
+  // Lanes that have none of the last ones left read the very last, and write it once more.
+  const bool uneven = total % lanes != 0;
   const auto wide = [&](Value v) { return convert(v, index_type_); };
   const Value lane = k.lane();
   Value offset = k.constant(index_type_, 0);
   if (shape.batch_stride != 0 && shape.batch > 1) offset = wide(batch) * (shape.batch_stride / width);
   const bool ragged = shape.extent % shape.block != 0;
-  const bool whole = linear && lanes % a_line == 0, shared = whole && !ragged;
+  const bool whole = linear && lanes % a_line == 0 && !uneven, shared = whole && !ragged;
   const bool spreads = whole && shape.along_k && lanes % (8 * a_line) == 0;
   for (uint32_t number = 0; number < total; number += lanes) {
-    const Value id = shared ? lane : lane + number;
+    Value id = shared ? lane : lane + number;
+    if (number + lanes > total) id = min_with(id, total - 1);
     const Value line = spreads ? spread(quotient(id, a_line), a_line) : quotient(id, a_line);
     const Value within = rest(id, a_line);
     Slot slot;

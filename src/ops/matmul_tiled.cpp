@@ -113,7 +113,7 @@ class Tiled {
     if (rounds > 1) tile.turn = step, tile.rounds = rounds;
   }
 
-  // The widest vectors that the tile gives every lane the same number of.
+  // The widest vectors that the tile gives every lane the same number of, or else the widest.
   uint32_t width_for(const OperandShape& operand, bool mapped) const {
     const uint32_t elements = operand.block * operand.block_k;
     if (mapped) {
@@ -121,10 +121,14 @@ class Tiled {
       const bool fits = width * size_of(shape_.type) <= 16 && elements % (width * lanes_) == 0;
       return fits ? width : 1;
     }
+    const auto allows = [&](uint32_t width) {
+      return width * size_of(shape_.type) <= 16 && operand.allows_vectors(width);
+    };
     for (uint32_t width : {4u, 2u})
-      if (width * size_of(shape_.type) <= 16 && operand.allows_vectors(width) &&
-          elements % (width * lanes_) == 0)
-        return width;
+      if (allows(width) && elements % (width * lanes_) == 0) return width;
+    if (elements % lanes_ == 0) return 1;
+    for (uint32_t width : {4u, 2u})
+      if (allows(width) && elements >= width * lanes_) return width;
     return 1;
   }
 
@@ -155,8 +159,7 @@ class Tiled {
   std::vector<MatmulHooks::Column> columns_of(const Stager& stager, const TeamWork& work) {
     std::vector<MatmulHooks::Column> columns;
     if (!shape_.mapped) return columns;
-    const bool along_k = tile_b_.operand.along_k,
-               shared = !along_k && lanes_ % (t_.block_n / stager.width()) == 0;
+    const bool along_k = tile_b_.operand.along_k, shared = lines_at_once(stager) > 0;
     for (const Slot& slot : stager.slots()) {
       if (shared && !columns.empty()) {
         columns.push_back(columns[0]);
@@ -169,13 +172,29 @@ class Tiled {
     return columns;
   }
 
+  // Lines of a tile of b that the lanes read at the same time, a column each; 0: columns differ.
+  uint32_t lines_at_once(const Stager& stager) const {
+    const uint32_t a_line = t_.block_n / stager.width();
+    return !tile_b_.operand.along_k && lanes_ % a_line == 0 ? lanes_ / a_line : 0;
+  }
+  bool is_linear_in_b(const Stager& stager) const {
+    const bool even = t_.block_n * t_.block_k % (lanes_ * stager.width()) == 0;
+    return t_.linear && hooks_.apart > 0 && even && lines_at_once(stager) > 0;
+  }
+
   Loaded load_mapped(const Array& from, const Stager& stager, const std::vector<MatmulHooks::Column>& columns,
                      Value number) {
     Loaded all;
+    MatmulHooks::Element element;
+    Value first;
     for (size_t i = 0; i < columns.size(); ++i) {
       const Slot& slot = stager.slots()[i];
-      const MatmulHooks::Element element =
-          columns[i](number, tile_b_.operand.along_k ? slot.within : slot.line);
+      if (i > 0 && is_linear_in_b(stager)) {
+        element.index = first + i * lines_at_once(stager) * hooks_.apart;
+      } else {
+        element = columns[i](number, tile_b_.operand.along_k ? slot.within : slot.line);
+        if (is_linear_in_b(stager)) first = element.index = convert(element.index, Type::u64);
+      }
       all.push_back(scalars_of(from, quotient(element.index, stager.width()), stager.width(), element.guarded,
                                element.inside));
     }
@@ -188,14 +207,14 @@ class Tiled {
       const Slot& slot = stager.slots()[s];
       const std::vector<Value>& x = all[s];
       if (tile.operand.along_k) {
-        Value row = slot.line;
+        Value row = slot.line + slot.below;
         if (tile.turn > 0) row = row ^ rest(quotient(slot.within, tile.width), tile.rounds) * tile.turn;
         const Value first = slot.within * tile.stride + row + offset;
         for (uint32_t j = 0; j < tile.width; ++j) tile.memory.store(first + j * tile.stride, x[j]);
         continue;
       }
       // No wider than what is read: the widest access decides how shared memory is declared.
-      const Value first = slot.line * tile.stride + slot.within + offset;
+      const Value first = slot.line * tile.stride + slot.within + offset + slot.below * tile.stride;
       const uint32_t piece = std::min(tile.width, tile.vector);
       for (uint32_t j = 0; j < tile.width; j += piece) {
         const Value at = quotient(first + j, piece);
@@ -291,7 +310,7 @@ class Tiled {
   std::pair<Loaded, Loaded> held() const {
     size_t at = 0;
     const auto take = [&](const Tile& tile) {
-      Loaded all(tile.operand.block * tile.operand.block_k / (tile.width * lanes_));
+      Loaded all(ceil_div(tile.operand.block * tile.operand.block_k, tile.width * lanes_));
       for (std::vector<Value>& slot : all)
         for (uint32_t j = 0; j < tile.width; ++j) slot.push_back(held_[at++].get());
       return all;
@@ -301,7 +320,9 @@ class Tiled {
   }
 
   void sum(const TeamWork& work) {
-    const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, work.row, work.batch),
+    // Vectors along k are spread over the banks by turns of their own.
+    const bool linear_a = t_.linear && !tile_a_.operand.along_k;
+    const Stager stage_a(k_, tile_a_.operand, tile_a_.width, lanes_, work.row, work.batch, linear_a),
         stage_b(k_, tile_b_.operand, tile_b_.width, lanes_, work.column, work.batch);
     const std::vector<MatmulHooks::Column> columns = columns_of(stage_b, work);
     for (uint32_t at = 0; at < t_.part_m * t_.part_n; ++at) sums_.push_back(k_.variable(compute_, 0));
