@@ -63,8 +63,7 @@ struct ConvPlan {
   MatmulShape shape;
   MatmulTiling tiling;
   // Steps of k go through so many channels of an element of the window: w must lie as [windows, channels,
-  // filters] (shape.transpose_a) or [filters, windows, channels], with zeros where there are fewer; 0: it is
-  // as it lies.
+  // filters], with zeros where there are fewer than that or than shape.a_pitch; 0: it is as it lies.
   uint32_t channels_last = 0;
 };
 ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);

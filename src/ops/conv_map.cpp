@@ -173,6 +173,18 @@ class Column {
   std::array<Value, 3> first_;
 };
 
+// So many steps of k that channels fill tiles, which each cost about one step more; a multiple of the lines
+// that lanes read at the same time.
+int64_t steps_of_a_tile(int64_t channels, const MatmulTiling& tiling) {
+  const int64_t lanes = int64_t{tiling.block_m / tiling.part_m} * (tiling.block_n / tiling.part_n),
+                lines = std::max<int64_t>(1, lanes / tiling.block_n), most = tiling.block_k;
+  const auto cost = [&](int64_t steps) { return (channels + steps - 1) / steps * (steps + 1); };
+  int64_t best = most;
+  for (int64_t steps = most; 2 * steps >= most; --steps)
+    if (steps % lines == 0 && cost(steps) < cost(best)) best = steps;
+  return best;
+}
+
 }  // namespace conv_map
 
 bool ConvShape::is_within_x() const {
@@ -201,17 +213,20 @@ ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limit
   plan.shape.mapped = true;
   plan.shape.transpose_b = conv.runs_along_steps() && conv.is_within_x() && !conv.images_last;
   plan.tiling = choose_tiling(plan.shape, limits);
-  // Kernels are turned first, which is cheap where they are small, with zeros for channels that fill a tile.
+  // Kernels are turned first, which is cheap where they are small, with zeros for channels that fill a tile
+  // and for filters that fill a vector.
   constexpr int64_t most_turned = 1024;
-  const int64_t block = plan.tiling.block_k, filled = (conv.channels + block - 1) / block * block;
-  const int64_t turned = conv.groups * conv.filters * conv.windows() * filled;
+  const int64_t block = conv_map::steps_of_a_tile(conv.channels, plan.tiling),
+                filled = (conv.channels + block - 1) / block * block, pitch = (conv.filters + 3) / 4 * 4;
+  const int64_t turned = conv.groups * conv.windows() * filled * pitch;
   if (!plan.shape.transpose_b && !conv.images_last && conv.windows() > 1 && conv.windows() <= most_turned &&
       4 * filled <= 5 * conv.channels && turned <= conv_map::most_of_32_bits) {
     plan.channels_last = conv_map::narrow(filled);
-    // Filters side by side reach shared memory as they lie, where they come in whole vectors.
-    plan.shape.transpose_a = conv.filters % 4 == 0;
+    plan.tiling.block_k = conv_map::narrow(block);
+    plan.shape.transpose_a = true;
+    plan.shape.a_pitch = conv_map::narrow(pitch);
     plan.shape.k = conv_map::narrow(conv.windows() * filled);
-    plan.shape.a_stride = static_cast<uint64_t>(conv.filters * conv.windows() * filled);
+    plan.shape.a_stride = static_cast<uint64_t>(conv.windows() * filled * pitch);
     plan.tiling.split_k = fitting_splits(plan.shape, plan.tiling);
   }
   return plan;
@@ -246,28 +261,24 @@ kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan
   const kernel::Array from = k.buffer("w", plan.shape.type, kernel::Access::read),
                       to = k.buffer("to", plan.shape.type, kernel::Access::write);
   const auto windows = conv_map::narrow(conv.windows()), channels = conv_map::narrow(conv.channels);
-  // Filters come last or before the steps.
-  const bool is_last = plan.shape.transpose_a;
-  const auto filters = conv_map::narrow(conv.filters), steps = plan.shape.k;
-  const kernel::Value at = k.team(), of_group = conv_map::rest_by(at, filters * steps);
-  const kernel::Value step = is_last ? conv_map::quotient_by(of_group, filters) : of_group % steps,
-                      own = is_last ? conv_map::rest_by(of_group, filters) : of_group / steps,
-                      filter = conv_map::quotient_by(at, filters * steps) * filters + own;
+  const auto filters = conv_map::narrow(conv.filters);
+  const uint32_t pitch = plan.shape.a_pitch, of_group = plan.shape.k * pitch;
+  const kernel::Value at = k.team(), within = conv_map::rest_by(at, of_group),
+                      step = conv_map::quotient_by(within, pitch), own = conv_map::rest_by(within, pitch);
+  const kernel::Value filter =
+      conv_map::quotient_by(at, of_group) * filters + min(own, own.like(filters - 1));
   const kernel::Value channel = conv_map::rest_by(step, plan.channels_last),
                       window = conv_map::quotient_by(step, plan.channels_last);
-  if (plan.channels_last == channels) {
-    to[at] = from.load((filter * channels + channel) * windows + window);
-    return k.finish();
-  }
-  const kernel::Value is_there = channel < channels, read = min(channel, channel.like(channels - 1)),
+  const kernel::Value read = min(channel, channel.like(channels - 1)),
                       value = convert(from.load((filter * channels + read) * windows + window),
                                       accumulator_type(plan.shape));
+  const kernel::Value is_there = channel < channels && own < filters;
   to[at] = convert(select(is_there, value, value.like(0)), plan.shape.type);
   return k.finish();
 }
 
 uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan) {
-  return static_cast<uint64_t>(conv.groups * conv.filters * conv.windows()) * plan.channels_last;
+  return static_cast<uint64_t>(conv.groups * conv.windows()) * plan.channels_last * plan.shape.a_pitch;
 }
 
 }  // namespace adit::ops

@@ -41,6 +41,8 @@ void check_tiling(const MatmulShape& s, const MatmulTiling& t) {
     reject_matmul("tiling: expected two stages where tiles are put early");
   if (matmul_teams(s, t) > ~uint32_t{0})
     reject_matmul(fmt::format("shape: expected fewer than 2^32 teams, got {}", matmul_teams(s, t)));
+  if (s.a_pitch > 0 && (!s.transpose_a || s.a_pitch < s.m || t.method != MatmulMethod::tiled))
+    reject_matmul("shape: expected rows apart of a transposed matrix alone, for tiles");
   const Grid grid(s, t);
   if (ceil_div(grid.tiles_k, grid.tiles_k_each) != t.split_k)
     reject_matmul(fmt::format("tiling: expected work for every split, got {} splits of {} tiles", t.split_k,

@@ -21,6 +21,7 @@ struct MatmulShape {
   uint32_t m = 1, n = 1, k = 1, batch = 1;
   // All matrices are row major: a is m x k, or k x m where transposed; b is k x n, or n x k.
   bool transpose_a = false, transpose_b = false;
+  uint32_t a_pitch = 0;  // elements from one row of a to the next, where that is not as long as a row
   // Elements from one matrix of the batch to the next; 0: all share one. The results lie one after the other.
   uint64_t a_stride = 0, b_stride = 0;
   // b is no matrix in memory: the hooks say where its elements are (tiled); lanes read it along k where it is

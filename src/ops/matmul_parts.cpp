@@ -79,7 +79,8 @@ bool OperandShape::allows_vectors(uint32_t width) const {
 }
 
 OperandShape operand_a(const MatmulShape& s, const MatmulTiling& t) {
-  return {s.type, s.m, s.k, t.block_m, t.block_k, !s.transpose_a, s.a_stride, s.batch, s.alignment};
+  return {s.type,         s.m,        s.k,     t.block_m,   t.block_k,
+          !s.transpose_a, s.a_stride, s.batch, s.alignment, s.a_pitch};
 }
 
 OperandShape operand_b(const MatmulShape& s, const MatmulTiling& t) {
@@ -119,7 +120,7 @@ Stager::Stager(Builder& k, const OperandShape& shape, uint32_t width, uint32_t l
       slot.base = offset + wide(row) * leading + wide(within);
     } else {
       Value vector = quotient(first, width) + within;
-      if (ragged) vector = min_with(vector, shape.extent / width - 1);
+      if (ragged) vector = min_with(vector, ceil_div(shape.extent, width) - 1);
       slot.base = offset + wide(line) * leading + wide(vector);
     }
     slots_.push_back(slot);

@@ -40,8 +40,9 @@ struct OperandShape {
   bool along_k;  // elements of one row or column of the product lie side by side
   uint64_t batch_stride, batch;
   uint32_t alignment;
+  uint32_t pitch = 0;  // from row to row, where a row is shorter; not along k
 
-  uint32_t leading() const { return along_k ? depth : extent; }
+  uint32_t leading() const { return pitch > 0 ? pitch : along_k ? depth : extent; }
   bool is_wide() const;  // needs 64-bit indices
   // Whether every access of `width` elements is aligned, and inside or outside as a whole.
   bool allows_vectors(uint32_t width) const;
