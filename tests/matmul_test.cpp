@@ -56,7 +56,7 @@ struct Problem {
 
 Problem problem(MatmulShape shape, uint32_t seed = 1) {
   const auto count = [&](uint64_t one, uint64_t stride) { return one + stride * (shape.batch - 1); };
-  const uint64_t a = uint64_t{shape.m} * shape.k, b = uint64_t{shape.k} * shape.n;
+  const uint64_t a = uint64_t{std::max(shape.m, shape.a_pitch)} * shape.k, b = uint64_t{shape.k} * shape.n;
   return {shape, random_numbers(shape.type, count(a, shape.a_stride), seed),
           random_numbers(shape.type, count(b, shape.b_stride), seed + 1)};
 }
@@ -75,8 +75,9 @@ void expect_product(const Problem& p, const std::vector<std::byte>& c, const Fin
       for (uint32_t j = 0; j < s.n; ++j) {
         double sum = 0, magnitude = 0;
         for (uint32_t step = 0; step < s.k; ++step) {
-          const double x = p.a.values[batch * s.a_stride +
-                                      (s.transpose_a ? uint64_t{step} * s.m + i : uint64_t{i} * s.k + step)];
+          const uint64_t pitch = std::max(s.m, s.a_pitch);
+          const double x =
+              p.a.values[batch * s.a_stride + (s.transpose_a ? step * pitch + i : uint64_t{i} * s.k + step)];
           const double y = p.b.values[batch * s.b_stride +
                                       (s.transpose_b ? uint64_t{j} * s.k + step : uint64_t{step} * s.n + j)];
           sum += x * y;
@@ -179,6 +180,21 @@ TEST_P(Matmul, TurnedTiles) {
     t.block_m = 32, t.block_n = form & 4 ? 32 : 64, t.block_k = form & 4 ? 16 : 8;
     t.pad = 0, t.stages = form & 1 ? 1 : 2, t.ahead = form & 8, t.interleaved = form & 4;
     t.early = t.stages == 2 && form & 2;
+    check_product(on(), problem(s), t);
+  }
+}
+
+// Tiles whose vectors do not divide evenly among the lanes, of any depth; rows that lie apart.
+TEST_P(Matmul, UnevenTiles) {
+  for (int form = 0; form < 16; ++form) {
+    MatmulShape s;
+    s.m = 45, s.n = 50, s.k = 41, s.batch = 2;
+    s.transpose_a = form & 1, s.transpose_b = form & 2;
+    if (s.transpose_a && form & 4) s.a_pitch = 48;
+    s.a_stride = uint64_t{std::max(s.m, s.a_pitch)} * s.k, s.b_stride = uint64_t{s.n} * s.k;
+    MatmulTiling t = small_tiling();
+    t.block_m = form & 4 ? 24 : 32, t.block_n = form & 8 ? 24 : 48, t.block_k = form & 8 ? 7 : 13;
+    t.stages = form & 4 ? 1 : 2, t.ahead = form & 2, t.linear = on().limits().int64 && form & 8;
     check_product(on(), problem(s), t);
   }
 }
