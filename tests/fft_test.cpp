@@ -94,6 +94,19 @@ TEST_P(FftTest, LongLengths) {
   }
 }
 
+// Rows of one kernel whose stages are long, with padding in shared memory and without.
+TEST_P(FftTest, LongStages) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  std::vector<int64_t> lengths{5000, 6144, 7425};
+  if (!is_slow) lengths = {4116, 5000, 5040, 6000, 6144, 6561, 7007, 7425, 7680, 8000, 8192};
+  for (const int64_t n : lengths) {
+    check<float>(n, 5e-7, on);
+    if (!is_slow || n == 5000) check<double>(n, 2e-15, on);
+  }
+}
+
 // Some results of lengths for which all of them would take too long: three passes, and primes.
 TEST_P(FftTest, SomeResultsOfLongerLengths) {
   const std::shared_ptr<Device> on = Device::open(GetParam());

@@ -12,7 +12,8 @@ namespace adit::ops {
 namespace fft_plan {
 namespace {
 
-constexpr uint64_t most_radix = 16;  // of a stage
+// Of a stage; and of one that saves a fourth, in f32, where a lane has registers for it.
+constexpr uint64_t most_radix = 16, longest_radix = 32;
 // What a lane has registers for, in f32 and f64; and those of which kernels are short.
 constexpr uint64_t longest_prime = 73, longest_wide_prime = 43, longest_short_prime = 31;
 constexpr uint64_t many_numbers = 1 << 19;
@@ -66,8 +67,11 @@ std::vector<uint64_t> lengths_of(const FftPlan& plan, size_t fewest = 1) {
 // after, which are stages of one number.
 constexpr uint64_t shortest_in_one = 9;
 
-std::vector<uint32_t> radices_of(uint64_t n, bool in_rows) {
+std::vector<uint32_t> radices_of(uint64_t n, bool in_rows, kernel::Type type) {
+  constexpr size_t few_stages = 3;
   std::vector<uint64_t> factors = cut_into_fewest(n, most_radix);
+  if (factors.size() > few_stages && type == kernel::Type::f32)
+    if (const auto larger = cut(n, few_stages, longest_radix); !larger.empty()) factors = larger;
   if (factors.size() == 1 && n >= shortest_in_one) factors = cut(n, 2, most_radix);
   std::erase(factors, uint64_t{1});
   if (factors.empty()) factors.push_back(1);
@@ -111,7 +115,7 @@ FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_
   if (pass.swap_out) pass.scale = 1 / static_cast<double>(plan.length);
   pass.length = lengths[number];
   pass.numbers = plan.outer * std::max({plan.length, rows.in, rows.out}) * plan.inner;
-  pass.radices = radices_of(pass.length, plan.inner == 1 && lengths.size() == 1);
+  pass.radices = radices_of(pass.length, plan.inner == 1 && lengths.size() == 1, plan.type);
   uint64_t before = 1, after = 1;
   for (size_t i = 0; i < number; ++i) before *= lengths[i];
   for (size_t i = number + 1; i < lengths.size(); ++i) after *= lengths[i];
@@ -155,7 +159,7 @@ Fft by_chirp(const FftPlan& plan) {
   pass.fused = plan.fused;
   pass.length = convolved_length(plan.length);
   pass.chirp = plan.length;
-  pass.radices = radices_of(pass.length, false);
+  pass.radices = radices_of(pass.length, false, plan.type);
   FftPass kernel = pass;
   kernel.of_chirp = true;
   kernel.numbers = pass.length;
