@@ -265,12 +265,23 @@ std::optional<Operand> operand_of(const Node& node, std::array<int64_t, 3> first
   return Operand{seen->base, list, !forward};
 }
 
-std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::ConvShape& shape, bool gpu) {
-  if (gpu ? which == 1 || !turns_on_gpu(shape, conv.type) : !is_real_float(conv.type)) return std::nullopt;
+// On a GPU what turns x or w goes by any distances.
+bool is_turned(const ops::ConvShape& shape, size_t which, DType type, const Target& target) {
+  if (which == 0) return turns_on_gpu(shape, type);
+  const bool by_product = !is_direct(shape, type, true) && !is_by_steps(shape, type) && !is_complex(type);
+  const kernel::Type stored = storage_type(type);
+  return by_product && !turns_on_gpu(shape, type) && !ops::winograd_pays(shape, stored, target.limits) &&
+         ops::plan_conv(shape, stored, target.limits).channels_last > 0;
+}
+
+std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::ConvShape& shape,
+                                  const Target& target) {
+  if (target.gpu ? !is_turned(shape, which, conv.type, target) : !is_real_float(conv.type))
+    return std::nullopt;
   const Node& node = graph::node_of(conv.operands[which]);
   const auto seen = which == 0 ? operand_of(node, {shape.batch, shape.groups, shape.channels})
                                : operand_of(node, {shape.groups, shape.filters, shape.channels});
-  const bool is_read_reversed = which == 1 && !shape.has_long_sums();
+  const bool is_read_reversed = which == 1 && (target.gpu || !shape.has_long_sums());
   return seen && seen->reversed && !is_read_reversed ? std::nullopt : seen;
 }
 
@@ -278,7 +289,7 @@ std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::Con
 // is read as it is.
 const Node& what_it_reads(const Node& node, size_t which, ops::ConvShape& conv, const Workshop& shop) {
   const Node& operand = graph::node_of(node.operands[which]);
-  const auto seen = operand_of(node, which, conv, shop.target.gpu);
+  const auto seen = operand_of(node, which, conv, shop.target);
   if (!seen || seen->base == &memory_of(operand) || shop.partition.in_memory.contains(&memory_of(operand)))
     return operand;
   (which == 0 ? conv.x_strides : conv.w_strides) = seen->apart;
@@ -333,9 +344,11 @@ std::vector<Work> on_gpu(const Node& node, ops::ConvShape conv, Workshop& shop, 
   const ops::MatmulHooks hooks = ops::conv_hooks(conv, plan);
   const uint64_t teams = ops::matmul_teams(plan.shape, plan.tiling);
   if (plan.channels_last > 0) {
-    const uint64_t count = ops::conv_weights_count(conv, plan);
-    const Node& turned = shop.make_scratch(node.type, {static_cast<int64_t>(count)});
-    list.push_back(kernel_on(ops::conv_weights_program(conv, plan), count, {w, &turned}, device));
+    const Node& from = what_it_reads(node, 1, conv, shop);
+    const auto count = static_cast<int64_t>(ops::conv_weights_count(conv, plan));
+    const Node& turned = shop.make_scratch(node.type, {count});
+    list.push_back(kernel_on(ops::conv_weights_program(conv, plan), ops::conv_weights_teams(conv, plan),
+                             {&from, &turned}, device));
     w = &turned;
   }
   const double products = static_cast<double>(conv.results()) * static_cast<double>(conv.steps());
@@ -384,7 +397,7 @@ std::vector<Work> on_host(const Node& node, ops::ConvShape conv, Workshop& shop)
 const Node& conv_reads(const Node& conv, size_t which, const Target& target) {
   using namespace conv_work_parts;
   const Node& operand = graph::node_of(conv.operands[which]);
-  const auto seen = operand_of(conv, which, shape_of(conv), target.gpu);
+  const auto seen = operand_of(conv, which, shape_of(conv), target);
   return seen ? *seen->base : memory_of(operand);
 }
 

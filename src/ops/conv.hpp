@@ -30,10 +30,10 @@ struct ConvShape {
   int64_t batch = 1, groups = 1, filters = 1, channels = 1;  // the last two: of a group
   std::array<ConvAxis, 3> axes;
   // How far apart images, groups and channels of x lie, and groups, filters and channels of w, where that is
-  // not as listed; by the host, and by what turns x.
+  // not as listed; by the host, and by what turns x or w.
   std::optional<std::array<int64_t, 3>> x_strides{}, w_strides{};
-  bool w_reversed =
-      false;  // the last element of each window lies first; by the host alone, without long sums
+  bool w_reversed = false;  // the last element of each window lies first; by the host without long sums, and
+                            // by what turns w
 
   std::array<int64_t, 3> x_apart() const {
     return x_strides.value_or(std::array{groups * channels * inputs(), channels * inputs(), inputs()});
@@ -69,9 +69,10 @@ struct ConvPlan {
 ConvPlan plan_conv(const ConvShape& conv, kernel::Type type, const Limits& limits);
 // How the product reads x and where it puts its results.
 MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan);
-// w [groups, filters, channels, windows] as the plan wants it; one invocation an element. Parameters: from,
-// to.
+// w [groups, filters, channels, windows], at any distances, as the plan wants it. Parameters: from, to, of so
+// many elements.
 kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan);
+uint64_t conv_weights_teams(const ConvShape& conv, const ConvPlan& plan);
 uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan);
 
 // On a GPU, for gradients of kernels: x with its images side by side, and the same convolution of that.

@@ -256,29 +256,4 @@ MatmulHooks conv_hooks(const ConvShape& conv, const ConvPlan& plan) {
   return hooks;
 }
 
-kernel::Program conv_weights_program(const ConvShape& conv, const ConvPlan& plan) {
-  kernel::Builder k("conv_weights", kernel::Team::one(128));
-  const kernel::Array from = k.buffer("w", plan.shape.type, kernel::Access::read),
-                      to = k.buffer("to", plan.shape.type, kernel::Access::write);
-  const auto windows = conv_map::narrow(conv.windows()), channels = conv_map::narrow(conv.channels);
-  const auto filters = conv_map::narrow(conv.filters);
-  const uint32_t pitch = plan.shape.a_pitch, of_group = plan.shape.k * pitch;
-  const kernel::Value at = k.team(), within = conv_map::rest_by(at, of_group),
-                      step = conv_map::quotient_by(within, pitch), own = conv_map::rest_by(within, pitch);
-  const kernel::Value filter =
-      conv_map::quotient_by(at, of_group) * filters + min(own, own.like(filters - 1));
-  const kernel::Value channel = conv_map::rest_by(step, plan.channels_last),
-                      window = conv_map::quotient_by(step, plan.channels_last);
-  const kernel::Value read = min(channel, channel.like(channels - 1)),
-                      value = convert(from.load((filter * channels + read) * windows + window),
-                                      accumulator_type(plan.shape));
-  const kernel::Value is_there = channel < channels && own < filters;
-  to[at] = convert(select(is_there, value, value.like(0)), plan.shape.type);
-  return k.finish();
-}
-
-uint64_t conv_weights_count(const ConvShape& conv, const ConvPlan& plan) {
-  return static_cast<uint64_t>(conv.groups * conv.windows()) * plan.channels_last * plan.shape.a_pitch;
-}
-
 }  // namespace adit::ops
