@@ -114,34 +114,32 @@ struct Rated {
   double rate;  // 10^12 operations a second on an H200 that has enough to do
 };
 
-// Large tiles of which a processor has two wait for their results to be written, and for steps that may be
-// beyond the end: a product of whole tiles is as fast as the larger rate says.
+// As timed on an H200. Large tiles of which a processor has two wait for steps that may be beyond the end, so
+// that a batch of whole ones is faster.
 std::vector<Rated> rated_candidates(const MatmulShape& shape) {
-  const auto rated = [](Choice choice, bool ahead, uint32_t pad, double rate) {
+  const bool whole = shape.k % 16 == 0;
+  const auto rated = [&](Choice choice, bool ahead, uint32_t pad, double mapped, double batch, double one) {
     choice.tiling.ahead = ahead, choice.tiling.pad = pad;
-    return Rated{choice.tiling, rate};
+    return Rated{choice.tiling, shape.mapped ? mapped : shape.batch > 1 ? batch : one};
   };
-  const bool mapped = shape.mapped, whole = shape.k % 16 == 0;
-  return {rated(tiled(128, 128, 16, 8, 8, 1), true, 4,
-                mapped  ? 47
-                : whole ? 50
-                        : 41),
-          rated(tiled(128, 64, 16, 8, 8, 1), true, 0, mapped ? 48 : 46),
-          rated(tiled(64, 128, 16, 8, 8, 1), true, 0, mapped ? 45 : 46),
-          rated(tiled(64, 64, 16, 8, 8, 1), true, 0, mapped ? 44 : 40),
-          rated(tiled(32, 128, 16, 4, 8, 1), false, 0, 34),
-          rated(tiled(32, 64, 16, 4, 4, 2), false, 0, 26),
-          rated(tiled(16, 128, 16, 2, 8, 2), false, 0, 22),
-          rated(tiled(16, 64, 16, 2, 4, 2), false, 0, 15),
-          rated(tiled(16, 16, 32, 2, 2, 2), false, 0, 5)};
+  return {rated(tiled(128, 128, 16, 8, 8, 1), true, 4, 47, whole ? 50 : 41, 44),
+          rated(tiled(64, 128, 16, 8, 8, 1), true, 0, 45, 46, 40),
+          rated(tiled(128, 64, 16, 8, 8, 1), true, 0, 48, 45.5, 39),
+          rated(tiled(64, 64, 16, 8, 8, 1), true, 0, 44, 40, 38),
+          rated(tiled(32, 128, 16, 4, 8, 1), false, 0, 34, 34, 34),
+          rated(tiled(32, 64, 16, 4, 4, 2), false, 0, 26, 26, 26),
+          rated(tiled(16, 128, 16, 2, 8, 2), false, 0, 22, 22, 22),
+          rated(tiled(16, 64, 16, 2, 4, 2), false, 0, 15, 15, 15),
+          rated(tiled(16, 16, 32, 2, 2, 2), false, 0, 5, 5, 5)};
 }
 
 // In microseconds. The processor that has most teams decides: 196 teams of 128 x 128 take as long as 264 on
 // 132 of them. One that has few lanes at a time is not busy, and splits have a second pass. Where a processor
-// has few teams at a time none computes while others write.
+// has few teams of a batch at a time none computes while others write.
 double estimated_time(const MatmulShape& shape, const Rated& rated, uint32_t splits, const Limits& limits) {
   constexpr double lanes_at_once = 512, few_at_once = 2, bytes_a_microsecond = 3e6, second_pass = 4;
-  const double busy_lanes = shape.mapped ? 256 : 128;  // an address takes longer to find where b is mapped
+  const bool is_batch = !shape.mapped && shape.batch > 1;
+  const double busy_lanes = is_batch ? 128 : 256;
   const MatmulTiling& t = rated.tiling;
   const Grid grid(shape, t);
   const double processors = std::max(1u, limits.multiprocessors),
@@ -155,7 +153,7 @@ double estimated_time(const MatmulShape& shape, const Rated& rated, uint32_t spl
   const double sums =
       of_a_team * (rounds * at_once + (left == 0 ? 0 : left / std::min(1.0, left * lanes / busy_lanes)));
   const double results = 4.0 * shape.m * shape.n * shape.batch;
-  const double waits = at_once <= few_at_once && !shape.mapped ? results / bytes_a_microsecond : 0;
+  const double waits = is_batch && at_once <= few_at_once ? results / bytes_a_microsecond : 0;
   return splits == 1 ? sums + waits : sums + second_pass + 2 * results * splits / bytes_a_microsecond;
 }
 
@@ -169,14 +167,14 @@ bool is_narrow_and_long(const MatmulShape& shape) {
 
 // Batches have teams enough for any tile, so that what counts is how much of the tiles is used: 64 of 300 x
 // 200 x 300 take 77 us instead of 109 on an H200, 512 of 64 x 64 x 64 11 instead of 16.
-bool is_batch(const MatmulShape& shape) {
+bool is_batch_of_blocks(const MatmulShape& shape) {
   constexpr uint32_t least_side = 33, least_steps = 32;  // thinner ones have tiles of their own
   return shape.batch > 1 && std::min(shape.m, shape.n) >= least_side && shape.k >= least_steps;
 }
 
 bool goes_by_estimate(const MatmulShape& shape) {
   if (shape.mapped) return size_of(accumulator_type(shape)) == 4;
-  return shape.type == Type::f32 && (is_narrow_and_long(shape) || is_batch(shape));
+  return shape.type == Type::f32 && (is_narrow_and_long(shape) || is_batch_of_blocks(shape));
 }
 
 // Many rows a team where they are short, many lanes where they are long.
