@@ -261,6 +261,13 @@ TEST_P(ConvOn, LargeWindowsOfFewChannelsAreExact) {
   }
 }
 
+// Kernels of many windows: their tile fits into what any device has.
+TEST_P(ConvOn, LargeKernelsOfWideNumbersAreExact) {
+  std::mt19937_64 generator(11);
+  check({1, 1, 16, 32, {7, 7}, {5, 5}, {1, 1}, {1, 1}, {2, 2}, {2, 2}}, DType::f64, generator);
+  check({1, 1, 16, 32, {9, 9}, {7, 7}, {1, 1}, {1, 1}, {3, 3}, {3, 3}}, DType::f32, generator);
+}
+
 // Gradients of kernels of many filters and channels, which a GPU computes with fewer products where there are
 // enough (`winograd_pays`; a large GPU wants more): tiles that are whole and cut, padding of all kinds, also
 // as far as a tile lies beside x.

@@ -89,6 +89,7 @@ double written_cost(const Region& region) {
   double cost = 0;
   for (const Tensor& x : graph::reachable(region.results, true)) {
     const Node& node = graph::node_of(x);
+    if (graph::row_of(node.op).kind == Kind::control) return 0;  // loops read small tensors from registers
     if (x.size() <= short_rows || x.size() > small || !varying.contains(&node) || node.operands.empty())
       continue;
     if (graph::row_of(node.op).scalar) cost += static_cast<double>(x.size()) * graph::row_of(node.op).cost;

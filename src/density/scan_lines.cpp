@@ -40,7 +40,10 @@ Bearing Dependence::found(const Node& node) {
     case Op::multiply:
       return of[0] == Bearing::linear && of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
     case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
-    case Op::select: return of[0] == Bearing::linear ? Bearing::other : Bearing::linear;
+    // Where one side lets go of the state, that may be NaN or infinite, and 0 times it is not 0.
+    case Op::select:
+      return of[0] == Bearing::apart && of[1] == Bearing::linear && of[2] == Bearing::linear ? Bearing::linear
+                                                                                             : Bearing::other;
     default: return Bearing::other;
   }
 }

@@ -15,15 +15,19 @@ using kernel::Builder;
 using kernel::Team;
 using kernel::Value;
 
-constexpr uint32_t lanes = 256, filters = 32, channels = 8, most_windows = 16;  // of a team and its tile
+// Of a team and its tile; every device has so many lanes, and so much shared memory.
+constexpr uint32_t lanes = 128, filters = 32, channels = 8, shared_bytes = 16384;
 
 uint32_t narrow(int64_t number) { return static_cast<uint32_t>(number); }
+uint32_t most_windows(const ConvPlan& plan) {
+  return shared_bytes / (channels * (filters + 1) * narrow(kernel::size_of(accumulator_type(plan.shape))));
+}
 uint32_t tiles_of(int64_t count, uint32_t each) { return (narrow(count) + each - 1) / each; }
 
 class Turner {
  public:
   Turner(const ConvShape& conv, const ConvPlan& plan)
-      : conv_(conv), plan_(plan), windows_(std::min(narrow(conv.windows()), most_windows)) {}
+      : conv_(conv), plan_(plan), windows_(std::min(narrow(conv.windows()), most_windows(plan))) {}
 
   kernel::Program run() const {
     const kernel::Type type = plan_.shape.type, held = accumulator_type(plan_.shape);

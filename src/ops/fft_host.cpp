@@ -420,7 +420,8 @@ class Plan final : public HostFftPlan {
   void one(const Buffers<T>& buffers, unsigned threads) const {
     const T* other = buffers.x + in_.outer / 2;
     const uint64_t reals = in_pairs_ ? in_.outer / 2 : 0;
-    const PairOfRows<T> rows{{buffers.x, reals}, {other, reals}};
+    const bool is_half = wanted_.kind == HostFft::Kind::to_real;
+    const PairOfRows<T> rows{{buffers.x, reals, is_half}, {other, reals, is_half}};
     if (!rows.is_finite()) {  // each would spoil the other
       single_->run(buffers.x, buffers.result, buffers.a);
       return single_->run(other, buffers.result + out_.outer / 2, buffers.a);

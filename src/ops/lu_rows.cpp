@@ -94,7 +94,9 @@ PanelSizes widest_panel(const FactorPlan& plan, const Limits& limits, PanelSizes
     sizes.alone = plan.n <= sizes.columns;
     const bool has_room = sizes.columns * sizes.each * words <= (widest == narrowest ? narrow_room : room);
     const RestSizes rest = rest_sizes(limits, sizes.columns);
-    if (has_room && panel_shared_bytes(plan, sizes) <= limits.shared_bytes &&
+    // A team tells a row in words of eight bytes and two more, a lane each.
+    const bool can_tell = sizes.most_teams == 1 || sizes.columns * words / 2 + 2 <= sizes.lanes;
+    if (has_room && can_tell && panel_shared_bytes(plan, sizes) <= limits.shared_bytes &&
         rest.lanes() <= limits.max_lanes &&
         (sizes.alone || rest_shared_bytes(plan, rest) <= limits.shared_bytes))
       return sizes;
