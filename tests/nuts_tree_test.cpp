@@ -113,7 +113,7 @@ SampleOptions options_for(int64_t chains, int64_t draws) {
 
 struct Bounds {
   double tolerance = 1e-9;
-  double share_wrong = 0;  // of transitions; rounding may turn a comparison
+  double share_wrong = 0;        // of transitions; rounding may turn a comparison
   double share_unstable = 2e-3;  // heavy tails 1.1e-3 with functions of 4 ULP, on a Neoverse V1
 };
 
