@@ -14,7 +14,8 @@ namespace {
 
 template <size_t lanes>
 [[gnu::always_inline]] inline uint8x16_t in_order(uint8x16_t v, uint64_t below) {
-  return vqtbl1q_u8(v, vld1q_u8(vector_sort_parts::orders<lanes, 16>[below].data()));
+  const uint8_t* order = vector_sort_parts::orders<lanes, 16>[below].data();  // loads are macros in clang
+  return vqtbl1q_u8(v, vld1q_u8(order));
 }
 
 // What does not depend on how wide a key is.
