@@ -252,7 +252,6 @@ Scalar DensityWriter::compute(const Node& node, const Index& at) {
             "[sample] model: expected chains of at most {} operations in a density, got a longer one; a "
             "recurrence as a scan has none",
             most_depth));
-  if (node.op == Op::gather && are_inside(node)) return read_inside(node, at);
   return ElementWriter::compute(node, at);
 }
 

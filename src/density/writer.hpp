@@ -87,8 +87,7 @@ class DensityWriter final : public lower::ElementWriter {
   Scalar compute(const Node& node, const Index& at) override;
   Scalar result(const Node& node, std::span<const Scalar> operands) override;
   Scalar other(const Node& node, const Index& at) override;
-  bool are_inside(const Node& gather) const;  // gathers.cpp
-  Scalar read_inside(const Node& gather, const Index& at);
+  bool are_inside(const Node& gather) const override;  // gathers.cpp
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   double inline_cost(const Node& reduction) const;

@@ -29,6 +29,8 @@ class Reader {
   virtual ~Reader() = default;
   virtual Scalar read(const Tensor& operand, const Index& at) = 0;
   virtual kernel::Builder& builder() = 0;
+  // Whether the places of a gather were found to lie inside: they are read without clamps then.
+  virtual bool are_inside(const Node&) const { return false; }
 };
 
 // Elementwise: the result from the operands' elements, in the compute type. Rounding to halves is the

@@ -203,7 +203,8 @@ Scalar gather(Reader& reader, const Node& node, const Index& at) {
     }
     where.back() = at.number(column++);
     const Value place = reader.read(indices, at.at(indices.shape(), where)).re;
-    places.push_back(clamped(place, x.shape()[axis] - 1, at.type()));
+    places.push_back(reader.are_inside(node) ? convert(place, at.type())
+                                             : clamped(place, x.shape()[axis] - 1, at.type()));
   }
   return reader.read(x, at.at(x.shape(), std::move(places)));
 }
