@@ -2,6 +2,9 @@
 
 #include <adit/kernel/math.hpp>
 
+#include "ops/cholesky_blocks.hpp"
+#include "ops/factor_writer.hpp"
+
 namespace adit::sampling {
 
 using graph::Node;
@@ -40,47 +43,27 @@ void cholesky_alone(Chain& chain, int64_t n, Value first, const ReadElement& x, 
         const Value l = entry(i, c);
         return l * l;
       });
-      to.set(first + i * n + i, kernel::sqrt(rest));
+      const Value root = kernel::sqrt(rest);
+      to.set(first + i * n + i, select(rest > 0, root, ops::nan_like(root)));
     });
     k.for_(i + 1, chain.index(n), chain.index(1),
            [&](Value j) { to.set(first + i * n + j, chain.number(0)); });
   });
 }
 
-// Column by column, the lanes over its rows. `place`: of a row and a column, on the diagonal and below it.
-void cholesky_by_columns(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
-                         const std::function<Value(Value, Value)>& place, const InScope& scope) {
-  Builder& k = chain.builder();
-  const auto entry = [&](Value row, Value column) { return to.get(place(row, column)); };
-  k.for_(chain.index(n), [&](Value j) {
-    k.each(chain.index(n) - j, [&](Value below) {
-      scope([&] {
-        const Value i = j + below;
-        const Value rest = minus_sum(chain, x(first + i * n + j), chain.index(0), j,
-                                     [&](Value c) { return entry(i, c) * entry(j, c); });
-        to.set(place(i, j), rest);
-      });
-    });
-    const Value pivot = kernel::sqrt(entry(j, j));
-    k.each(chain.index(n) - j, [&](Value below) {
-      const Value i = j + below;
-      to.set(place(i, j), select(below == chain.index(0), pivot, entry(i, j) / pivot));
-    });
-  });
-}
-
-// The columns lie in `turned` one after the other, so that lanes read side by side; at the end they are
-// turned into rows.
+// By the lanes of a team.
 void cholesky_together(Chain& chain, int64_t n, Value first, const ReadElement& x, const Vector& to,
-                       const Vector& turned, const InScope& scope) {
-  Builder& k = chain.builder();
-  cholesky_by_columns(
-      chain, n, first, x, turned, [&](Value row, Value column) { return column * n + row; }, scope);
-  k.each(chain.index(n * n), [&](Value e) {
-    const Value i = e / n, j = e % n;
-    const Value value = turned.get(j * n + i);
-    to.set(first + e, select(i >= j, value, value.like(0)));
-  });
+                       bool on_cpu, const InScope& scope) {
+  const auto number = [](Value value) { return ops::Number{value, value}; };
+  ops::CholeskyBlocks blocks{chain.builder(), n};
+  blocks.rows_together = on_cpu ? 2 : 1;
+  blocks.given = [&](Value row, Value column) { return number(x(first + row * n + column)); };
+  blocks.get = [&](Value row, Value column) { return number(to.get(first + row * n + column)); };
+  blocks.put = [&](Value row, Value column, ops::Number value) {
+    to.set(first + row * n + column, value.re);
+  };
+  blocks.scope = scope;
+  ops::write_cholesky_blocks(blocks);
 }
 
 // Right-hand sides that are solved side by side: they share what is read of the matrix.
@@ -226,36 +209,32 @@ void solve_turned(Chain& chain, const Triangle& about, Value matrix, const ReadE
 
 }  // namespace
 
-bool wants_turned(const Node& node) {
+bool shares_out_rows(const Node& node) {
   const int64_t n = node.shape[node.shape.size() - 1];
-  return element_count(node.shape) < n * n * n;  // fewer matrices than rows: lanes share out each
+  return element_count(node.shape) < n * n * n;  // fewer matrices than rows
 }
 
 void write_cholesky(Chain& chain, int64_t n, const ReadElement& x, const Vector& to) {
   const InScope scope = [](const std::function<void()>& body) { body(); };
-  const Value first = chain.index(0);
   if (chain.by_team())
-    cholesky_by_columns(
-        chain, n, first, x, to, [&](Value row, Value column) { return row * n + column; }, scope);
+    cholesky_together(chain, n, chain.index(0), x, to, false, scope);
   else
-    cholesky_alone(chain, n, first, x, to, scope);
+    cholesky_alone(chain, n, chain.index(0), x, to, scope);
 }
 
-void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to,
-                    const Vector& turned, bool on_cpu, const InScope& scope) {
+void write_cholesky(Chain& chain, const Node& node, const ReadElement& x, const Vector& to, bool on_cpu,
+                    const InScope& scope) {
   Builder& k = chain.builder();
   const int64_t n = node.shape[node.shape.size() - 1];
   const Value matrices = chain.index(element_count(node.shape) / std::max<int64_t>(1, n * n));
   const auto alone = [&](Value matrix) { cholesky_alone(chain, n, matrix * (n * n), x, to, scope); };
   if (!chain.by_team())
     k.for_(matrices, alone);
-  else if (!wants_turned(node))
+  else if (!shares_out_rows(node))
     k.each(matrices, alone);
   else
-    k.for_(matrices, [&](Value matrix) {
-      const auto write = on_cpu ? write_cholesky_by_blocks : cholesky_together;
-      write(chain, n, matrix * (n * n), x, to, turned, scope);
-    });
+    k.for_(matrices,
+           [&](Value matrix) { cholesky_together(chain, n, matrix * (n * n), x, to, on_cpu, scope); });
 }
 
 void write_triangular(Chain& chain, const Node& node, const ReadElement& a, const ReadElement& b,

@@ -196,7 +196,7 @@ void write_cholesky_vjp(Chain& chain, const Node& node, const ReadElement& l, co
   const Value count = chain.index(matrices);
   if (!chain.by_team())
     k.for_(count, alone);
-  else if (!wants_turned(node))
+  else if (!shares_out_rows(node))
     k.each(count, alone);
   else
     k.for_(count, [&](Value matrix) { go_back_together(of(matrix)); });

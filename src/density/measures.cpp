@@ -35,7 +35,7 @@ int64_t work_by_blocks(const Schedule& schedule) {
   for (const Pass& pass : schedule.passes)
     for (const Item& item : pass.items)
       if (item.kind == ItemKind::factor && item.node->op != Op::triangular_solve &&
-          wants_turned(*item.node) && item.node->shape[item.node->shape.size() - 1] >= shortest_row)
+          shares_out_rows(*item.node) && item.node->shape[item.node->shape.size() - 1] >= shortest_row)
         work += factor_work(*item.node);
   return work;
 }

@@ -354,10 +354,8 @@ void DensityWriter::write_factor(const Node& node) {
     const Scope inner(*this);
     body();
   };
-  const auto turned = turned_.find(&node);
   if (node.op == Op::cholesky)
-    write_cholesky(chain_, node, operand(0), to,
-                   turned == turned_.end() ? Vector() : memory_at(turned->second), schedule_.on_cpu, scope);
+    write_cholesky(chain_, node, operand(0), to, schedule_.on_cpu, scope);
   else if (node.op == Op::cholesky_vjp)
     write_cholesky_vjp(chain_, node, operand(0), operand(1), to, scope);
   else

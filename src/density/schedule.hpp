@@ -92,7 +92,6 @@ struct Schedule {
   std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
   std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
   std::unordered_set<const Node*> own_sums;         // those of them that lanes add to sums of their own
-  std::unordered_map<const Node*, int64_t> turned;  // and for a matrix that a factorisation works in
   int64_t scratch = 0;                              // numbers of the chain's memory: of it
   int64_t near = 0;                                 // places below this lie near the team's lanes
   // Reductions and updates of this kind are fixed after their pass.

@@ -127,8 +127,8 @@ void Scheduler::place_memory(Schedule& schedule) {
   const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until, int64_t touches) {
     if (count > 0) wants.push_back({place, count, from, until, touches});
   };
-  // A factor lies where the matrix was, a solution where its right-hand sides were, and what is made element
-  // by element where that was of which it is made.
+  // A factor lies where the matrix was (not where a team writes it), a solution where its right-hand sides
+  // were, and what is made element by element where that was of which it is made.
   const auto over = [&](size_t i) {
     const Item& item = items_[i];
     if (count_of(*item.node) == 0) return;
@@ -147,7 +147,8 @@ void Scheduler::place_memory(Schedule& schedule) {
     // The matrix is read to the end, and so is what it adds its updates to.
     const auto kept = index_.find(matrix);
     const bool has_base = kept != index_.end() && is_read_with_its_base(items_[kept->second]);
-    if (item.node->op != Op::cholesky && (old == matrix || has_base)) return;
+    if (item.node->op == Op::cholesky ? by_team_ && shares_out_rows(*item.node) : old == matrix || has_base)
+      return;
     if (const auto at = schedule.stored.find(old); at != schedule.stored.end())
       wants.back().over = &at->second;
   };
@@ -165,10 +166,6 @@ void Scheduler::place_memory(Schedule& schedule) {
         want(place, numbers, pass[i], lasts ? last[i] : pass[i], touches);
     else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
       want(&schedule.stored[item.node], count, pass[i], last[i], touches_of(*item.node)), over(i);
-    if (by_team_ && item.node->op == Op::cholesky && wants_turned(*item.node)) {
-      const int64_t n = item.node->shape[item.node->shape.size() - 1];
-      want(&schedule.turned[item.node], n * n, pass[i], pass[i], n);
-    }
   }
   place_all(wants, schedule);
   find_results(schedule);

@@ -121,7 +121,6 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
   to_ = std::move(to);
   for (const auto& [node, at] : schedule.stored) stored_[node] = base + at;
   for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
-  for (const auto& [node, at] : schedule.turned) turned_[node] = base + at;
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
   for (size_t p = 0; p < schedule.passes.size(); ++p) {
@@ -152,7 +151,6 @@ void DensityWriter::leave(const Schedule& schedule, Place outer) {
     ready_.erase(node);
   }
   for (const auto& [node, at] : schedule.sorted) sorted_.erase(node);
-  for (const auto& [node, at] : schedule.turned) turned_.erase(node);
   for (const auto& [node, kind] : schedule.kinds) {
     kinds_.erase(node);
     totals_.erase(node);

@@ -233,7 +233,7 @@ class DensityWriter final : public lower::ElementWriter {
   Vector q_, g_, scratch_, near_;
   std::optional<RowShare> share_;
   // Of the region that is written and those around it.
-  std::unordered_map<const Node*, int64_t> stored_, sorted_, turned_;
+  std::unordered_map<const Node*, int64_t> stored_, sorted_;
   std::unordered_map<const Node*, ItemKind> kinds_;
   std::unordered_map<const Node*, const Control*> controls_;
   std::unordered_map<const Node*, Binding> bindings_;

@@ -17,9 +17,11 @@ using RowSets = std::vector<std::vector<Number>>;
 
 class RowCholesky {
  public:
-  // `lanes`, a power of two, work together, and `lane` is this one among them.
+  // `lanes`, a power of two, work together, and `lane` is this one among them. One alone has all rows, each a
+  // set, and asks nobody.
   RowCholesky(kernel::Builder& k, uint32_t n, uint32_t lanes, bool complex)
       : k_(k), n_(n), lanes_(lanes), complex_(complex) {
+    if (lanes == 1) return;
     const kernel::Value in_subgroup = k.subgroup_lane();
     lane_ = in_subgroup & (lanes - 1);
     first_ = in_subgroup - lane_;
@@ -31,8 +33,13 @@ class RowCholesky {
   // and of what comes after.
   void factor(RowSets& square, RowSets& others) {
     std::vector<kernel::Value> pivots(square.size());
+    inverses_.clear();
     for (uint32_t c = 0; c < n_; ++c) column(c, square, others, pivots);
     for (uint32_t t = 0; t < square.size(); ++t) {
+      if (lanes_ == 1) {
+        finish_own(square[t], t, pivots[t]);
+        continue;
+      }
       const kernel::Value row = lane_ + t * lanes_, root = sqrt(pivots[t]), zero = root.like(0);
       const kernel::Value diagonal = select(pivots[t] > 0, root, nan_like(root));
       for (uint32_t c = t * lanes_; c < n_; ++c) {
@@ -43,15 +50,32 @@ class RowCholesky {
     }
   }
 
+  // Another row with a square that was factored, by one lane alone.
+  void solve(const RowSets& square, std::vector<Number>& row) const {
+    for (uint32_t c = 0; c < n_; ++c) {
+      row[c] = times_real(row[c], inverses_[c], complex_);
+      for (uint32_t j = c + 1; j < n_; ++j) subtract(row, c, j, square[j][c]);
+    }
+  }
+
  private:
   // What row `row` of the square has here.
-  kernel::Value from(kernel::Value x, uint32_t row) { return k_.subgroup_shuffle(x, first_ + row % lanes_); }
+  kernel::Value from(kernel::Value x, uint32_t row) {
+    return lanes_ == 1 ? x : k_.subgroup_shuffle(x, first_ + row % lanes_);
+  }
+
+  void finish_own(std::vector<Number>& row, uint32_t place, kernel::Value pivot) {
+    row[place].re = select(pivot > 0, sqrt(pivot), nan_like(pivot));
+    if (complex_) row[place].im = pivot.like(0);
+    for (uint32_t c = place + 1; c < n_; ++c) row[c] = zero_like(row[c]);
+  }
 
   void column(uint32_t c, RowSets& square, RowSets& others, std::vector<kernel::Value>& pivots) {
     const uint32_t mine = c / lanes_;
     const kernel::Value pivot = from(square[mine][c].re, c);
     pivots[mine] = c % lanes_ == 0 ? pivot : select(lane_ == c % lanes_, pivot, pivots[mine]);
     const kernel::Value inverse = select(pivot > 0, inverse_root(pivot), nan_like(pivot));
+    inverses_.push_back(inverse);
     for (uint32_t t = mine; t < square.size(); ++t)
       square[t][c] = times_real(square[t][c], inverse, complex_);
     for (std::vector<Number>& row : others) row[c] = times_real(row[c], inverse, complex_);
@@ -79,6 +103,7 @@ class RowCholesky {
   // which would part the columns: the number is brought near 1, an infinite one is told by its bits.
   kernel::Value inverse_root(kernel::Value x) {
     using namespace kernel;
+    if (lanes_ == 1) return 1 / sqrt(x);
     if (x.type() == Type::f32) return 1 / sqrt_device(x);
     constexpr uint32_t infinite = 0x7ff;
     const Value exponent = convert(bitcast(x, Type::u64) >> 52, Type::u32) & infinite;
@@ -98,6 +123,7 @@ class RowCholesky {
   uint32_t n_, lanes_;
   bool complex_;
   kernel::Value lane_, first_;
+  std::vector<kernel::Value> inverses_;  // of the diagonal, once it is there
 };
 
 }  // namespace adit::ops
