@@ -180,6 +180,21 @@ class Evaluator {
   bool tilde_by_elements(const Statement& tilde);
   ExpressionPtr common_length(std::span<const Expression* const> lists);
   void run_by_elements(ExpressionPtr length, int slot, StatementPtr body);
+  // Elements are no values of the statement around them, and have two slots of their own.
+  struct Inside {
+    Evaluator& evaluator;
+    std::vector<Witness>* witnesses;
+    ~Inside() { evaluator.scratch_ -= 2, evaluator.witnesses_ = witnesses; }
+  };
+  Inside inside_of_a_part() {
+    scratch_ += 2;
+    return {*this, std::exchange(witnesses_, nullptr)};
+  }
+  // part_folds.cpp
+  static bool folds(const Expression& e);
+  Value repeated_to(int64_t longest, const Value& count, int slot, const Expression& element, double filling);
+  std::optional<Value> filled_list(const Expression& list, double filling);
+  std::optional<Value> fold_by_elements(const Expression& e);
   Value sum_of_parts(const Expression& e, const std::function<Value()>& of_one_size);  // expressions.cpp
 
   // operators.cpp

@@ -217,11 +217,11 @@ Value Evaluator::call(const Expression& e) {
   };
   const bool adds_up = e.name == "dot_product" || e.name == "dot_self" || e.name == "sum" ||
                        e.name.ends_with("_lpdf") || e.name.ends_with("_lpmf") || e.name.ends_with("_lupdf") ||
-                       e.name.ends_with("_lupmf");
+                       e.name.ends_with("_lupmf") || folds(e);
   return adds_up && levels_.top() > 0 ? sum_of_parts(e, value) : value();
 }
 
-// A sum over lists, which may have different sizes in different rounds.
+// A sum (or a fold) over lists, which may have different sizes in different rounds.
 Value Evaluator::sum_of_parts(const Expression& e, const std::function<Value()>& of_one_size) {
   constexpr size_t few_sizes = 8;  // rounds of one size go together then
   try {
@@ -229,7 +229,7 @@ Value Evaluator::sum_of_parts(const Expression& e, const std::function<Value()>&
   } catch (const Differs& size) {
     const std::set<double> sizes(size.numbers.begin(), size.numbers.end());
     if (sizes.size() <= few_sizes && levels_.innermost_scan(levels_.top()) == 0) throw;
-    if (std::optional<Value> total = sum_by_elements(e)) return *total;
+    if (std::optional<Value> total = folds(e) ? fold_by_elements(e) : sum_by_elements(e)) return *total;
     throw;
   }
 }

@@ -6,45 +6,13 @@
 #include "stan/copies.hpp"
 #include "stan/evaluator.hpp"
 #include "stan/functions/table.hpp"
+#include "stan/made_expressions.hpp"
 
 namespace adit::stan {
 
 namespace {
 
 using Kind = Expression::Kind;
-
-const Type integer_type = scalar_type(Base::integer);
-
-ExpressionPtr integer_literal(int64_t integer) {
-  auto e = std::make_unique<Expression>();
-  e->kind = Kind::integer, e->integer = integer, e->type = integer_type;
-  return e;
-}
-
-ExpressionPtr binary_of(Operator op, ExpressionPtr a, ExpressionPtr b, const Type& type) {
-  auto e = std::make_unique<Expression>();
-  e->kind = Kind::binary, e->op = op, e->type = type, e->place = a->place;
-  e->parts.push_back(std::move(a)), e->parts.push_back(std::move(b));
-  return e;
-}
-
-// a + b - minus, in whole numbers.
-ExpressionPtr sum_less(ExpressionPtr a, ExpressionPtr b, int64_t minus) {
-  ExpressionPtr both = binary_of(Operator::add, std::move(a), std::move(b), integer_type);
-  return binary_of(Operator::subtract, std::move(both), integer_literal(minus), integer_type);
-}
-
-Index single_index(ExpressionPtr at) {
-  Index index;
-  index.kind = Index::Kind::single, index.low = std::move(at);
-  return index;
-}
-
-Index range_index(ExpressionPtr low, ExpressionPtr high) {
-  Index index;
-  index.kind = Index::Kind::between, index.low = std::move(low), index.high = std::move(high);
-  return index;
-}
 
 bool is_range(const Index& index) { return index.kind != Index::Kind::single || index.low->type.array > 0; }
 
@@ -247,12 +215,7 @@ void Evaluator::run_by_elements(ExpressionPtr length, int slot, StatementPtr bod
   loop->kind = Statement::Kind::for_range, loop->place = body->place, loop->name = "element";
   loop->slot = slot, loop->low = integer_literal(1), loop->high = std::move(length),
   loop->body = std::move(body);
-  struct Guard {
-    Evaluator& evaluator;
-    std::vector<Witness>* witnesses;
-    ~Guard() { evaluator.scratch_ -= 2, evaluator.witnesses_ = witnesses; }
-  } guard{*this, std::exchange(witnesses_, nullptr)};  // elements are no values of the statement around
-  scratch_ += 2;
+  const Inside inside = inside_of_a_part();
   sums_.push_back(std::move(loop));
   for_range(*sums_.back());
 }
