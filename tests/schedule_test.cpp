@@ -292,5 +292,24 @@ TEST(Schedules, FewRowsOfManyOperationsAreAPass) {
   }
 }
 
+// A function of what is taken by group is a function of the groups.
+TEST(Schedules, FunctionsOfGroupsAreComputedOnceAGroup) {
+  const auto model_of = [](bool with_rows) {
+    Model m("scales by group");
+    const Tensor a = m.sample("a", normal(0, 1), {40}), s = m.sample("s", normal(0, 1));
+    std::vector<int32_t> group;
+    std::vector<double> numbers;
+    for (int i = 0; i < 900; ++i) group.push_back(i * 7 % 40), numbers.push_back(std::sin(i));
+    const Tensor places = tensor(group, {900}), y = tensor(numbers, {900});
+    const Tensor scale = exp((with_rows ? take(a, places) * y : take(a, places)) * 0.5 - s);
+    m.add_log_density("rows", sum(tanh(y * scale)));
+    return m;
+  };
+  const Schedule team = schedule_of(model_of(false), true, true);
+  EXPECT_EQ(count(team, "store exp [40]"), 1) << to_text(team);
+  const Schedule rows = schedule_of(model_of(true), true, true);
+  EXPECT_EQ(count(rows, "exp [40]"), 0) << to_text(rows);
+}
+
 }  // namespace
 }  // namespace adit::test

@@ -10,6 +10,7 @@
 #include "graph/op.hpp"
 #include "graph/retype.hpp"
 #include "graph/row.hpp"
+#include "lower/early_functions.hpp"
 #include "lower/join_sums.hpp"
 #include "lower/simplify.hpp"
 #include "lower/split_exponents.hpp"
@@ -95,7 +96,8 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
   for (const auto& term : model.terms) totals.push_back(term.total);
   const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
-  const Terms terms = split_terms(lower::split_exponents(lower::spread_maps(total), type)[0], inputs);
+  const Tensors early = lower::functions_before_places(lower::spread_maps(total), inputs);
+  const Terms terms = split_terms(lower::split_exponents(early, type)[0], inputs);
 
   std::vector<SquareSum> square_sums;
   Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};
