@@ -141,14 +141,16 @@ stats::ModelState with_data(const stats::ModelState& model, const DataSet& set) 
   return own;
 }
 
-// The same with the factors of sums of squares beside the data.
-stats::ModelState with_factors(const stats::ModelState& model, const Density& density) {
+// The same with the factors of sums of squares, and with rows that differ, beside the data.
+stats::ModelState with_made_data(const stats::ModelState& model, const Density& density) {
   stats::ModelState own = model;
   Tensors sources;
   for (const SquareSum& sum : density.square_sums)
     for (const ColumnGroup& group : sum.groups)
       for (const DataPart& part : group.parts)
         if (part.value) sources.push_back(part.value);
+  for (const CountedRows& rows : density.counted)
+    sources.insert(sources.end(), rows.columns.begin(), rows.columns.end());
   const Tensors evaluated = stats::at_point(model, sources, {});
   eval(evaluated);
   size_t next = 0;
@@ -159,6 +161,14 @@ stats::ModelState with_factors(const stats::ModelState& model, const Density& de
     const Tensors factors = factors_of(sum, values);
     for (size_t i = 0; i < factors.size(); ++i)
       own.data.push_back({"square sum", sum.groups[i].factor, factors[i]});
+  }
+  for (const CountedRows& rows : density.counted) {
+    const Tensors values = values_of(rows, std::span(evaluated).subspan(next, rows.columns.size()));
+    next += rows.columns.size();
+    Tensors placeholders = rows.distinct;
+    placeholders.insert(placeholders.end(), {rows.weights, rows.count});
+    for (size_t i = 0; i < placeholders.size(); ++i)
+      own.data.push_back({"counted rows", placeholders[i], values[i]});
   }
   return own;
 }
@@ -202,7 +212,7 @@ void check_places(const stats::ModelState& model, const Density& density, const 
 }
 
 Tensors leaf_values(const stats::ModelState& model, const Density& density, const DataSet& set) {
-  const stats::ModelState own = with_factors(with_data(model, set), density);
+  const stats::ModelState own = with_made_data(with_data(model, set), density);
   Tensors sources{density.constant};
   for (const DensityLeaf& leaf : density.leaves) sources.push_back(leaf.source);
   const Tensors tensors = stats::at_point(own, sources, {});

@@ -1,5 +1,6 @@
 #include "density/density.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <adit/ops.hpp>
@@ -88,6 +89,38 @@ class Hoist {
   std::unordered_map<const Node*, Dims> extents_;
 };
 
+// The largest part of a density: graphs of its value and of its gradient.
+struct Graphs {
+  Tensors roots;
+  bool has_blocks = false;
+  std::vector<SquareSum> square_sums;
+  std::vector<CountedRows> counted;
+};
+
+Graphs graphs_of(const std::vector<Tensor>& varying, const std::vector<Tensor>& inputs,
+                 const stats::ModelState& model, int64_t loop_numbers, bool on_cpu, bool counts) {
+  Graphs made;
+  Tensors terms = with_short_square_sums(varying, inputs, made.square_sums);
+  if (counts) terms = with_counted_rows(std::move(terms), inputs, model, made.counted);
+  const Tensors kept{sum_of(terms)};
+  made.roots = lower::loops_in_blocks(kept, inputs, loop_numbers);
+  made.has_blocks = graph::pointer_of(made.roots[0]) != graph::pointer_of(kept[0]);
+  Tensors gradients = graph::pull_back_sharing(made.roots, {graph::constant(DType::f64, 1)}, inputs);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    made.roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
+  const lower::Lowering lowering = [&](const Node& node, const Tensors& operands) {
+    return on_cpu && node.op == Op::cholesky_vjp ? Tensor() : lower::lowered(node, operands);
+  };
+  made.roots =
+      lower::simplify(lower::join_sums(lower::simplify(lower::tidy_control(made.roots), lowering)), lowering);
+  return made;
+}
+
+bool are_counted_alone(const Graphs& made) {
+  return std::all_of(made.counted.begin(), made.counted.end(),
+                     [&](const CountedRows& counted) { return is_counted_alone(made.roots, counted); });
+}
+
 }  // namespace
 
 Density make_density(const stats::ModelState& model, DType type, int64_t loop_numbers, bool on_cpu) {
@@ -99,21 +132,11 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   const Tensors early = lower::functions_before_places(lower::spread_maps(total), inputs);
   const Terms terms = split_terms(lower::split_exponents(early, type)[0], inputs);
 
-  std::vector<SquareSum> square_sums;
-  Tensors roots{sum_of(with_short_square_sums(terms.varying, inputs, square_sums))};
-  const Tensors kept = roots;
-  roots = lower::loops_in_blocks(kept, inputs, loop_numbers);
-  const bool has_blocks = graph::pointer_of(roots[0]) != graph::pointer_of(kept[0]);
-  Tensors gradients = graph::pull_back_sharing(roots, {graph::constant(DType::f64, 1)}, inputs);
-  for (size_t i = 0; i < gradients.size(); ++i)
-    roots.push_back(gradients[i] ? gradients[i] : zeros(inputs[i].shape(), DType::f64));
-  const lower::Lowering lowering = [&](const Node& node, const Tensors& operands) {
-    return on_cpu && node.op == Op::cholesky_vjp ? Tensor() : lower::lowered(node, operands);
-  };
-  roots = lower::simplify(lower::join_sums(lower::simplify(lower::tidy_control(roots), lowering)), lowering);
+  Graphs made = graphs_of(terms.varying, inputs, model, loop_numbers, on_cpu, true);
+  if (!are_counted_alone(made)) made = graphs_of(terms.varying, inputs, model, loop_numbers, on_cpu, false);
 
-  const Hoist hoist(roots, inputs);
-  roots = graph::substitute(roots, hoist.from, hoist.to);
+  const Hoist hoist(made.roots, inputs);
+  const Tensors roots = graph::substitute(made.roots, hoist.from, hoist.to);
   const graph::Retyped narrow = graph::retype(roots, type);
   const auto renamed = [&](const Tensor& x) {
     const auto at = narrow.placeholders.find(&graph::node_of(x));
@@ -123,15 +146,18 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   Density density;
   density.type = type;
   density.size = model.size;
-  if (has_blocks) density.loop_numbers = loop_numbers;
+  if (made.has_blocks) density.loop_numbers = loop_numbers;
   density.value = narrow.roots[0];
   // Under names of their own: to compute them leaves the model's graph as it is, and the next density equal.
   density.constant = graph::alias(sum_of(terms.constant));
-  for (SquareSum& sum : square_sums)
+  for (SquareSum& sum : made.square_sums)
     for (ColumnGroup& group : sum.groups)
       for (DataPart& part : group.parts)
         if (part.value) part.value = graph::alias(part.value);
-  density.square_sums = std::move(square_sums);
+  density.square_sums = std::move(made.square_sums);
+  for (CountedRows& rows : made.counted)
+    for (Tensor& column : rows.columns) column = graph::alias(column);
+  density.counted = std::move(made.counted);
   for (const Places& each : places_in_loops(total, inputs))
     density.loop_places.push_back({graph::alias(each.source), each.extents});
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -142,6 +168,8 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   for (size_t i = 0; i < hoist.from.size(); ++i)
     density.leaves.push_back(
         {renamed(hoist.to[i]), graph::alias(hoist.from[i]), hoist.extents_of(hoist.from[i])});
+  for (const CountedRows& rows : density.counted)
+    density.leaves.push_back({rows.count, graph::alias(rows.count)});
   return density;
 }
 

@@ -7,6 +7,7 @@
 
 #include <adit/device.hpp>
 
+#include "density/counted_rows.hpp"
 #include "density/places.hpp"
 #include "density/square_sums.hpp"
 #include "graph/node.hpp"
@@ -38,6 +39,7 @@ struct Density {
   Tensor value;  // a scalar, up to `constant`
   std::vector<DensityLeaf> leaves;
   std::vector<SquareSum> square_sums;              // whose factors the leaves' sources hold as placeholders
+  std::vector<CountedRows> counted;                // the same of rows that differ; their counts are leaves
   std::vector<Places> loop_places;                 // in f64 and integers, of the model's data
   Tensor constant;                                 // f64, a graph of the data: what no variable enters
   int64_t loop_numbers = lower::any_loop_numbers;  // where loops go by blocks: what made them do so

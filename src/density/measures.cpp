@@ -111,6 +111,7 @@ Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamSh
     region.inputs.push_back(variable.node);
     region.results.push_back(variable.gradient);
   }
+  for (const CountedRows& rows : density.counted) region.limits[rows.extent] = &graph::node_of(rows.count);
   if (by_team && written_cost(region) > most_written_cost) {
     region.written = short_rows;
     region.short_result = std::min(region.short_result, short_rows);

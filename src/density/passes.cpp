@@ -79,7 +79,7 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
   std::vector<Value> results;
   if (share_ && &pass == &schedule_.passes[static_cast<size_t>(schedule_.spread_pass)])
     return finish(totals, shared_totals(pass, loop));
-  Value count = chain_.index(pass.count);
+  Value count = pass.limit ? limit_of(pass) : chain_.index(pass.count);
   if (const int64_t steps = steps_together(pass); steps > 1) {
     const int64_t lanes = schedule_.team.lanes;
     loop = together(k, loop, pass.count, steps, lanes);
@@ -97,6 +97,12 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
                                : lower::loop_totals(k, count, loop.reductions, loop.types, loop.body);
   }
   finish(totals, results);
+}
+
+// How many rows a pass goes over, as data tell.
+Value DensityWriter::limit_of(const Pass& pass) {
+  const Value limit = segment(Segment::Kind::values, *pass.limit, nullptr, 1, chain_.index(0));
+  return convert(limit, chain_.index(0).type());
 }
 
 // A team's share of the totals of many rows; or, for who does the rest, all of them.
@@ -186,7 +192,7 @@ DensityWriter::Loop DensityWriter::loop_of(const Pass& pass, const std::vector<T
 // several steps wait together. What is long anyway is not made longer.
 int64_t DensityWriter::steps_together(const Pass& pass) const {
   const int64_t lanes = schedule_.team.lanes;
-  if (!chain_.by_team() || schedule_.on_cpu || lanes == 0) return 1;
+  if (!chain_.by_team() || schedule_.on_cpu || lanes == 0 || pass.limit) return 1;
   int64_t steps = pass.cost <= 64 ? 4 : pass.cost <= 160 ? 2 : 1;
   while (steps > 1 && pass.count < 2 * steps * lanes) steps /= 2;
   return steps;

@@ -57,10 +57,14 @@ Schedule Scheduler::make() {
   schedule.written = region_.written;
   std::map<PassKey, Pass> passes;
   for (const Item& item : items_) {
-    const int64_t key = is_alone(item) ? -static_cast<int64_t>(item.node->number) : item.count;
+    // A product comes last of its level: it may go by tiles together with what follows.
+    const int64_t alone = item.kind == ItemKind::by_rows ? INT64_MAX - 1 : 0;
+    const int64_t key = is_alone(item) ? alone - static_cast<int64_t>(item.node->number) : item.count;
     Pass& pass = passes[pass_of(item, item.level, key)];
     pass.count = item.count;
     pass.is_lower = item.is_lower;
+    if (const auto limit = region_.limits.find(key); limit != region_.limits.end())
+      pass.limit = limit->second;
     if (item.is_wide) pass.totals_a_loop = few_totals;
     pass.items.push_back(item);
     if (item.kind != ItemKind::output) schedule.kinds[item.node] = item.kind;
@@ -90,6 +94,7 @@ int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
   int64_t found = -1, totals = 0;
   for (size_t p = 0; p < schedule.passes.size(); ++p) {
     const Pass& pass = schedule.passes[p];
+    if (pass.limit) continue;
     for (const Item& item : pass.items)
       if (item.kind == ItemKind::control || count_of(*item.node) >= many_rows) return -1;
     if (pass.count < many_rows) continue;

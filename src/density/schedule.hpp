@@ -63,9 +63,10 @@ struct Pass {
   // rows, a pass over its results and the product by columns; or a pass and the loops of many totals after
   // it. 0: they do not.
   int64_t tile = 0;
-  bool is_lower = false;  // over the lower triangle of a square matrix of `count` elements
-  size_t tiled = 0;       // how many passes, this one included
-  double cost = 0;        // of a step, in operations, at most: what steps share is counted again
+  bool is_lower = false;        // over the lower triangle of a square matrix of `count` elements
+  const Node* limit = nullptr;  // a leaf: the loop ends there, before `count` (counted_rows.hpp)
+  size_t tiled = 0;             // how many passes, this one included
+  double cost = 0;              // of a step, in operations, at most: what steps share is counted again
   std::vector<Item> items;
 };
 
@@ -122,6 +123,7 @@ struct Region {
   TeamShape team{};
   int64_t short_result = small, written = small;
   std::unordered_set<const Node*> in_place{};  // results that the caller writes, and what leads to them
+  std::unordered_map<int64_t, const Node*> limits{};  // of passes by their counts
 };
 Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team = {});
 

@@ -29,7 +29,7 @@ std::string_view name_of(ItemKind kind) {
 
 void append(const Schedule& schedule, const std::string& indent, std::string& text) {
   for (const Pass& pass : schedule.passes) {
-    text += fmt::format("{}pass of {}{}, cost {:.0f}\n", indent, pass.count,
+    text += fmt::format("{}pass of {}{}{}, cost {:.0f}\n", indent, pass.limit ? "up to " : "", pass.count,
                         pass.is_lower ? ", lower triangle" : "", pass.cost);
     for (const Item& item : pass.items) {
       text += fmt::format("{}  {} {} {}{}\n", indent, name_of(item.kind), graph::name_of(item.node->op),

@@ -168,6 +168,7 @@ class DensityWriter final : public lower::ElementWriter {
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
+  Value limit_of(const Pass& pass);
   int64_t row_length(const Pass& pass) const;
   struct Loop {
     std::vector<kernel::Reduction> reductions;

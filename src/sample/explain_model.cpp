@@ -68,6 +68,13 @@ void describe_square_sums(const Density& density, SamplePlan& plan) {
                     sum.rows, sum.columns));
 }
 
+void describe_counted_rows(const Density& density, SamplePlan& plan) {
+  for (const CountedRows& counted : density.counted)
+    plan.lowering.push_back(fmt::format(
+        "sums over {} rows go over those of them that differ in {} of the data", counted.rows,
+        counted.columns.size() == 1 ? "a column" : fmt::format("{} columns", counted.columns.size())));
+}
+
 std::string name_of(const Choice& choice) {
   if (choice.outside) return choice.spreads ? "device, by rows" : "device";
   if (choice.by_team) return "team";
@@ -119,6 +126,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
 
   describe_model(model, plan);
   describe_square_sums(density, plan);
+  describe_counted_rows(density, plan);
   plan.device = device->info().id;
   plan.device_name = device->info().name;
   plan.precision = choice.type == DType::f64 ? "f64" : "f32";

@@ -82,17 +82,6 @@ void expect_inside(std::string_view where, const NamedParameter& parameter) {
   if (const auto words = outside_words(parameter, values)) graph::fail(where, parameter.name, *words);
 }
 
-std::optional<double> largest_known(const Tensor& x) {
-  const Tensor base = base_of(x);
-  if (!base.is_evaluated() || x.size() == 0) return std::nullopt;
-  double largest = -INFINITY;
-  for (const double number : numbers_of(base)) {
-    if (std::isnan(number)) return std::nullopt;
-    largest = std::max(largest, number);
-  }
-  return largest;
-}
-
 namespace {
 
 // Ends after a few levels: it is asked before something costly, not for a proof.

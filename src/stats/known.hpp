@@ -22,9 +22,6 @@ std::optional<std::string> outside_words(const NamedParameter& parameter, std::s
 // tensor that nothing unknown goes into. While a function is traced, of tensors only those in memory.
 void expect_inside(std::string_view where, const NamedParameter& parameter);
 
-// The largest of numbers that lie in memory; nothing where they do not, or one is NaN.
-std::optional<double> largest_known(const Tensor& x);
-
 // Whether it lies inside whatever the variables are, by the form of its graph: exp(u) is positive.
 bool is_surely_inside(const NamedParameter& parameter);
 

@@ -9,26 +9,12 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int64_t shortest_table = 32, longest_table = 1024;  // of a function of counts
-
-// log gamma(a + k) - log gamma(a). Where the counts are data and a is one number, a table has it for each
-// count that there may be: rows are many, and counts that differ are few. Its length is a power of two, so
-// that other data mostly find a kernel that is there.
-Tensor log_rising_of_counts(const Tensor& a, const Tensor& k, const Tensor& x) {
-  const auto largest = a.size() == 1 && x.rank() == 1 ? stats::largest_known(x) : std::nullopt;
-  if (!largest || *largest < 0 || *largest >= static_cast<double>(longest_table)) return log_rising(a, k);
-  int64_t length = shortest_table;
-  while (static_cast<double>(length) <= *largest) length *= 2;
-  if (2 * length > x.size()) return log_rising(a, k);
-  return take(log_rising(reshape(a, {}), iota({length}, DType::f64)), as_type(k, DType::i64));
-}
-
 // A gamma mixture of Poissons with shape phi and mean m, by d = log(m / phi):
 //   log p(x) = log gamma(x + phi) - log gamma(phi) - log x! + x log sigmoid(d) - phi log(1 + e^d)
 Tensor log_gamma_poisson(const Tensor& x, const Tensor& d, const Tensor& phi) {
   const Tensor inside = stats::is_whole(x), k = guarded(inside, x, 0);
   const Tensor domain = is_positive(phi), shape = guarded(domain, phi, 1);
-  return log_rising_of_counts(shape, k, x) + stats::times_log(k, log_sigmoid(d)) - shape * softplus(d) -
+  return log_rising(shape, k) + stats::times_log(k, log_sigmoid(d)) - shape * softplus(d) -
          lgamma(k + real(1)) + domain_term(domain) + support_term(inside);
 }
 // P(X <= k) = I_{1 / (1 + e^d)}(phi, k + 1).

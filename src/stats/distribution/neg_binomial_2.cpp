@@ -7,9 +7,11 @@
 // equal. Instead, with z = phi + 8, S the series of Stirling's formula and
 // R = (phi / (phi + x)) ((phi + 1) / (phi + 1 + x)) ... ((phi + 7) / (phi + 7 + x)),
 //
-//   log G(x + phi) - log G(phi) = (z - 1/2) log(1 + x / z) + x log(z + x) - x + S(z + x) - S(z) + log R
+//   log G(x + phi) - log G(phi) = (z + x - 1/2) log(1 + x / z) + x log z - x + S(z + x) - S(z) + log R
 //
-// where x log(z + x) is taken together with x log(m / (m + phi)): every term stays of the size of x and m.
+// where x log z is taken together with x log(m / (m + phi)): every term stays of the size of x and m. What
+// is made of x and phi alone stands by itself: where phi is one number, equal x share it
+// (density/counted_rows.hpp).
 #include <array>
 
 #include "stats/whole_number.hpp"
@@ -45,9 +47,10 @@ Tensor log_mass(const Tensor& x, const Tensor& m, const NamedParameter& phi) {
   const Tensor z = phi + real(8), both = m + phi;
   // One number is repeated for every x: its derivative is then one sum over them, not one for each use.
   const Tensor each = phi.value.rank() == 0 ? broadcast_to(phi, x.shape()) : Tensor(phi);
-  const Tensor rising = (z - real(0.5)) * log1p(x / z) - x + stirling(z + x) +
+  const Tensor above = each + real(8);
+  const Tensor rising = (above - real(0.5) + x) * log1p(x / above) - x + stirling(above + x) +
                         only_where(phi, phi > real(0), -stirling(z)) + log_shift(each, x);
-  return rising + x * log(m / both * (z + x)) - phi * log1p(m / phi) - lgamma(x + real(1));
+  return rising + x * log(m / both * z) - phi * log1p(m / phi) - lgamma(x + real(1));
 }
 
 }  // namespace
