@@ -245,6 +245,20 @@ Model convolved() {
   return m;
 }
 
+// Logarithms of 1 + exp(-|x|), added and taken away, by one and by two in a total, in passes of any length.
+Model bends(int64_t rows) {
+  Model m("bends");
+  const Tensor a = m.sample("a", normal(0, 1)), b = m.sample("b", normal(0, 3)),
+               s = m.sample("s", exponential(1));
+  const Tensor x = m.data("x", tensor(normals(rows, 61))), w = m.data("w", tensor(normals(rows, 62)));
+  const Tensor level = a + b * x;
+  m.add_log_density("taken", sum(log_sigmoid(level) - square(w - s)));
+  m.add_log_density("added", -0.5 * sum(-softplus(level * w) - (a * x - softplus(-(s * x) * w))));
+  m.add_log_density("weighed", -sum(square(w) * softplus(level)));
+  m.add_log_density("twice", 0.1 * sum(softplus(w * s) - square(softplus(w * s))));
+  return m;
+}
+
 const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"many_groups", [] { return groups(50, 120); }},
                              {"few_places", [] { return groups(3, 5); }},
@@ -273,6 +287,10 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"squares", [] { return squares(1003, 24); }},
                              {"few_squares", [] { return squares(30, 15); }},
                              {"too_few_squares", [] { return squares(30, 16); }},
+                             {"few_bends", [] { return bends(17); }},
+                             {"bends", [] { return bends(480); }},
+                             {"bends_in_two", [] { return bends(962); }},
+                             {"bends_in_blocks", [] { return bends(4999); }},
                              {"linear_forms", linear_forms}};
 
 class Density : public testing::TestWithParam<std::string> {};
@@ -313,6 +331,26 @@ TEST_P(Density, FactorsOfAnySize) {
       if (on_cpu || placement == Placement::team)
         compare_density(covariances(n, n < 5 ? 6 : 2), fmt::format("covariances {}", n), GetParam(),
                         placement, DType::f64, 1e-10);
+}
+
+// A product of factors tells of a NaN among them, and of what is infinite.
+TEST(LogProducts, KeepNanAndInfinities) {
+  for (const int64_t rows : {30, 3000})
+    for (const double odd : std::vector<double>{std::nan(""), -INFINITY, INFINITY})
+      for (const Placement placement : {Placement::lane, Placement::team}) {
+        Model m("odd");
+        const Tensor a = m.sample("a", normal(0, 1));
+        std::vector<double> x = normals(rows, 63);
+        x[static_cast<size_t>(rows / 3)] = odd;
+        m.add_log_density("odd", sum(log_sigmoid(a + m.data("x", tensor(x)))));
+        const LeapfrogKernel kernel(m, {.type = DType::f64, .device = "cpu", .placement = placement});
+        const Tensor q = tensor(std::vector<double>{0.1});
+        const double value = kernel(q, q, 0.0, 1).log_densities.to_vector<double>()[0];
+        const double want = m.log_density(q).item<double>();
+        EXPECT_EQ(std::isnan(value), std::isnan(want)) << rows << " " << odd;
+        const bool agree = std::isnan(want) || value == want;
+        EXPECT_TRUE(agree || std::abs(value - want) < 1e-10 * std::abs(want)) << rows << " " << odd;
+      }
 }
 
 // A NaN of the data is a NaN of the density, wherever it stands, and columns may be as long as numbers go.

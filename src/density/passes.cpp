@@ -1,5 +1,8 @@
 // Passes of a density: loops over observations and other long axes.
 #include <algorithm>
+#include <numbers>
+
+#include <adit/kernel/math.hpp>
 
 #include "density/factor.hpp"
 #include "density/writer.hpp"
@@ -78,7 +81,7 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
   Loop loop = loop_of(pass, totals);
   std::vector<Value> results;
   if (share_ && &pass == &schedule_.passes[static_cast<size_t>(schedule_.spread_pass)])
-    return finish(totals, shared_totals(pass, loop));
+    return finish(loop, totals, shared_totals(pass, loop));
   Value count = pass.limit ? limit_of(pass) : chain_.index(pass.count);
   if (const int64_t steps = steps_together(pass); steps > 1) {
     const int64_t lanes = schedule_.team.lanes;
@@ -87,6 +90,8 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
   }
   if (const int64_t length = row_length(pass); length > 0) {
     results = pass.is_lower ? write_lower(length, loop) : write_rows(pass.count / length, length, loop);
+  } else if (loop.most_steps > 0 && pass.count > loop.most_steps) {
+    results = write_blocks(pass.count, loop);
   } else if (loop.reductions.empty()) {
     if (chain_.by_team())
       k.each(count, loop.body);
@@ -96,7 +101,7 @@ void DensityWriter::write_loop(const Pass& pass, const std::vector<Total>& total
     results = chain_.by_team() ? k.reduce(count, loop.reductions, loop.body)
                                : lower::loop_totals(k, count, loop.reductions, loop.types, loop.body);
   }
-  finish(totals, results);
+  finish(loop, totals, results);
 }
 
 // How many rows a pass goes over, as data tell.
@@ -159,24 +164,35 @@ Value DensityWriter::write_rest(const Vector& q, const Vector& g, const Vector& 
 // What a pass does in one step, and how the steps' numbers become totals.
 DensityWriter::Loop DensityWriter::loop_of(const Pass& pass, const std::vector<Total>& totals) {
   Loop loop;
-  for (const Total& total : totals) {
-    const auto of_one = lower::total_reductions(*total.node);
+  find_logs(pass, totals, loop);
+  for (size_t t = 0; t < totals.size(); ++t) {
+    const auto of_one = lower::total_reductions(*totals[t].node);
     loop.reductions.insert(loop.reductions.end(), of_one.begin(), of_one.end());
-    const auto kinds = lower::total_types(*total.node);
+    const auto kinds = lower::total_types(*totals[t].node);
     loop.types.insert(loop.types.end(), kinds.begin(), kinds.end());
+    for (const auto& terms : loop.logs[t].terms) {
+      if (terms.empty()) continue;
+      loop.products.push_back(loop.types.size());
+      loop.reductions.push_back(kernel::Reduction::mul);
+      loop.types.push_back(Type::f64);
+    }
   }
-  loop.parts = [this, &pass, &totals](Value i, std::vector<std::function<void()>>& stores) {
+  loop.parts = [this, &pass, &totals, logs = loop.logs](Value i, std::vector<std::function<void()>>& stores) {
     const Scope scope(*this);
+    begin_factors(logs);
     step_ = i;
     step_count_ = pass.count;
     std::vector<Value> parts;
-    auto next = totals.begin();
+    size_t t = 0;
     for (const Item& item : pass.items) {
       if (item.kind != ItemKind::totals) stores.push_back(element_store(item, i));
-      for (; next != totals.end() && next->node == item.node; ++next)
-        for (const Value part : contributions(*next, i)) parts.push_back(part);
+      for (; t < totals.size() && totals[t].node == item.node; ++t) {
+        for (const Value part : contributions(totals[t], i)) parts.push_back(part);
+        for (const Value part : products_of(logs[t])) parts.push_back(part);
+      }
     }
     step_ = Value();
+    begin_factors({});
     return parts;
   };
   loop.body = [parts = loop.parts](Value i) {
@@ -232,12 +248,23 @@ DensityWriter::Loop DensityWriter::together(Builder& k, const Loop& loop, int64_
   return joined;
 }
 
-void DensityWriter::finish(const std::vector<Total>& totals, const std::vector<Value>& results) {
+// Behind the results of the loop's reductions may stand the exponents of its products.
+void DensityWriter::finish(const Loop& loop, const std::vector<Total>& totals,
+                           const std::vector<Value>& results) {
   auto next = results.begin();
-  for (const Total& total : totals) {
-    const auto width = static_cast<long>(lower::total_reductions(*total.node).size());
-    totals_[total.node].push_back(lower::finished_total(*total.node, {next, next + width}));
+  auto exponent = results.begin() + std::ssize(loop.types);
+  for (size_t t = 0; t < totals.size(); ++t) {
+    const Node& node = *totals[t].node;
+    const auto width = static_cast<long>(lower::total_reductions(node).size());
+    Value total = lower::finished_total(node, {next, next + width});
     next += width;
+    for (const int sign : {0, 1}) {
+      if (loop.logs[t].terms[sign].empty()) continue;
+      Value logarithm = log(*next++);
+      if (exponent != results.end()) logarithm = logarithm + *exponent++ * std::numbers::ln2;
+      total = sign == 0 ? total + logarithm : total - logarithm;
+    }
+    totals_[totals[t].node].push_back(total);
   }
 }
 
@@ -293,6 +320,7 @@ std::vector<Variable> DensityWriter::open_totals(const Loop& loop) {
   for (size_t i = 0; i < loop.types.size(); ++i)
     totals.push_back(
         k.variable(k.constant_bits(loop.types[i], kernel::identity_of(loop.reductions[i], loop.types[i]))));
+  for (size_t i = 0; i < loop.products.size(); ++i) totals.push_back(k.variable(k.constant(Type::f64, 0.0)));
   return totals;
 }
 
@@ -302,6 +330,7 @@ void DensityWriter::add_totals(const Loop& loop, const std::vector<Variable>& to
   const std::vector<Value> parts = builder().reduce(count, loop.reductions, body);
   for (size_t i = 0; i < parts.size(); ++i)
     totals[i] = lower::combine(loop.reductions[i], totals[i].get(), parts[i]);
+  normalise(loop, totals);
 }
 
 std::vector<Value> DensityWriter::contributions(const Total& total, Value i) {

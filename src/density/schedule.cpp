@@ -288,7 +288,10 @@ void Scheduler::classify_updates(const Node& node) {
 // where they stand side by side.
 void Scheduler::prepare_segments(const Node& node) {
   const int64_t updates = node.operands[2].size();
-  const Node& source = graph::node_of(node.operands[2]);
+  // Of what is added here and taken away there one is stored.
+  const Node* positive = &graph::node_of(node.operands[2]);
+  while (on_cpu_ && positive->op == Op::negate) positive = &graph::node_of(positive->operands[0]);
+  const Node& source = *positive;
   const bool costs = cost_of(source) >= worth_sorting;
   costs_.clear();
   if (on_cpu_) {

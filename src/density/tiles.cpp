@@ -29,7 +29,7 @@ void DensityWriter::write_tiles(const Pass& product, const Pass& between, const 
   settle(back);
   std::vector<Value> results;
   for (const Variable& cell : cells) results.push_back(cell.get());
-  finish(totals, results);
+  finish(loop, totals, results);
 }
 
 // A pass, and loops of a few totals each over the same rows.
@@ -60,7 +60,7 @@ void DensityWriter::write_tiles(const Pass& first, const Pass& wide) {
   for (size_t i = 0; i < of.size(); ++i) {
     std::vector<Value> results;
     for (const Variable& cell : cells[i]) results.push_back(cell.get());
-    finish(totals[i], results);
+    finish(of[i], totals[i], results);
   }
   settle(wide);
 }

@@ -41,6 +41,9 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
   Tensors roots{density.value};
   for (const auto& variable : density.variables) roots.push_back(variable.gradient);
   sharp_ = read_by_steps(roots);
+  for (const Tensor& root : roots) ++readers_[&graph::node_of(root)];
+  for (const Tensor& x : graph::reachable(roots, true))
+    for (const Tensor& operand : graph::node_of(x).operands) ++readers_[&graph::node_of(operand)];
 }
 
 int64_t most_in_registers(const Density& density, int64_t most) {
@@ -264,6 +267,8 @@ Scalar DensityWriter::result(const Node& node, std::span<const Scalar> operands)
     const bool shares = x.type() == Type::f64 && builder().is_loose() && !sharp_.contains(&node);
     return {shares ? x * (1.0 / y) : x / y, {}, false};
   }
+  if (operands.size() == 1 && !bent_.empty())
+    if (const auto value = without_logarithm(node, operands[0].re)) return {*value, {}, false};
   return graph::row_of(node.op).scalar(operands, node);
 }
 

@@ -165,6 +165,19 @@ class DensityWriter final : public lower::ElementWriter {
     const Node* node = nullptr;
     int64_t element = 0;
   };
+  // --- log_products.cpp: logarithms that are summed are one logarithm of a product.
+  // Terms log(1 + exp(-|x|)) of a total, in softplus or log_sigmoid, that are added and that are taken away.
+  struct LogTerms {
+    std::vector<const Node*> terms[2];
+  };
+  struct Loop;
+  void find_logs(const Pass& pass, const std::vector<Total>& totals, Loop& loop);
+  LogTerms log_terms(const Node& total) const;
+  void begin_factors(const std::vector<LogTerms>& logs);
+  std::optional<Value> without_logarithm(const Node& node, Value x);
+  std::vector<Value> products_of(const LogTerms& logs) const;
+  void normalise(const Loop& loop, const std::vector<Variable>& totals);
+  std::vector<Value> write_blocks(int64_t count, const Loop& loop);
   void prepare(const Pass& pass);
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
@@ -176,13 +189,16 @@ class DensityWriter final : public lower::ElementWriter {
     std::function<std::vector<Value>(Value)> body;  // of a step; it stores what it stores,
     // or hands out what would store it.
     std::function<std::vector<Value>(Value, std::vector<std::function<void()>>&)> parts;
+    std::vector<LogTerms> logs;    // of the totals, one for each
+    std::vector<size_t> products;  // which of the reductions are products of their factors
+    int64_t most_steps = 0;        // that a product may have; 0: there is none
   };
   std::vector<Value> shared_totals(const Pass& pass, const Loop& loop);
   int64_t steps_together(const Pass& pass) const;
   static Loop together(Builder& k, const Loop& loop, int64_t count, int64_t steps, int64_t lanes);
   static std::vector<Total> totals_of(const Pass& pass);
   Loop loop_of(const Pass& pass, const std::vector<Total>& totals);
-  void finish(const std::vector<Total>& totals, const std::vector<Value>& results);
+  void finish(const Loop& loop, const std::vector<Total>& totals, const std::vector<Value>& results);
   std::vector<Value> write_rows(int64_t rows, int64_t length, const Loop& loop);
   std::vector<Value> write_lower(int64_t length, const Loop& loop);
   std::vector<Variable> open_totals(const Loop& loop);
@@ -241,8 +257,13 @@ class DensityWriter final : public lower::ElementWriter {
   int64_t base_ = 0;        // of the region's memory
   std::vector<Vector> to_;  // where its long results go
   std::unordered_map<const Node*, std::vector<Value>> totals_;
-  std::unordered_set<const Node*> ready_;  // items of passes that are written
-  Value step_;                             // of the pass that is written; where there is one
+  std::unordered_set<const Node*> ready_;         // items of passes that are written
+  std::unordered_map<const Node*, int> readers_;  // of nodes, roots too
+  // While a step is written: terms whose logarithms are taken after the loop, what they take exponentials of,
+  // and the factors so far.
+  std::unordered_set<const Node*> bent_, bent_at_;
+  std::unordered_map<const Node*, Value> factors_;
+  Value step_;  // of the pass that is written; where there is one
   int64_t step_count_ = 0;
 };
 

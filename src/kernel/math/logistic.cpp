@@ -1,8 +1,10 @@
 // The logistic family in f32 and f64. All but sigmoid in f32 work on exp(-|x|), which cannot overflow.
 #include <adit/kernel/math.hpp>
 
+#include "kernel/decay.hpp"
 #include "kernel/math/f32/internal.hpp"
 #include "kernel/math/f64.hpp"
+#include "kernel/math/f64/loose.hpp"
 #include "kernel/math/quotient.hpp"
 
 namespace adit::kernel {
@@ -53,5 +55,11 @@ Value f32::softplus(Value x) { return soft_maximum(x); }
 Value f64::softplus(Value x) { return soft_maximum(x); }
 Value f32::log_sigmoid(Value x) { return soft_minimum(x); }
 Value f64::log_sigmoid(Value x) { return soft_minimum(x); }
+
+Value decay(Value x) {
+  if (x.type() != Type::f64 || !x.builder().has_loose_functions()) return exp(-abs(x));
+  const Loose exact(x.builder(), false);
+  return f64::loose::exp_of_negative_size(x);
+}
 
 }  // namespace adit::kernel

@@ -34,14 +34,6 @@ Value twice_exp_of_negative(Value r) {
           0x1.28ac766dab6adp-21, -0x1.ad7b095befdb1p-25});
 }
 
-// exp(-|x|)
-Value exp_of_negative_size(Value x) {
-  Value size = min(abs(x), 708.5);
-  Value sum = fma(size, -log2_e, field_shift), k = sum - field_shift;
-  Value r = fma(k, ln2_low, fma(k, ln2_high, size));
-  return twice_exp_of_negative(r) * half_power(sum);
-}
-
 // Of e = exp(-|x|) both 1 / (1 + e) and e / (2 + e) follow from one division.
 struct Bend {
   Value e, one, two, inverse;  // one = 1 + e, two = 2 + e, inverse = 1 / (one two)
@@ -86,6 +78,13 @@ Value exp(Value x) {
   Value sum = fma(bounded, log2_e, field_shift), k = sum - field_shift;
   Value r = fma(k, -ln2_low, fma(k, -ln2_high, bounded));
   return twice_exp(r) * half_power(sum);
+}
+
+Value exp_of_negative_size(Value x) {
+  Value size = min(abs(x), 708.5);
+  Value sum = fma(size, -log2_e, field_shift), k = sum - field_shift;
+  Value r = fma(k, ln2_low, fma(k, ln2_high, size));
+  return twice_exp_of_negative(r) * half_power(sum);
 }
 
 Value log(Value x) {

@@ -9,6 +9,7 @@ namespace adit::kernel::f64::loose {
 Value exp(Value x);
 Value log(Value x);
 Value log1p(Value x);
+Value exp_of_negative_size(Value x);
 Value sigmoid(Value x);
 Value softplus(Value x);
 Value log_sigmoid(Value x);
