@@ -253,7 +253,8 @@ Model bends(int64_t rows) {
   const Tensor x = m.data("x", tensor(normals(rows, 61))), w = m.data("w", tensor(normals(rows, 62)));
   const Tensor level = a + b * x;
   m.add_log_density("taken", sum(log_sigmoid(level) - square(w - s)));
-  m.add_log_density("added", -0.5 * sum(-softplus(level * w) - (a * x - softplus(-(s * x) * w))));
+  m.add_log_density("added", -sum(-softplus(level * w) - (a * x - softplus(-(s * x) * w))));
+  m.add_log_density("large", -1e9 * sum(softplus(level - 30.0)));
   m.add_log_density("weighed", -sum(square(w) * softplus(level)));
   m.add_log_density("twice", 0.1 * sum(softplus(w * s) - square(softplus(w * s))));
   return m;

@@ -27,6 +27,21 @@ const Node* bent_at(const Node& node) {
 
 }  // namespace
 
+// Terms of a density that are added to it, or taken away: a product's error is as small as the density's
+// then, and not as that of a small term which a large number multiplies.
+std::unordered_set<const Node*> DensityWriter::plain_terms(const Tensor& value) {
+  std::unordered_set<const Node*> found{&graph::node_of(value)};
+  std::vector<const Node*> open{&graph::node_of(value)};
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    if (node.op != Op::add && node.op != Op::subtract && node.op != Op::negate) continue;
+    for (const Tensor& operand : node.operands)
+      if (found.insert(&graph::node_of(operand)).second) open.push_back(&graph::node_of(operand));
+  }
+  return found;
+}
+
 // Through additions that nobody else reads.
 DensityWriter::LogTerms DensityWriter::log_terms(const Node& total) const {
   LogTerms found;
@@ -53,7 +68,7 @@ void DensityWriter::find_logs(const Pass& pass, const std::vector<Total>& totals
   int64_t most = 0;
   for (size_t t = 0; t < totals.size(); ++t) {
     const Node& node = *totals[t].node;
-    if (node.op != Op::sum || node.type != DType::f64 || element_count(node.shape) != 1) continue;
+    if (node.op != Op::sum || node.type != DType::f64 || !plain_.contains(&node)) continue;
     loop.logs[t] = log_terms(node);
     for (const auto& terms : loop.logs[t].terms) most = std::max(most, std::ssize(terms));
   }

@@ -44,6 +44,7 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
   for (const Tensor& root : roots) ++readers_[&graph::node_of(root)];
   for (const Tensor& x : graph::reachable(roots, true))
     for (const Tensor& operand : graph::node_of(x).operands) ++readers_[&graph::node_of(operand)];
+  plain_ = plain_terms(density.value);
 }
 
 int64_t most_in_registers(const Density& density, int64_t most) {

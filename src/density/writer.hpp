@@ -172,6 +172,7 @@ class DensityWriter final : public lower::ElementWriter {
   };
   struct Loop;
   void find_logs(const Pass& pass, const std::vector<Total>& totals, Loop& loop);
+  static std::unordered_set<const Node*> plain_terms(const Tensor& value);
   LogTerms log_terms(const Node& total) const;
   void begin_factors(const std::vector<LogTerms>& logs);
   std::optional<Value> without_logarithm(const Node& node, Value x);
@@ -259,6 +260,7 @@ class DensityWriter final : public lower::ElementWriter {
   std::unordered_map<const Node*, std::vector<Value>> totals_;
   std::unordered_set<const Node*> ready_;         // items of passes that are written
   std::unordered_map<const Node*, int> readers_;  // of nodes, roots too
+  std::unordered_set<const Node*> plain_;         // terms of the value, as they are
   // While a step is written: terms whose logarithms are taken after the loop, what they take exponentials of,
   // and the factors so far.
   std::unordered_set<const Node*> bent_, bent_at_;
