@@ -44,6 +44,16 @@ Model pairs() {
   return m;
 }
 
+// Three columns whose pairs are many, and each of which repeats itself; one is made of the others.
+Model trials() {
+  Model m("trials");
+  const int64_t rows = 400;
+  const Tensor a = m.sample("a", half_normal(2)), b = m.sample("b", half_normal(2));
+  const Tensor k = m.data("k", tensor(counts(rows, 23))), n = m.data("n", 23.0 + tensor(counts(rows, 19)));
+  m.add_log_density("trials", sum(lgamma(a + k) + lgamma(b + (n - k)) - lgamma(a + b + n)));
+  return m;
+}
+
 // A product with a matrix goes by tiles together with its transposed one, whatever is counted beside it.
 Model tiled() {
   Model m("tiled");
@@ -60,8 +70,10 @@ bool is_counted(const Model& model) {
 class CountedRowsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(CountedRowsOn, ValuesAndGradients) {
-  const DensityCase cases[] = {
-      {"counts", [] { return overdispersed(131, 9); }}, {"pairs", pairs}, {"tiled", tiled}};
+  const DensityCase cases[] = {{"counts", [] { return overdispersed(131, 9); }},
+                               {"pairs", pairs},
+                               {"tiled", tiled},
+                               {"trials", trials}};
   for (const DensityCase& one : cases) {
     EXPECT_TRUE(is_counted(one.make())) << one.name;
     for (const Placement placement : {Placement::lane, Placement::team}) {
@@ -133,6 +145,8 @@ TEST(CountedRows, StandAloneInTheirPasses) {
   }
   EXPECT_EQ(limited, 1) << to_text(schedule);
   EXPECT_EQ(tiles, 1) << to_text(schedule);
+  // Columns are counted apart where their pairs are many.
+  EXPECT_EQ(make_density(stats::state_of(trials()), DType::f64).counted.size(), 3u);
   // Sizes that other tensors have are left to them.
   const Density others = make_density(stats::state_of(pairs()), DType::f64);
   ASSERT_EQ(others.counted.size(), 1u);

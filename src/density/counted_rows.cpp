@@ -8,6 +8,7 @@
 
 #include "density/counted_values.hpp"
 #include "density/split.hpp"
+#include "graph/derive.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 
@@ -29,21 +30,20 @@ bool is_repeated(const Tensor& x) {
 }
 bool is_elementwise(const Node& node) { return graph::row_of(node.op).scalar != nullptr; }
 
-// Data of a model, and what they are now.
+// What follows from a model's data, as they are now.
 class KnownData {
  public:
-  explicit KnownData(const stats::ModelState& model) {
-    for (const auto& data : model.data) values_[&graph::node_of(data.placeholder)] = data.value;
-  }
-  bool knows(const Tensor& x) const {
-    return graph::node_of(x).computed || values_.contains(&graph::node_of(x));
-  }
-  Tensor value_of(const Tensor& x) const {
-    return graph::node_of(x).computed ? x : values_.at(&graph::node_of(x));
+  explicit KnownData(const stats::ModelState& model) : model_(model) {}
+  // The first numbers of a tensor that no variable enters.
+  Tensor first(const Tensor& x, int64_t count) const {
+    Tensor& value = values_[&graph::node_of(x)];
+    if (!value) value = stats::at_point(model_, {graph::alias(x)}, {})[0];
+    return slice(reshape(value, {x.size()}), {0}, {count});
   }
 
  private:
-  std::unordered_map<const Node*, Tensor> values_;
+  const stats::ModelState& model_;
+  mutable std::unordered_map<const Node*, Tensor> values_;
 };
 
 // The terms of a sum by the data and the single numbers that they are made of.
@@ -54,8 +54,7 @@ struct Elements {
 };
 
 // Nothing where a term is made of anything else.
-std::optional<Elements> elements_of(const Tensor& x, const KnownData& data,
-                                    const std::unordered_set<const Node*>& varying) {
+std::optional<Elements> elements_of(const Tensor& x, const std::unordered_set<const Node*>& varying) {
   Elements found{x, {}, 0};
   std::unordered_set<const Node*> seen{&graph::node_of(x)};
   Tensors open{x};
@@ -65,14 +64,13 @@ std::optional<Elements> elements_of(const Tensor& x, const KnownData& data,
     const Node& node = graph::node_of(each);
     if (each.size() != x.size()) return std::nullopt;
     if (is_repeated(each)) continue;
-    if (node.computed || node.operands.empty()) {
-      if (!data.knows(each)) return std::nullopt;
+    if (!varying.contains(&node)) {
       found.columns.push_back(each);
       continue;
     }
     const bool is_view = node.op == Op::reshape || node.op == Op::broadcast;
     if (!is_view && !is_elementwise(node)) return std::nullopt;
-    if (!is_view && varying.contains(&node)) found.cost += graph::row_of(node.op).cost;
+    if (!is_view) found.cost += graph::row_of(node.op).cost;
     for (const Tensor& operand : node.operands)
       if (seen.insert(&graph::node_of(operand)).second) open.push_back(operand);
   }
@@ -135,35 +133,37 @@ class Counter {
   std::optional<Elements> worthwhile(const Tensor& term) const {
     const Node* total = sum_in(term);
     if (!total || total->operands[0].size() < fewest_rows) return std::nullopt;
-    auto elements = elements_of(total->operands[0], data_, varying_);
+    auto elements = elements_of(total->operands[0], varying_);
     if (!elements || elements->columns.empty() || elements->cost < least_cost) return std::nullopt;
     return elements;
   }
 
-  // By the first rows: a guess, which no result depends on.
-  bool are_few(int64_t rows, const Tensors& columns) const {
+  // Rows that differ among the first ones: a guess, which no result depends on.
+  int64_t distinct(int64_t rows, const Tensors& columns) const {
     Tensors values;
-    const int64_t seen = std::min(rows, most_seen);
-    for (const Tensor& column : columns)
-      values.push_back(slice(reshape(data_.value_of(column), {rows}), {0}, {seen}));
-    return repeats * std::ssize(distinct_rows(values, seen / repeats)) <= seen;
+    for (const Tensor& column : columns) values.push_back(data_.first(column, seen(rows)));
+    return std::ssize(distinct_rows(values, seen(rows)));
   }
+  static int64_t seen(int64_t rows) { return std::min(rows, most_seen); }
 
   static bool has(const Tensors& columns, const Tensor& x) {
     return std::any_of(columns.begin(), columns.end(),
                        [&](const Tensor& each) { return graph::pointer_of(each) == graph::pointer_of(x); });
   }
 
+  // To rows that are counted already, where that does not make them many more.
   void add(int64_t rows, const Tensors& columns) {
+    const int64_t own = distinct(rows, columns);
     for (CountedRows& known : found_) {
       if (known.rows != rows) continue;
       Tensors both = known.columns;
       for (const Tensor& column : columns)
         if (!has(both, column)) both.push_back(column);
-      if (both.size() > known.columns.size() && !are_few(rows, both)) continue;
+      const int64_t more = std::max(own, distinct(rows, known.columns));
+      if (both.size() > known.columns.size() && 2 * distinct(rows, both) > 3 * more) continue;
       return extend(known, both);
     }
-    if (!are_few(rows, columns)) return;
+    if (repeats * own > seen(rows)) return;
     CountedRows next;
     next.rows = rows;
     next.extent = rows + 1;
