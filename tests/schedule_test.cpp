@@ -241,7 +241,7 @@ TEST(Schedules, CovariancesAreMadeInTheLowerTriangle) {
   const auto model_of = [](int64_t n, bool is_read_whole) {
     Model m("covariance");
     const Tensor length = m.sample("length", exponential(1)), z = m.sample("z", normal(0, 1), {n});
-    const Tensor at = m.data("at", zeros({n}, DType::f64));
+    const Tensor at = m.data("at", tensor(normals(n, 9)));
     const Tensor kernel =
         exp(-0.5 * square((reshape(at, {n, 1}) - at) / length)) + as_type(eye(n), DType::f64);
     m.observe("y", normal(dot(cholesky(kernel), z), 1.0), zeros({n}, DType::f64));

@@ -20,7 +20,9 @@ using graph::Op;
 namespace {
 
 constexpr int64_t fewest_rows = 64;
-constexpr int64_t repeats = 2;  // rows for each that differs, from which their sum is worth a loop of its own
+// Rows for each that differs, from which their sum is worth a loop of its own: distances between points,
+// which stand twice in a matrix, are not.
+constexpr int64_t repeats = 4;
 constexpr int64_t most_seen = 8192;
 constexpr double least_cost = 8;  // of a term, in additions: what is less is as fast row by row
 
@@ -154,6 +156,7 @@ class Counter {
   // To rows that are counted already, where that does not make them many more.
   void add(int64_t rows, const Tensors& columns) {
     const int64_t own = distinct(rows, columns);
+    if (repeats * own > seen(rows)) return;
     for (CountedRows& known : found_) {
       if (known.rows != rows) continue;
       Tensors both = known.columns;
@@ -163,7 +166,6 @@ class Counter {
       if (both.size() > known.columns.size() && 2 * distinct(rows, both) > 3 * more) continue;
       return extend(known, both);
     }
-    if (repeats * own > seen(rows)) return;
     CountedRows next;
     next.rows = rows;
     next.extent = rows + 1;
