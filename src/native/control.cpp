@@ -133,7 +133,11 @@ void Emitter::scalar_loop(Ref begin, Ref end, Ref step, bool is_signed,
 
 void Emitter::loop_block(uint32_t number, Ref index, Shape shape) {
   set(program_.blocks[number][0], index, shape);
+  const auto outer = std::exchange(more_tables_, tables_for(number));
+  const auto read = std::exchange(addends_read_, {});
   block(number);
+  addends_read_ = read;
+  more_tables_ = outer;
 }
 
 void Emitter::for_(const Instruction& it) {

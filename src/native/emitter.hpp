@@ -81,6 +81,8 @@ class Emitter {
   // addends.cpp
   void find_addends();
   Ref unknown_table();
+  std::vector<Ref> tables_for(uint32_t number);
+  void count_addends(uint32_t number, std::map<size_t, size_t>& counts) const;
   Ref addend(const Instruction& it, Ref otherwise);
 
   // memory.cpp
@@ -153,10 +155,12 @@ class Emitter {
   std::map<std::pair<Type, uint64_t>, size_t> addends_;  // constants by their rows in the table
   uint64_t addend_row_ = 0;                              // bytes
   Ref addend_table_ = nullptr, table_here_ = nullptr;    // as it is, and as the loop around knows it
-  Ref team_ = nullptr;                                   // i64
-  Ref scratch_ = nullptr;                                // where inactive lanes read and write
-  std::vector<Ref> accumulators_;                        // of the reduce being written: one a yield
-  Ref condition_ = nullptr;                              // what the while condition just yielded
+  std::vector<Ref> more_tables_;           // the same once more, for constants that are read again
+  std::map<size_t, size_t> addends_read_;  // how often in the block of a loop
+  Ref team_ = nullptr;                     // i64
+  Ref scratch_ = nullptr;                  // where inactive lanes read and write
+  std::vector<Ref> accumulators_;          // of the reduce being written: one a yield
+  Ref condition_ = nullptr;                // what the while condition just yielded
   size_t yields_ = 0;
 };
 
