@@ -307,7 +307,25 @@ class Plan final : public HostFftPlan {
   double back_scale() const { return inverse_ ? 1 / static_cast<double>(count_) : 1; }
 
   // Vectors of 16 bytes are a part of a line of the cache.
-  static uint64_t together() { return host_fft_kernels().bytes == 16 ? host_bundle : 1; }
+  static uint64_t together() { return host_fft_kernels().bytes == 16 ? 4 : 1; }
+
+  // Rows that are short go together too, since a block is little work. Where results leave the caches a
+  // bundle is small, and its lines are asked for ahead. Measured on a Neoverse V1: 8 KiB and 2 KiB of
+  // numbers, 4 KiB ahead, results of 8 MiB.
+  void put_together(Pass& pass) const {
+    if (wanted_.inner > 1) {
+      if (!in_twos_) pass.together = together();
+      return;
+    }
+    const uint64_t result = lanes_ * out_.outer;
+    const bool is_large = wanted_.outer * out_.outer * sizeof(T) > uint64_t{8} << 20;
+    if (!in_twos_ && together() > 1) {
+      const uint64_t most = (is_large ? uint64_t{2048} : uint64_t{8192}) / (lanes_ * 2 * sizeof(T) * count_);
+      pass.together = std::clamp<uint64_t>(most, 1, host_bundle);
+    }
+    const uint64_t ahead = pass.together * result;
+    if (is_large && ahead * sizeof(T) <= 4096) pass.ahead = ahead;
+  }
 
   // All in one: columns stay in their lanes.
   void make_one(const Column& column) {
@@ -319,7 +337,7 @@ class Plan final : public HostFftPlan {
     append_axis(pass.columns, {wanted_.inner, in_.lane, out_.lane, 0, 0});
     append_axis(pass.columns, {wanted_.outer, in_.outer, out_.outer, 0, 0});
     pass.count = wanted_.inner * wanted_.outer;
-    if (wanted_.inner > 1 && !in_twos_) pass.together = together();
+    put_together(pass);
     pass.real = real_, pass.half = real_ == Pass::Real::no ? 0 : count_;
     pass.halves = halves_, pass.other = other_;
     steps_.push_back({Kind::pass, 0, 1, std::move(pass)});

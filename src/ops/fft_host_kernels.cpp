@@ -60,11 +60,22 @@ struct Runner : Reals<T, bytes> {
     }
     ADIT_INLINE void fill(Columns& block) {
       block.there = std::min<uint64_t>(width, left);
+      if (pass.columns.size() == 1 && left > width) return fill_along(pass.columns[0], block);
       for (uint64_t lane = 0; lane < width; ++lane) {
         block.in[lane] = in, block.out[lane] = out;
         block.place_in[lane] = place_in, block.place_out[lane] = place_out;
         if (left > 1) next();
       }
+    }
+    // A whole block along the only axis, with more to come.
+    ADIT_INLINE void fill_along(const HostAxis& axis, Columns& block) {
+      for (uint64_t lane = 0; lane < width; ++lane) {
+        block.in[lane] = in + lane * axis.in, block.out[lane] = out + lane * axis.out;
+        block.place_in[lane] = place_in + lane * axis.place_in;
+        block.place_out[lane] = place_out + lane * axis.place_out;
+      }
+      move(axis, width);
+      at[0] += width, left -= width;
     }
   };
 
@@ -125,18 +136,18 @@ struct Runner : Reals<T, bytes> {
   // Columns whose `reals` numbers follow each other: squares of them are turned over, to every `step`th
   // vector.
   ADIT_INLINE static void read_rows(const Columns& block, const T* in, V* to, uint64_t reals, uint64_t step) {
-    for (uint64_t j = 0; j < reals;) {
-      V rows[width];
-      ADIT_UNROLL
-      for (int i = 0; i < width; ++i) load(rows[i], in + block.in[i] + j);
-      turn_over<width / 2, width>(rows);
-      V* own = to + step * j;
-      ADIT_UNROLL
-      for (uint64_t i = 0; i < width; ++i) own[step * i] = rows[i];
-      // The last square may overlap the one before it.
-      if (j + width >= reals) break;
-      j = std::min(j + width, reals - width);
-    }
+    for (uint64_t j = 0; j + width <= reals; j += width) read_square(block, in, to, j, step);
+    // The last square may overlap the one before it.
+    if (reals % width) read_square(block, in, to, reals - width, step);
+  }
+  ADIT_INLINE static void read_square(const Columns& block, const T* in, V* to, uint64_t j, uint64_t step) {
+    V rows[width];
+    ADIT_UNROLL
+    for (int i = 0; i < width; ++i) load(rows[i], in + block.in[i] + j);
+    turn_over<width / 2, width>(rows);
+    V* own = to + step * j;
+    ADIT_UNROLL
+    for (uint64_t i = 0; i < width; ++i) own[step * i] = rows[i];
   }
 
   ADIT_INLINE static void write(const Pass& pass, const Columns& block, V* from, T* out) {
@@ -188,20 +199,23 @@ struct Runner : Reals<T, bytes> {
   }
   ADIT_INLINE static void write_rows(const Columns& block, const V* from, T* out, uint64_t reals,
                                      uint64_t step) {
-    for (uint64_t j = 0; j < reals;) {
-      V rows[width];
-      const V* own = from + step * j;
+    const bool is_full = block.there == width;
+    for (uint64_t j = 0; j + width <= reals; j += width) write_square(block, from, out, j, step, is_full);
+    // The last square may overlap the one before it.
+    if (reals % width) write_square(block, from, out, reals - width, step, is_full);
+  }
+  ADIT_INLINE static void write_square(const Columns& block, const V* from, T* out, uint64_t j, uint64_t step,
+                                       bool is_full) {
+    V rows[width];
+    const V* own = from + step * j;
+    ADIT_UNROLL
+    for (uint64_t i = 0; i < width; ++i) rows[i] = own[step * i];
+    turn_over<width / 2, width>(rows);
+    if (is_full) {
       ADIT_UNROLL
-      for (uint64_t i = 0; i < width; ++i) rows[i] = own[step * i];
-      turn_over<width / 2, width>(rows);
-      if (block.there == width) {
-        ADIT_UNROLL
-        for (int i = 0; i < width; ++i) store(rows[i], out + block.out[i] + j);
-      } else {
-        for (uint64_t i = 0; i < block.there; ++i) store(rows[i], out + block.out[i] + j);
-      }
-      if (j + width >= reals) break;
-      j = std::min(j + width, reals - width);
+      for (int i = 0; i < width; ++i) store(rows[i], out + block.out[i] + j);
+    } else {
+      for (uint64_t i = 0; i < block.there; ++i) store(rows[i], out + block.out[i] + j);
     }
   }
 
@@ -266,8 +280,8 @@ struct Runner : Reals<T, bytes> {
     return x;
   }
 
-  // Blocks of two vectors of 16 bytes are less than a line of the cache: several go together where they are
-  // as far from each other.
+  // Blocks of two vectors of 16 bytes are less than a line of the cache, and those of short rows little work:
+  // several go together where they are as far from each other.
   static constexpr uint64_t most_together = bytes == 16 ? host_bundle : 1;
 
   ADIT_INLINE static void run(const Pass& pass, const T* in, T* out, uint64_t begin, uint64_t end, V* room) {
@@ -279,15 +293,16 @@ struct Runner : Reals<T, bytes> {
       const uint64_t count = std::min(most, end - number);
       for (uint64_t i = 0; i < count; ++i) cursor.fill(blocks[i]);
       number += count;
+      if (number < end) ask_for(out + cursor.out, pass.ahead);
       if (pass.real == Pass::Real::two || pass.real == Pass::Real::two_back) {
         for (uint64_t i = 0; i < count; ++i) transform_two(pass, blocks[i], in, out, room, cells);
       } else if (pass.kernel) {
         for (uint64_t i = 0; i < count; ++i) {
           prepare(pass, blocks[i], in, room);
           V* found = any_transform(pass, room, room + cells);
-          finish(pass, blocks[i], found, out, room + pass.together * 2 * cells);
+          finish(pass, blocks[i], found, out, room + (pass.together + 1) * cells);
         }
-      } else if (Bundled bundle{blocks, count}; joins(bundle)) {
+      } else if (Bundled bundle{blocks, count}; joins(pass, bundle)) {
         transform(pass, bundle, in, out, room, cells);
       } else {
         for (uint64_t i = 0; i < count; ++i) transform(pass, {blocks + i}, in, out, room, cells);
@@ -295,12 +310,18 @@ struct Runner : Reals<T, bytes> {
     }
   }
 
+  // Lines that will be written whole, piece by piece: a core that has them does not wait for each.
+  ADIT_INLINE static void ask_for(T* out, uint64_t count) {
+    for (uint64_t i = 0; i < count; i += 64 / sizeof(T)) __builtin_prefetch(out + i, 1);
+  }
+
   // True where blocks are one bundle.
-  ADIT_INLINE static bool joins(Bundled& bundle) {
+  ADIT_INLINE static bool joins(const Pass& pass, Bundled& bundle) {
     if (bundle.count == 1) return true;
     const Columns *blocks = bundle.blocks, &first = blocks[0], &second = blocks[1];
     bundle.in = second.in[0] - first.in[0], bundle.out = second.out[0] - first.out[0];
     bundle.place_out = second.place_out[0] - first.place_out[0];
+    if (pass.columns.size() == 1) return blocks[bundle.count - 1].there == width;
     for (uint64_t i = 0; i < bundle.count; ++i)
       for (int lane = 0; lane < width; ++lane)
         if (blocks[i].there != width || blocks[i].in[lane] - first.in[lane] != i * bundle.in ||
@@ -317,8 +338,8 @@ struct Runner : Reals<T, bytes> {
     const bool is_joined = pass.real == Pass::Real::join;
     const Stages& stages = pass.stages;
     size_t begin = 0, end = stages.size();
-    const uint64_t n = pass.length, next = 2 * cells;
-    V* const tables = room + pass.together * next;
+    const uint64_t n = pass.length, next = cells;
+    V* const tables = room + (pass.together + 1) * next;
     const bool reads = end > 0 && is_written_out<V>(stages[0].radix) &&
                        (pass.real == Pass::Real::no || is_joined) && Own::serves(pass, block);
     const bool writes = end > 0 && is_written_out<V>(stages[end - 1].radix) && !is_joined &&
@@ -335,10 +356,12 @@ struct Runner : Reals<T, bytes> {
     } else {
       for (uint64_t i = 0; i < bundle.count; ++i) prepare(pass, bundle.blocks[i], in, room + i * next);
     }
-    V* found = room;
+    // One buffer is free: a block goes between its own and that, and leaves the other one to the next block.
+    V *found = room, *free = room + bundle.count * next;
     for (uint64_t i = bundle.count; i-- > 0;) {
-      V* x = room + i * next;
-      found = run_stages(stages, begin, is_last ? end - 1 : end, n, x, x + cells);
+      V* own = room + i * next;
+      found = run_stages(stages, begin, is_last ? end - 1 : end, n, own, free);
+      free = found == own ? free : own;
       if (!is_last) finish(pass, bundle.blocks[i], found, out, tables);
       if (is_last && steps) Angles::fill(pass, bundle.blocks[i], tables + i * Angles::cells(pass));
     }
@@ -518,7 +541,8 @@ size_t host_room(const HostPass<T>& pass) {
   const size_t numbers = std::max({pass.length, pass.given, pass.kept, pass.half}) + 1;
   const size_t tables = pass.turns ? 2 * (17 + pass.kept / 16) : 0;  // `Steps` of a block
   const size_t aside = pass.real == HostPass<T>::Real::two_back ? numbers : 0;
-  return (pass.together * (2 * 2 * numbers + tables) + aside) * static_cast<size_t>(host_fft_kernels().bytes);
+  return ((pass.together + 1) * 2 * numbers + pass.together * tables + aside) *
+         static_cast<size_t>(host_fft_kernels().bytes);
 }
 template size_t host_room(const HostPass<float>&);
 template size_t host_room(const HostPass<double>&);

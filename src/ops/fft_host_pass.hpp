@@ -14,7 +14,7 @@ namespace adit::ops {
 inline constexpr uint64_t most_host_radix = 127;
 
 // Blocks that go together at most.
-inline constexpr uint64_t host_bundle = 4;
+inline constexpr uint64_t host_bundle = 8;
 
 template <class T>
 struct HostStage {
@@ -46,6 +46,7 @@ struct HostPass {
   std::vector<HostAxis> columns;         // fastest first
   uint64_t count = 1;                    // of columns
   uint64_t together = 1;                 // blocks of a bundle, which share lines of the cache in memory
+  uint64_t ahead = 0;  // results of the next bundle whose lines are asked for, in real numbers
   std::vector<HostStage<T>> stages;
 
   // By places of the whole transform; those from a limit on are taken for 0, and not written.
