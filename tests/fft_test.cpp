@@ -146,6 +146,39 @@ TEST_P(FftTest, ColumnsAreWhatTheyAreAlone) {
   }
 }
 
+// Short rows go together: each is what it is alone, the last ones too.
+TEST_P(FftTest, ShortRowsAreWhatTheyAreAlone) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  using List = std::vector<std::complex<float>>;
+  const auto part = [](const List& list, size_t row, size_t length) {
+    const auto first = list.begin() + static_cast<long>(row * length);
+    return List(first, first + static_cast<long>(length));
+  };
+  const auto check = [&](const List& got, const List& own) {
+    Numbers want = transform(Numbers(own.begin(), own.end()));
+    want.resize(got.size());
+    EXPECT_LT(error_of(got, want), 4e-7);
+  };
+  std::vector<int64_t> lengths{6, 16};
+  if (on->info().kind != DeviceKind::software) lengths = {2, 3, 4, 6, 8, 12, 16, 20, 32, 48};
+  for (const int64_t n : lengths)
+    for (const int64_t rows : {1, 5, 37}) {
+      const auto length = static_cast<size_t>(n);
+      const List x = random_numbers<float>(static_cast<size_t>(rows) * length);
+      List reals = x;
+      for (auto& each : reals) each = each.real();
+      const Tensor t = tensor(x, {rows, n}, on);
+      const List all = fft(t, 1).to_vector<std::complex<float>>();
+      const List some = rfft(real(t), 1).to_vector<std::complex<float>>();
+      for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+        SCOPED_TRACE(std::to_string(row) + " of " + std::to_string(rows) + " x " + std::to_string(n));
+        check(part(all, row, length), part(x, row, length));
+        check(part(some, row, length / 2 + 1), part(reals, row, length));
+      }
+    }
+}
+
 // Primes that a lane has in its registers, alone and beside other factors, in rows and in columns.
 TEST_P(FftTest, PrimesOfALane) {
   const std::shared_ptr<Device> on = Device::open(GetParam());

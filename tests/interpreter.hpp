@@ -189,6 +189,8 @@ class Interpreter {
           case Reduction::add: return bits<T>(a + b);
           case Reduction::mul: return bits<T>(a * b);
           case Reduction::min: return bits<T>(b < a ? b : a);
+          case Reduction::min_or_nan: return bits<T>(b != b || b < a ? b : a);
+          case Reduction::max_or_nan: return bits<T>(b != b || a < b ? b : a);
           default: return bits<T>(a < b ? b : a);
         }
       } else {
@@ -200,6 +202,7 @@ class Interpreter {
           case Reduction::bit_and: return bits(static_cast<T>(x & y));
           case Reduction::bit_or: return bits(static_cast<T>(x | y));
           case Reduction::bit_xor: return bits(static_cast<T>(x ^ y));
+          default: break;  // of floats
         }
       }
       return 0;

@@ -133,6 +133,63 @@ TEST_P(Reductions, PlacesOfTies) {
   EXPECT_EQ(argmax(x).dtype(), DType::i32);
 }
 
+// The first place, or the last one, of the largest or the smallest; of NaN where there is one.
+template <class T>
+int64_t place_in_row(const T* row, int64_t n, bool wants_max, bool takes_last) {
+  int64_t place = takes_last ? n - 1 : 0;
+  for (int64_t step = 1; step < n; ++step) {
+    const int64_t i = takes_last ? n - 1 - step : step;
+    const bool is_kept = row[place] != row[place];  // NaN
+    if (!is_kept && (row[i] != row[i] || (wants_max ? row[i] > row[place] : row[i] < row[place]))) place = i;
+  }
+  return place;
+}
+
+template <class T>
+void check_rows(const std::vector<T>& values, int64_t rows, int64_t n) {
+  const Tensor x = tensor(values, {rows, n});
+  for (const bool wants_max : {true, false})
+    for (const bool takes_last : {false, true}) {
+      const TieBreak tie = takes_last ? TieBreak::high : TieBreak::low;
+      const Tensor found = wants_max ? argmax(x, 1, false, tie) : argmin(x, 1, false, tie);
+      const Tensor extreme = wants_max ? reduce_max(x, {1}) : reduce_min(x, {1});
+      std::vector<double> places, extremes;
+      for (int64_t row = 0; row < rows; ++row) {
+        const T* own = values.data() + row * n;
+        places.push_back(static_cast<double>(place_in_row(own, n, wants_max, takes_last)));
+        extremes.push_back(static_cast<double>(own[static_cast<int64_t>(places.back())]));
+      }
+      SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(n) + (wants_max ? " max" : " min") +
+                   (takes_last ? " last" : ""));
+      expect_near(found, places, 0);
+      expect_near(extreme, extremes, 0);
+      expect_near(wants_max ? reduce_max(transpose(x), {0}) : reduce_min(transpose(x), {0}), extremes, 0);
+    }
+}
+
+// Long rows go in two levels on a CPU.
+TEST_P(Reductions, PlacesInLongRows) {
+  if (on().info().kind == DeviceKind::software) GTEST_SKIP() << "slow there, and as others are";
+  std::mt19937 random(3);
+  for (const int64_t n : {511, 512, 513, 1000, 4097, 20000, 70001})
+    for (const int spread : {2, 100000}) {
+      const int64_t rows = 3;
+      std::vector<double> x(static_cast<size_t>(rows * n));
+      for (double& each : x)
+        each = static_cast<double>(random() % static_cast<uint32_t>(spread)) - spread / 2;
+      std::vector<uint8_t> bytes(x.begin(), x.end());
+      std::vector<int16_t> shorts(x.begin(), x.end());
+      check_rows(bytes, rows, n);
+      check_rows(shorts, rows, n);
+      check_rows(std::vector<int64_t>(x.begin(), x.end()), rows, n);
+      x[random() % x.size()] = nan_number, x[random() % x.size()] = -nan_number;
+      x[random() % x.size()] = infinity, x[random() % x.size()] = -infinity;
+      x[x.size() - 1] = x[0];  // at the ends of what is cut
+      check_rows(x, rows, n);
+      check_rows(std::vector<float>(x.begin(), x.end()), rows, n);
+    }
+}
+
 TEST_P(Reductions, MeanAndVariance) {
   // A large offset: the difference of squares would lose everything.
   std::vector<float> values = numbers(256);

@@ -403,6 +403,60 @@ TEST_P(TeamSemantics, LongReductions) {
   }
 }
 
+// The first row has numbers, the second a NaN, the third a NaN with a sign beside infinities.
+TEST_P(TeamSemantics, LargestAndSmallestKeepNaN) {
+  const auto check = [&](auto one, Type type, uint32_t lanes, uint32_t n) {
+    using T = decltype(one);
+    if (type == Type::f64 && !on().limits().float64) return;
+    Builder k("keeps_nan", Team::many(lanes));
+    const Array x = k.buffer("x", type, Access::read), z = k.buffer("z", type, Access::write);
+    const Value count = k.constant(Type::u32, n), team = k.team();
+    const auto told = [](Value v) { return select(is_nan(v), v.like(1234), v); };
+    const auto results =
+        k.reduce(count, {Reduction::max_or_nan, Reduction::min_or_nan}, [&](Value i) -> std::vector<Value> {
+          const Value v = x[team * n + i];
+          return {v, v};
+        });
+    const Value first = team * (n + 2u);
+    k.once([&] { z[first] = told(results[0]), z[first + 1u] = told(results[1]); });
+    k.each(count, [&](Value i) {  // beside a neighbour
+      const Value v = x[team * n + i], other = x[team * n + (i + 1u) % n];
+      z[first + 2u + i] = told(max_or_nan(v, other)) - told(min_or_nan(other, v)) * v.like(2);
+    });
+    std::vector<T> a(3 * n);
+    for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<T>((j * 37) % 101) - 50;
+    a[n + n / 2] = std::numeric_limits<T>::quiet_NaN();
+    a[2 * n] = std::numeric_limits<T>::infinity(), a[3 * n - 1] = -std::numeric_limits<T>::quiet_NaN();
+    check_program(on(), k.finish(), 3, {Input::buffer(a), Input::buffer(std::vector<T>(3 * (n + 2)))});
+  };
+  for (const uint32_t lanes : {1u, 32u, 100u})
+    for (const uint32_t n : {1u, 17u, 300u}) {
+      check(0.f, Type::f32, lanes, n);
+      check(0.0, Type::f64, lanes, n);
+    }
+}
+
+TEST_P(TeamSemantics, SubgroupsKeepNaN) {
+  if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";
+  Builder k("subgroups_keep_nan", Team::one(64));
+  const Array x = k.buffer("x", Type::f32, Access::read), z = k.buffer("z", Type::f32, Access::write);
+  const Value i = k.team(), most = k.subgroup_reduce(Reduction::max_or_nan, x[i]),
+              least = k.subgroup_reduce(Reduction::min_or_nan, x[i]),
+              nans = k.subgroup_reduce(Reduction::bit_or, convert(is_nan(x[i]), Type::u32));
+  // As many NaN as there should be: where the subgroup has one both results are.
+  z[i] = convert(convert(is_nan(most), Type::u32) + convert(is_nan(least), Type::u32) - nans * 2u, Type::f32);
+  std::vector<float> a(1024);
+  for (size_t j = 0; j < a.size(); ++j) a[j] = static_cast<float>((j * 37) % 101) - 50;
+  a[133] = std::numeric_limits<float>::quiet_NaN(), a[700] = -a[133];
+  const auto got =
+      run_on(on(), k.finish(), 1024, {Input::buffer(a), Input::buffer(std::vector<float>(1024))});
+  for (size_t j = 0; j < a.size(); ++j) {
+    float told;
+    std::memcpy(&told, &got[1][j * 4], 4);
+    EXPECT_EQ(told, 0) << j;
+  }
+}
+
 // Which invocations form a subgroup depends on their numbers alone, not on how a device shares work out.
 TEST_P(TeamSemantics, SubgroupsStayTogether) {
   if (!on().limits().subgroup_arithmetic) GTEST_SKIP() << "needs a GPU with subgroup arithmetic";

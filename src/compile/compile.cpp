@@ -8,6 +8,7 @@
 #include "compile/made.hpp"
 #include "graph/fourier.hpp"
 #include "graph/op.hpp"
+#include "lower/argument.hpp"
 #include "lower/memory_plan.hpp"
 #include "lower/simplify.hpp"
 
@@ -205,6 +206,9 @@ std::vector<Tensor> simplified(std::span<const Tensor> roots, const Target& targ
     if (node.op == Op::conv) return conv_on(node, operands, target);
     if (graph::is_fourier(node.op)) return fft_on(node, operands, target);
     if (node.op == Op::attention && has_attention_kernel(node, target)) return Tensor();
+    const bool is_argument = node.op == Op::argmax || node.op == Op::argmin;
+    if (is_argument && !target.gpu && !target.in_round)
+      if (Tensor found = lower::argument_by_blocks(node, operands[0])) return found;
     return lowered(node, operands);
   });
 }

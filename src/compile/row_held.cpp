@@ -46,6 +46,12 @@ void RowWriter::hold_places() {
 
 Value RowWriter::over_lanes(Reduction reduction, Value part) {
   const Type type = part.type();
+  if (kernel::size_of(type) < 4) {  // subgroups have words
+    const Type word = kernel::is_float(type)            ? Type::f32
+                      : kernel::is_signed_integer(type) ? Type::i32
+                                                        : Type::u32;
+    return convert(over_lanes(reduction, convert(part, word)), type);
+  }
   const Value mine = k_.subgroup_reduce(reduction, part);
   if (there_is_) return mine;
   const kernel::Array cells = k_.shared(type, 128);

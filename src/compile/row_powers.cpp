@@ -46,7 +46,7 @@ void RowWriter::reduce_powers(const Powers& powers) {
   prepare(plan_.levels[0]);
   const std::vector<Reduction> reductions = reductions_of(*powers.largest);
   const std::vector<Type> types = accumulator_types(*powers.largest);
-  std::vector<kernel::Variable> tops;  // the largest one, and whether one is no number
+  std::vector<kernel::Variable> tops;
   for (size_t i = 0; i < types.size(); ++i)
     tops.push_back(k_.variable(k_.constant_bits(types[i], kernel::identity_of(reductions[i], types[i]))));
   const kernel::Variable sum = k_.variable(Type::f32, 0.0f);

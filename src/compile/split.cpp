@@ -22,7 +22,12 @@ DType tensor_type(Type type) {
     case Type::i32: return DType::i32;
     case Type::u64: return DType::u64;
     case Type::i64: return DType::i64;
-    default: throw Error(ErrorKind::internal, "[compile] partial result: expected 32 or 64 bits");
+    case Type::u8: return DType::u8;
+    case Type::i8: return DType::i8;
+    case Type::u16: return DType::u16;
+    case Type::i16: return DType::i16;
+    default:
+      throw Error(ErrorKind::internal, "[compile] partial result: expected a number that is computed with");
   }
 }
 

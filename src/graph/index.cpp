@@ -57,26 +57,23 @@ Value Index::coordinate(int axis) const {
   return outermost ? rest : rest % number(shape()[axis]);
 }
 
-// Where only axes of extent 1 come and go, the coordinates in their new places.
+// Where axes become one, and those of extent 1 come and go: the coordinates in their new places.
 std::optional<std::vector<Value>> Index::squeezed_coordinates(const Shape& to) const {
   std::vector<Value> coordinates;
   int from = 0;
-  const auto skip_ones = [&] {
-    while (from < shape().size() && shape()[from] == 1) ++from;
-  };
   for (int axis = 0; axis < to.size(); ++axis) {
-    if (to[axis] == 1) {
-      coordinates.push_back(number(0));
-      continue;
+    Value merged = number(0);
+    for (int64_t extent = 1; extent != to[axis]; ++from) {
+      if (from == shape().size() || extent > to[axis]) return std::nullopt;
+      if (shape()[from] == 1) continue;
+      if (!state_->coordinates[static_cast<size_t>(from)]) return std::nullopt;
+      merged = extent == 1 ? coordinate(from) : merged * number(shape()[from]) + coordinate(from);
+      extent *= shape()[from];
     }
-    skip_ones();
-    if (from == shape().size() || shape()[from] != to[axis] ||
-        !state_->coordinates[static_cast<size_t>(from)])
-      return std::nullopt;
-    coordinates.push_back(coordinate(from++));
+    coordinates.push_back(merged);
   }
-  skip_ones();
-  if (from != shape().size()) return std::nullopt;
+  for (; from < shape().size(); ++from)
+    if (shape()[from] != 1) return std::nullopt;
   return coordinates;
 }
 

@@ -90,7 +90,8 @@ std::string_view name_of(Op op) {
 }
 
 std::string_view name_of(Reduction reduction) {
-  static constexpr std::string_view names[] = {"add", "mul", "min", "max", "bit_and", "bit_or", "bit_xor"};
+  static constexpr std::string_view names[] = {"add",        "mul",     "min",    "max",    "min_or_nan",
+                                               "max_or_nan", "bit_and", "bit_or", "bit_xor"};
   const auto which = static_cast<size_t>(reduction);
   return which < std::size(names) ? names[which] : "unknown";
 }
@@ -106,8 +107,10 @@ uint64_t identity_of(Reduction reduction, Type type) {
   const uint64_t one = type == Type::f64 ? 0x3ff0000000000000 : type == Type::f32 ? 0x3f800000 : 0x3c00;
   switch (reduction) {
     case Reduction::mul: return is_float(type) ? one : 1;
-    case Reduction::min: return is_float(type) ? infinity : is_signed_integer(type) ? top - 1 : ones;
-    case Reduction::max: return is_float(type) ? infinity | top : is_signed_integer(type) ? top : 0;
+    case Reduction::min:
+    case Reduction::min_or_nan: return is_float(type) ? infinity : is_signed_integer(type) ? top - 1 : ones;
+    case Reduction::max:
+    case Reduction::max_or_nan: return is_float(type) ? infinity | top : is_signed_integer(type) ? top : 0;
     case Reduction::bit_and: return ones;
     default: return 0;
   }

@@ -136,6 +136,8 @@ struct Checker {
     if (it.op <= Op::subgroup_exclusive) check_reduction(program, it);
   }
   void reduction(Reduction op, Type t) const {
+    if (op == Reduction::min_or_nan || op == Reduction::max_or_nan)
+      require(is_float(t), "a float for a reduction that keeps NaN", t);
     if (op >= Reduction::bit_and) require(is_integer(t), "an integer for a bitwise reduction", t);
     require(computes(t), "a number", t);
   }

@@ -133,6 +133,9 @@ Value is_nan(Value a) {
   return (bits & magnitude) > infinity;
 }
 
+Value min_or_nan(Value a, Value b) { return select(is_nan(b), b, min(a, b)); }  // min yields a that is NaN
+Value max_or_nan(Value a, Value b) { return select(is_nan(b), b, max(a, b)); }
+
 Value convert(Value a, Type type) {
   if (a.type() == type) return a;
   if (a.type() == Type::bf16) return convert(bf16_to_f32(a), type);

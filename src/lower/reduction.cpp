@@ -15,17 +15,8 @@ using kernel::Type;
 
 namespace {
 
-// A number's bits without the sign: those of a NaN are larger than any number's. In f32 their largest tells
-// whether one was there, in two operations an element; no vector of 64 bits finds the larger one as quickly.
-constexpr uint32_t bits_of_infinity = 0x7f800000u;
-bool tells_nan_by_bits(const Node& node) { return compute_type(node.type) == Type::f32; }
-
 bool propagates_nan(const Node& node) {
   return (node.op == Op::reduce_max || node.op == Op::reduce_min) && is_float(node.type);
-}
-
-Reduction nan_reduction(const Node& node) {
-  return tells_nan_by_bits(node) ? Reduction::max : Reduction::bit_or;
 }
 
 Value as_flag(Value x) {
@@ -52,12 +43,8 @@ std::vector<Reduction> reductions_of(const Node& node) {
   switch (node.op) {
     case Op::sum: return std::vector<Reduction>(is_complex(node.type) ? 2 : 1, Reduction::add);
     case Op::product: return {Reduction::mul};
-    case Op::reduce_max:
-      return propagates_nan(node) ? std::vector{Reduction::max, nan_reduction(node)}
-                                  : std::vector{Reduction::max};
-    case Op::reduce_min:
-      return propagates_nan(node) ? std::vector{Reduction::min, nan_reduction(node)}
-                                  : std::vector{Reduction::min};
+    case Op::reduce_max: return {propagates_nan(node) ? Reduction::max_or_nan : Reduction::max};
+    case Op::reduce_min: return {propagates_nan(node) ? Reduction::min_or_nan : Reduction::min};
     case Op::all: return {Reduction::bit_and};
     case Op::any: return {Reduction::bit_or};
     default: throw Error(ErrorKind::internal, "[compile] reduction: no combination in any order");
@@ -67,8 +54,8 @@ std::vector<Reduction> reductions_of(const Node& node) {
 std::vector<Type> accumulator_types(const Node& node) {
   if (node.op == Op::all || node.op == Op::any) return {Type::u32};
   std::vector<Type> types(reductions_of(node).size(), compute_type(node.type));
-  if (propagates_nan(node)) types[1] = Type::u32;
-  // Small integers accumulate in 32 bits; wrapping at the end gives the same.
+  if (node.op == Op::reduce_max || node.op == Op::reduce_min) return types;
+  // Small integers are summed in 32 bits; wrapping at the end gives the same.
   if (types[0] == Type::u8 || types[0] == Type::u16) types[0] = Type::u32;
   if (types[0] == Type::i8 || types[0] == Type::i16) types[0] = Type::i32;
   return types;
@@ -78,23 +65,14 @@ std::vector<Value> contributions(const Node& node, const Scalar& element) {
   if (node.op == Op::all || node.op == Op::any) return {nonzero(element)};
   const std::vector<Type> types = accumulator_types(node);
   if (is_complex(node.type)) return {element.re, element.im};
-  const Value value = convert(element.re, types[0]);
-  if (propagates_nan(node) && tells_nan_by_bits(node))
-    return {value, bitcast(value, Type::u32) & value.builder().constant(Type::u32, 0x7fffffffu)};
-  if (propagates_nan(node)) return {value, as_flag(is_nan(value))};
-  return {value};
+  return {convert(element.re, types[0])};
 }
 
 Scalar total_of(const Node& node, const std::vector<Value>& totals) {
   if (is_complex(node.type)) return graph::pair(totals[0], totals[1]);
   const Type type = compute_type(node.type);
   Value value = convert(totals[0], type);
-  if (propagates_nan(node)) {
-    const Value found = tells_nan_by_bits(node)
-                            ? totals[1] > totals[1].builder().constant(Type::u32, bits_of_infinity)
-                            : totals[1] != totals[1].like(0);
-    value = select(found, quiet_nan(value.builder(), type), value);
-  }
+  if (propagates_nan(node)) value = select(is_nan(value), quiet_nan(value.builder(), type), value);
   return {value, {}, false};
 }
 
@@ -146,6 +124,8 @@ Value combine(Reduction reduction, Value a, Value b) {
     case Reduction::mul: return a * b;
     case Reduction::min: return min(a, b);
     case Reduction::max: return max(a, b);
+    case Reduction::min_or_nan: return min_or_nan(a, b);
+    case Reduction::max_or_nan: return max_or_nan(a, b);
     case Reduction::bit_and: return a & b;
     case Reduction::bit_or: return a | b;
     case Reduction::bit_xor: return a ^ b;

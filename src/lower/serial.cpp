@@ -36,8 +36,7 @@ std::vector<Value> looped_totals(ElementWriter& writer, const Node& node, const 
 }
 
 Value finished_total(const Node& node, const std::vector<Value>& totals) {
-  // Two are the largest or the smallest of numbers, and whether one is not a number.
-  if (totals.size() > 1) return total_of(node, totals).re;
+  if (node.op == Op::reduce_max || node.op == Op::reduce_min) return total_of(node, totals).re;
   return convert(totals[0], compute_type(node.type));
 }
 

@@ -1,6 +1,5 @@
 #include "lower/simplify.hpp"
 
-#include <limits>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "graph/windows.hpp"
+#include "lower/argument.hpp"
 #include "lower/product_form.hpp"
 
 namespace adit::lower {
@@ -30,39 +30,6 @@ Tensor lowered_attention(const Node& node, const std::vector<Tensor>& x) {
   return attention(x[0], expand_dims(x[1], 1), expand_dims(x[2], 1), options);
 }
 
-// argmax(x) = the lowest (or highest) place where x equals its maximum, or is not a number.
-Tensor lowered_argument(const Node& node, const Tensor& x) {
-  const auto& attributes = node.as<graph::ReduceAttributes>();
-  const bool wants_max = node.op == Op::argmax;
-  // Repeated from the shape that it has in memory.
-  Axes others;
-  for (int axis = 0; axis < x.rank(); ++axis)
-    if (!attributes.axes.contains(axis)) others.push_back(axis);
-  const Tensor extreme = graph::make(wants_max ? Op::reduce_max : Op::reduce_min, {x},
-                                     graph::ReduceAttributes{attributes.axes, false, {}});
-  Tensor hit = equal(x, broadcast_in(extreme, x.shape(), others));
-  if (is_float(x.dtype())) hit = logical_or(hit, is_nan(x));
-  // Row-major number among the reduced axes, in 32 bits where they hold it.
-  Tensor place;
-  int64_t stride = 1, count = 1;
-  for (const int64_t axis : attributes.axes) count *= x.shape()[static_cast<int>(axis)];
-  const DType type = count <= std::numeric_limits<int32_t>::max() ? DType::i32 : DType::i64;
-  for (int i = attributes.axes.size() - 1; i >= 0; --i) {
-    const int axis = static_cast<int>(attributes.axes[i]);
-    Tensor along = iota(x.shape(), type, axis);
-    if (stride != 1) along = multiply(along, broadcast_to(graph::constant_integer(type, stride), x.shape()));
-    place = place ? add(place, along) : along;
-    stride *= x.shape()[axis];
-  }
-  if (!place) place = broadcast_to(graph::constant_integer(type, 0), x.shape());
-  const Tensor none =
-      broadcast_to(graph::constant_integer(type, attributes.high_tie ? -1 : count), x.shape());
-  const Tensor candidates = select(hit, place, none);
-  const Tensor found =
-      attributes.high_tie ? reduce_max(candidates, attributes.axes) : reduce_min(candidates, attributes.axes);
-  return as_type(found, node.type);
-}
-
 bool is_one(const Tensor& x) {
   const graph::Literal* literal = graph::constant_value(x);
   if (!literal) return false;
@@ -74,6 +41,8 @@ bool is_one(const Tensor& x) {
 Tensor lowered(const Node& node, const std::vector<Tensor>& x) {
   switch (node.op) {
     case Op::attention: return lowered_attention(node, x);
+    case Op::argmax:
+    case Op::argmin: return argument_by_equality(node, x[0]);
     case Op::conv: return graph::conv_by_windows(x[0], x[1], graph::windows_of(node));
     case Op::cholesky_vjp: return graph::cholesky_vjp_by_solves(x[0], x[1]);
     default: return {};
@@ -88,7 +57,7 @@ Tensor rewritten(const Node& node, const std::vector<Tensor>& x, const Lowering&
     case Op::alias:
     case Op::stop_gradient: return x[0];
     case Op::argmax:
-    case Op::argmin: return lowered_argument(node, x[0]);
+    case Op::argmin: return lowering ? lowering(node, x) : lowered(node, x);
     case Op::reduce_max:
     case Op::reduce_min: {
       // Who has the gradient no longer matters.

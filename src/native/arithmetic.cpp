@@ -81,11 +81,17 @@ LLVMValueRef Emitter::compute(const Instruction& it, Ref a, Ref b, Ref c, TypeRe
       return intrinsic("llvm.ctlz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
     case Op::trailing_zeros:
       return intrinsic("llvm.cttz", {type}, {a, integer(LLVMInt1TypeInContext(context_), 0)});
+    case Op::less:
+      if (const auto x = asked_for_nan(it)) {
+        const Ref own = value_as(*x, LLVMGetTypeKind(LLVMTypeOf(b)) == LLVMVectorTypeKind);
+        return compare(Op::not_equal, program_[*x].type, own, own);
+      }
+      return compare(it.op, from, a, b);
     case Op::equal:
     case Op::not_equal:
-    case Op::less:
     case Op::less_equal: return compare(it.op, from, a, b);
     case Op::select:
+      if (const Ref kept = choice_that_keeps_nan(it, b)) return kept;
       if (const Ref bounded = bound(it, b, c, type)) return bounded;
       return LLVMBuildSelect(builder_, a, b, c, "");
     case Op::convert:
@@ -111,6 +117,36 @@ LLVMValueRef Emitter::bound(const Instruction& it, Ref limit, Ref x, TypeRef typ
   if (p == it.operand[1] && q == it.operand[2]) return intrinsic("llvm.minimum", {type}, {x, limit});
   if (q == it.operand[1] && p == it.operand[2]) return intrinsic("llvm.maximum", {type}, {x, limit});
   return nullptr;
+}
+
+// Whom is_nan(x) asks, as value.cpp has it: a comparison of its bits.
+std::optional<Id> Emitter::asked_for_nan(const Instruction& it) const {
+  const Instruction &infinity = program_[it.operand[0]], &magnitude = program_[it.operand[1]];
+  if (it.op != Op::less || infinity.op != Op::constant || magnitude.op != Op::bit_and) return std::nullopt;
+  const Instruction &bits = program_[magnitude.operand[0]], &mask = program_[magnitude.operand[1]];
+  if (bits.op != Op::bitcast || mask.op != Op::constant) return std::nullopt;
+  const Id x = bits.operand[0];
+  const Type type = program_[x].type;
+  if (type != Type::f64 && type != Type::f32) return std::nullopt;
+  const bool is_so = infinity.constant == identity_of(Reduction::min, type) &&
+                     mask.constant == (uint64_t{1} << (bits_of(type) - 1)) - 1;
+  return is_so ? std::optional(x) : std::nullopt;
+}
+
+// min_or_nan and max_or_nan, as value.cpp has them.
+LLVMValueRef Emitter::choice_that_keeps_nan(const Instruction& it, Ref second) {
+  const Instruction& choice = program_[it.operand[2]];
+  const Id b = it.operand[1];
+  if (asked_for_nan(program_[it.operand[0]]) != b || choice.op != Op::select || choice.operand[1] != b)
+    return nullptr;
+  const Instruction& less = program_[choice.operand[0]];
+  const Id a = choice.operand[2];
+  const bool is_max = less.operand[0] == a && less.operand[1] == b;
+  const bool is_min = less.operand[0] == b && less.operand[1] == a;
+  if (less.op != Op::less || (!is_max && !is_min)) return nullptr;
+  const bool is_vector = LLVMGetTypeKind(LLVMTypeOf(second)) == LLVMVectorTypeKind;
+  return combine(is_max ? Reduction::max_or_nan : Reduction::min_or_nan, it.type, value_as(a, is_vector),
+                 second);
 }
 
 // x / 0 is all ones, x % 0 is x, MIN / -1 is MIN: no instruction traps, whatever lane it is for.
@@ -200,6 +236,15 @@ LLVMValueRef Emitter::combine(Reduction op, Type type, Ref a, Ref b) {
       return floating ? LLVMBuildFMul(builder_, a, b, "") : LLVMBuildMul(builder_, a, b, "");
     case Reduction::min: return LLVMBuildSelect(builder_, compare(Op::less, type, b, a), b, a, "");
     case Reduction::max: return LLVMBuildSelect(builder_, compare(Op::less, type, a, b), b, a, "");
+    case Reduction::min_or_nan:
+    case Reduction::max_or_nan: {
+      const bool is_max = op == Reduction::max_or_nan;
+      if (host().bounds_pass_nan)
+        return intrinsic(is_max ? "llvm.maximum" : "llvm.minimum", {LLVMTypeOf(a)}, {a, b});
+      const Ref is_nan = compare(Op::not_equal, type, b, b);
+      return LLVMBuildSelect(builder_, is_nan, b,
+                             combine(is_max ? Reduction::max : Reduction::min, type, a, b), "");
+    }
     case Reduction::bit_and: return LLVMBuildAnd(builder_, a, b, "");
     case Reduction::bit_or: return LLVMBuildOr(builder_, a, b, "");
     case Reduction::bit_xor: return LLVMBuildXor(builder_, a, b, "");

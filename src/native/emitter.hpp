@@ -13,6 +13,7 @@
 #include <functional>
 #include <llvm-c/Core.h>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -76,6 +77,8 @@ class Emitter {
   Ref single(Ref a);
   Ref conversion(const Instruction& it, Type from, Ref a, TypeRef type);
   Ref combine(Reduction op, Type type, Ref a, Ref b);
+  std::optional<Id> asked_for_nan(const Instruction& it) const;
+  Ref choice_that_keeps_nan(const Instruction& it, Ref second);
   Ref constant(Type type, uint64_t bits);
 
   // addends.cpp

@@ -231,6 +231,16 @@ Word multiply_add(Code& code, Type t, Word a, Word b, Word c) {
   return fused(code, t, operands);
 }
 
+// NaN has more of the former than of the latter, whatever a driver makes of comparisons.
+Word magnitude_bits(Code& code, Type t, Word x) {
+  const Type bits = kernel::unsigned_like(t);
+  const Word own = code.op(Op::OpBitcast, code.type(bits), {x});
+  return code.op(Op::OpBitwiseAnd, code.type(bits), {own, code.constant(bits, all_ones(bits) >> 1)});
+}
+Word infinity_bits(Code& code, Type t) {
+  return code.constant(kernel::unsigned_like(t), kernel::bits_of_number(t, HUGE_VAL));
+}
+
 Word combine(Code& code, Reduction reduction, Type t, Word a, Word b) {
   const Word type = code.type(t);
   switch (reduction) {
@@ -238,6 +248,13 @@ Word combine(Code& code, Reduction reduction, Type t, Word a, Word b) {
     case Reduction::mul: return product(code, t, a, b);
     case Reduction::min: return code.select(t, less(code, t, b, a), b, a);
     case Reduction::max: return code.select(t, less(code, t, a, b), b, a);
+    case Reduction::min_or_nan:
+    case Reduction::max_or_nan: {
+      const Reduction choice = reduction == Reduction::min_or_nan ? Reduction::min : Reduction::max;
+      return code.select(t,
+                         code.compare(Op::OpUGreaterThan, magnitude_bits(code, t, b), infinity_bits(code, t)),
+                         b, combine(code, choice, t, a, b));
+    }
     case Reduction::bit_and: return code.op(Op::OpBitwiseAnd, type, {a, b});
     case Reduction::bit_or: return code.op(Op::OpBitwiseOr, type, {a, b});
     case Reduction::bit_xor: return code.op(Op::OpBitwiseXor, type, {a, b});
@@ -249,8 +266,10 @@ uint64_t identity(Reduction reduction, Type t) {
   const uint64_t ones = all_ones(t), largest = is_signed_integer(t) ? ones >> 1 : ones;
   switch (reduction) {
     case Reduction::mul: return is_float(t) ? kernel::bits_of_number(t, 1) : 1;
-    case Reduction::min: return is_float(t) ? kernel::bits_of_number(t, HUGE_VAL) : largest;
-    case Reduction::max: return is_float(t) ? kernel::bits_of_number(t, -HUGE_VAL) : ones ^ largest;
+    case Reduction::min:
+    case Reduction::min_or_nan: return is_float(t) ? kernel::bits_of_number(t, HUGE_VAL) : largest;
+    case Reduction::max:
+    case Reduction::max_or_nan: return is_float(t) ? kernel::bits_of_number(t, -HUGE_VAL) : ones ^ largest;
     case Reduction::bit_and: return ones;
     default: return 0;
   }

@@ -11,6 +11,8 @@ Word arithmetic(Code& code, const kernel::Instruction& instruction, std::span<co
 // One step of a reduction, and the value that changes nothing in it.
 Word combine(Code& code, kernel::Reduction reduction, Type type, Word a, Word b);
 Word multiply_add(Code& code, Type type, Word a, Word b, Word c);  // a b + c, rounded once
+Word magnitude_bits(Code& code, Type type, Word value);            // of a float
+Word infinity_bits(Code& code, Type type);
 uint64_t identity(kernel::Reduction reduction, Type type);
 
 // Bit counting (bits.cpp).

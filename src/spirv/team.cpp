@@ -34,8 +34,10 @@ Op group_op(Reduction reduction, Type t) {
     case Reduction::add: return real ? Op::OpGroupNonUniformFAdd : Op::OpGroupNonUniformIAdd;
     case Reduction::mul: return real ? Op::OpGroupNonUniformFMul : Op::OpGroupNonUniformIMul;
     case Reduction::min:
+    case Reduction::min_or_nan:
       return real ? Op::OpGroupNonUniformFMin : sign ? Op::OpGroupNonUniformSMin : Op::OpGroupNonUniformUMin;
     case Reduction::max:
+    case Reduction::max_or_nan:
       return real ? Op::OpGroupNonUniformFMax : sign ? Op::OpGroupNonUniformSMax : Op::OpGroupNonUniformUMax;
     case Reduction::bit_and: return Op::OpGroupNonUniformBitwiseAnd;
     case Reduction::bit_or: return Op::OpGroupNonUniformBitwiseOr;
@@ -47,7 +49,14 @@ Op group_op(Reduction reduction, Type t) {
 Word over_subgroup(Code& code, GroupOperation how, Reduction reduction, Type t, Word value) {
   use(code, Capability::GroupNonUniformArithmetic, code.target.subgroup_arithmetic, "subgroup arithmetic");
   const Word scope = subgroup_scope(code), kind = static_cast<Word>(how);
-  return code.wrap(t, code.op(group_op(reduction, t), code.type(t), {scope, kind, value}));
+  const Word found = code.wrap(t, code.op(group_op(reduction, t), code.type(t), {scope, kind, value}));
+  if (reduction != Reduction::min_or_nan && reduction != Reduction::max_or_nan) return found;
+  // Among bits without their signs those of a NaN are the largest.
+  const Type bits = kernel::unsigned_like(t);
+  const Word largest =
+      code.op(Op::OpGroupNonUniformUMax, code.type(bits), {scope, kind, magnitude_bits(code, t, value)});
+  const Word is_nan = code.compare(Op::OpUGreaterThan, largest, infinity_bits(code, t));
+  return code.select(t, is_nan, code.op(Op::OpBitcast, code.type(t), {largest}), found);
 }
 
 }  // namespace

@@ -297,8 +297,10 @@ Value mul_high(Value a, Value b);  // the upper half of the product, u32 and u64
 Value count_ones(Value a);
 Value leading_zeros(Value a);
 Value trailing_zeros(Value a);
-Value min(Value a, Value b);        // b < a ? b : a
-Value max(Value a, Value b);        // a < b ? b : a
+Value min(Value a, Value b);         // b < a ? b : a
+Value max(Value a, Value b);         // a < b ? b : a
+Value min_or_nan(Value a, Value b);  // of floats: the smaller one, NaN where either is; of two zeros any
+Value max_or_nan(Value a, Value b);
 Value is_nan(Value a);              // looks at the bits, so no fast arithmetic of a driver can fool it
 Value convert(Value a, Type type);  // to integers: saturates, NaN gives 0
 Value convert_in_range(Value a, Type type);  // to integers: the caller knows that it fits

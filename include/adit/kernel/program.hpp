@@ -116,7 +116,8 @@ enum class Op : uint8_t {
   op_count
 };
 
-enum class Reduction : uint8_t { add, mul, min, max, bit_and, bit_or, bit_xor };
+// The smallest and the largest as min and max of builder.hpp have them, of which the latter two keep NaN.
+enum class Reduction : uint8_t { add, mul, min, max, min_or_nan, max_or_nan, bit_and, bit_or, bit_xor };
 
 enum class MatrixRole : uint8_t { a, b, accumulator };
 enum class MatrixLayout : uint8_t { row_major, column_major };

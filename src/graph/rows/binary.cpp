@@ -23,14 +23,11 @@ Value plain_remainder(Value a, Value b) {
 Value plain_pow(Value a, Value b) {
   return kernel::is_integer(a.type()) ? integers::power(a, b) : kernel::pow(a, b);
 }
-// The language's min and max yield a where a or b is NaN.
 Value smaller(Value a, Value b) {
-  const Value least = kernel::min(a, b);
-  return kernel::is_float(a.type()) ? select(is_nan(b), b, least) : least;
+  return kernel::is_float(a.type()) ? kernel::min_or_nan(a, b) : kernel::min(a, b);
 }
 Value larger(Value a, Value b) {
-  const Value most = kernel::max(a, b);
-  return kernel::is_float(a.type()) ? select(is_nan(b), b, most) : most;
+  return kernel::is_float(a.type()) ? kernel::max_or_nan(a, b) : kernel::max(a, b);
 }
 Scalar complex_meaning(std::span<const Scalar> x, const Node&) { return pair(x[0].re, x[1].re); }
 
