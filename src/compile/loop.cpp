@@ -91,7 +91,8 @@ bool walks_out_of_order(const Group& group, const Workshop& shop) {
   bool found = false;
   for_each_inside(group, shop.partition, [&](const Node& node, Reading) {
     const Kind kind = graph::row_of(node.op).kind;
-    found = found || (kind == Kind::view && node.op != Op::reshape) || node.op == Op::iota ||
+    const bool is_one = node.op == Op::broadcast && element_count(node.operands[0].shape()) == 1;
+    found = found || (kind == Kind::view && node.op != Op::reshape && !is_one) || node.op == Op::iota ||
             node.op == Op::dot || kind == Kind::reduction;
   });
   return found;

@@ -40,6 +40,9 @@ def add_shapes(cases, rng):
             cases.add("reverse", [x], Exact(kind, np.flip(v, axes if axes else None)), everywhere, axes=list(axes))
         cases.add("tile", [w], Exact(kind, np.tile(w.values, (2, 3))), repeats=[2, 3])
         cases.add("tile", [w], Exact(kind, np.tile(w.values, (2, 1, 3))), repeats=[2, 1, 3])
+        cases.add("tile", [w], Exact(kind, np.tile(w.values, (3, 1))), repeats=[3, 1])
+        many = [2, 3, 2, 1, 2, 2, 2, 2]  # more than may become two each
+        cases.add("tile", [w], Exact(kind, np.tile(w.values, many)), repeats=many)
     for size in (0, 1, 255, 256, 257):
         x = numbered("f32", (size,), rng)
         cases.add("reverse", [x], Exact("f32", x.values[::-1]))

@@ -248,18 +248,29 @@ Tensor tile(const Tensor& x, const Dims& repeats) {
   Shape shape = x.shape();
   while (times.size() < shape.size()) times.insert(0, 1);
   while (shape.size() < times.size()) shape.insert(0, 1);
-  Tensor tiled = reshape(x, shape);
+  const auto most = std::count_if(times.begin(), times.end(), [](int64_t repeat) { return repeat != 1; });
+  if (2 * most > max_rank) {  // a step at a time
+    Dims last = times;
+    for (int axis = 0; axis < times.size(); ++axis) (axis < times.size() / 2 ? last : times)[axis] = 1;
+    return tile(tile(reshape(x, shape), times), last);
+  }
+  // Axes that are not repeated belong to the one before them.
+  Shape held, repeated, joined = shape;
+  Axes axes;  // of `held` among the repeated ones
   for (int axis = 0; axis < shape.size(); ++axis) {
-    if (times[axis] == 1) continue;
-    Shape repeated = tiled.shape(), joined = tiled.shape();
-    repeated.insert(axis, times[axis]);
     if (__builtin_mul_overflow(joined[axis], times[axis], &joined[axis]))
       fail("tile", "repeats", fmt::format("expected fewer elements, got {}", to_string(repeats)));
-    Axes axes;
-    for (int old = 0; old < shape.size(); ++old) axes.push_back(old < axis ? old : old + 1);
-    tiled = reshape(broadcast_in(tiled, repeated, axes), joined);
+    if (times[axis] == 1 && !held.empty()) {
+      held[held.size() - 1] *= shape[axis], repeated[repeated.size() - 1] *= shape[axis];
+      continue;
+    }
+    if (times[axis] != 1) repeated.push_back(times[axis]);
+    axes.push_back(repeated.size());
+    repeated.push_back(shape[axis]);
+    held.push_back(shape[axis]);
   }
-  return tiled;
+  if (most == 0) return reshape(x, shape);
+  return reshape(broadcast_in(reshape(x, held), repeated, axes), joined);
 }
 
 }  // namespace adit
