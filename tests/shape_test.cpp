@@ -246,6 +246,29 @@ TEST_P(Shapes, Concatenate) {
   }
 }
 
+// Long parts, which a CPU writes to their places one by one: in memory, computed, turned, none at all.
+TEST_P(Shapes, ConcatenateLongParts) {
+  const Source a({9, 700, 3}), b({9, 40, 3}), turned({40, 9, 3}), none({9, 0, 3});
+  const Tensor joined = concatenate(
+      {a.tensor(), none.tensor(), b.tensor() * 2.0f, transpose(turned.tensor(), {1, 0, 2}), a.tensor()}, 1);
+  const auto value = [&](const Place& p) {
+    const int64_t j = p[1];
+    if (j < 700) return a.at({p[0], j, p[2]});
+    if (j < 740) return 2.0f * b.at({p[0], j - 700, p[2]});
+    if (j < 780) return turned.at({j - 740, p[0], p[2]});
+    return a.at({p[0], j - 780, p[2]});
+  };
+  expect_values(joined, {9, 1480, 3}, value);
+  expect_values(joined + 1.0f, {9, 1480, 3}, [&](const Place& p) { return value(p) + 1; });
+  expect_values(sum(joined, {1}) * 0.0f, {9, 3}, [](const Place&) { return 0.0f; });
+  const Source rows({500, 7}), more({123, 7});
+  expect_values(concatenate({rows.tensor(), negate(more.tensor()), rows.tensor()}, 0), {1123, 7},
+                [&](const Place& p) {
+                  if (p[0] < 500) return rows.at(p);
+                  return p[0] < 623 ? -more.at({p[0] - 500, p[1]}) : rows.at({p[0] - 623, p[1]});
+                });
+}
+
 TEST_P(Shapes, StackReverseTile) {
   const Source x({3, 2});
   expect_values(stack({x.tensor(), negate(x.tensor())}, 1), {3, 2, 2}, [&](const Place& p) {

@@ -1,4 +1,4 @@
-// A concatenation of many parts: each is written where it belongs. What lies in memory, and will lie together
+// A concatenation by parts: each is written where it belongs. What lies in memory, and will lie together
 // in the result, is copied; other parts are computed into their places, several small ones by one kernel.
 // Where a part begins is an argument, so that parts that are made alike share a kernel.
 #include <map>
@@ -87,16 +87,21 @@ class Joiner {
   void flush() {
     if (parts_.empty()) return;
     const Group group = group_of(parts_);
-    const bool alone = parts_[0].count > small;
+    const bool alone = parts_[0].count > small, by_rows = outer_ != 1 && !shop_.target.gpu;
     Builder k(kernel_name(group, shop_.partition, "parts"),
-              alone ? kernel::Team::one(256) : kernel::Team::many(64));
+              alone && !by_rows ? kernel::Team::one(256) : kernel::Team::many(64));
     Arguments arguments(k);
     Writer writer(k, arguments, shop_.partition, group, index_type_);
     declare(writer, group);
     std::vector<Value> begins;
     for (const Part& part : parts_)
       begins.push_back(arguments.constant(index_type_, static_cast<uint64_t>(part.begin)));
-    if (alone) {
+    if (by_rows) {
+      for (size_t i = 0; i < parts_.size(); ++i) {
+        const auto row = [&](Value number) { write_row(writer, parts_[i], begins[i], number); };
+        alone ? row(k.team(index_type_)) : k.for_(writer.number(outer_), row);
+      }
+    } else if (alone) {
       write(writer, parts_[0], begins[0], k.team(index_type_));
     } else {
       for (size_t i = 0; i < parts_.size(); ++i)
@@ -105,8 +110,8 @@ class Joiner {
           write(writer, parts_[i], begins[i], convert(place, index_type_));
         });
     }
-    Work work = work_of(
-        {k.finish(), alone ? static_cast<uint64_t>(parts_[0].count) : 1, arguments.bindings()}, device_);
+    const int64_t teams = !alone ? 1 : by_rows ? outer_ : parts_[0].count;
+    Work work = work_of({k.finish(), static_cast<uint64_t>(teams), arguments.bindings()}, device_);
     for (const Part& part : parts_) work.written += static_cast<uint64_t>(part.count) * size_of(node_.type);
     work_.push_back(std::move(work));
     parts_.clear();
@@ -136,6 +141,18 @@ class Joiner {
       to = place / length * writer.number(row_) + (begin + place % length);
     }
     writer.store(node_, Index(writer.builder(), node_.shape, to), value);
+  }
+
+  // On a CPU the elements of a row stay consecutive.
+  void write_row(Writer& writer, const Part& part, Value begin, Value row) const {
+    Builder& k = writer.builder();
+    const int64_t length = part.count / outer_;
+    k.each(k.constant(Type::u32, length), [&](Value i) {
+      const Writer::Scope scope(writer);
+      const Value place = convert(i, index_type_), from = row * writer.number(length) + place;
+      const Scalar value = writer.read(*part.node, Index(k, part.node->shape, from));
+      writer.store(node_, Index(k, node_.shape, row * writer.number(row_) + (begin + place)), value);
+    });
   }
 
   const Node& node_;

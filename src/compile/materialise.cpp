@@ -31,13 +31,13 @@ double own_cost(const Node& node) {
 }
 
 // How many times an element of `operand` is read for the elements of `user`.
-double expansion(const Node& user, const Node& operand) {
+double expansion(const Node& user, const Node& operand, const Target& target) {
   const double size = static_cast<double>(std::max<int64_t>(1, element_count(operand.shape)));
   if (user.op == Op::dot)
     return std::max(1.0, static_cast<double>(element_count(user.shape)) *
                              static_cast<double>(contracted_count(user)) / size);
   const Kind kind = graph::row_of(user.op).kind;
-  if (kind != Kind::view || joins_many(user)) return 1;
+  if (kind != Kind::view || joins_by_parts(user, target)) return 1;
   return std::max(1.0, static_cast<double>(element_count(user.shape)) / size);
 }
 
@@ -46,7 +46,7 @@ class Materialiser {
  public:
   Materialiser(const std::vector<const Node*>& nodes, const Set& inputs, const Set& outputs,
                const Target& target)
-      : nodes_(nodes), inputs_(inputs), in_memory_(inputs) {
+      : nodes_(nodes), target_(target), inputs_(inputs), in_memory_(inputs) {
     for (const Node* node : nodes) {
       for (const Tensor& operand : node->operands) users_[&graph::node_of(operand)].push_back(node);
       if (inputs.contains(node)) continue;
@@ -57,7 +57,7 @@ class Materialiser {
         for (const Tensor& operand : node->operands) {
           // Updates of zeros start from a fill.
           if (&operand == &node->operands[0] && starts_from_zero(*node)) continue;
-          if (joins_many(*node)) continue;
+          if (joins_by_parts(*node, target)) continue;
           const auto which = static_cast<size_t>(&operand - node->operands.data());
           in_memory_.insert(node->op == Op::conv ? &conv_reads(*node, which, target)
                                                  : &memory_of(graph::node_of(operand)));
@@ -115,7 +115,7 @@ class Materialiser {
     const double times = graph::row_of(node.op).kind == Kind::reduction ? mine.cost
                          : node.op == Op::dot                           ? mine.cost / 2
                                                                         : 1;
-    if (joins_many(node)) return mine;  // each part has its own loop
+    if (joins_by_parts(node, target_)) return mine;  // each part has its own loop
     for (const Tensor& operand : node.operands) {
       const auto it = inside_.find(&graph::node_of(operand));
       if (it != inside_.end()) mine.cost += it->second.cost * times;
@@ -157,7 +157,7 @@ class Materialiser {
   bool is_repeated(const Node& node) {
     const auto& users = users_[&node];
     return node.op != Op::iota && std::any_of(users.begin(), users.end(), [&](const Node* user) {
-             return graph::row_of(user->op).kind == Kind::view && expansion(*user, node) >= many;
+             return graph::row_of(user->op).kind == Kind::view && expansion(*user, node, target_) >= many;
            });
   }
 
@@ -197,7 +197,7 @@ class Materialiser {
     std::set<const Node*> roots;
     for (const Node* user : users_[&node]) {
       const bool stored = in_memory_.contains(user);
-      factor = std::max(factor, expansion(*user, node) * (stored ? 1.0 : factor_[user]));
+      factor = std::max(factor, expansion(*user, node, target_) * (stored ? 1.0 : factor_[user]));
       if (stored)
         roots.insert(user);
       else
@@ -215,6 +215,7 @@ class Materialiser {
   }
 
   const std::vector<const Node*>& nodes_;
+  const Target& target_;
   const Set& inputs_;
   Set in_memory_;
   std::unordered_map<const Node*, std::vector<const Node*>> users_;

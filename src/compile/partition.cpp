@@ -65,13 +65,21 @@ const Node& memory_of(const Node& node) {
   return *base;
 }
 
-bool joins_many(const Node& node) {
-  return node.op == Op::concatenate && !node.computed && node.operands.size() > few_parts;
+bool joins_by_parts(const Node& node, const Target& target) {
+  if (node.op != Op::concatenate || node.computed) return false;
+  if (node.operands.size() > few_parts) return true;
+  constexpr int64_t least = 4096, shortest = 32;  // elements of all, and of a part in a row
+  if (target.gpu || target.in_round || element_count(node.shape) < least) return false;
+  int64_t outer = 1;
+  for (int axis = 0; axis < node.as<graph::OneAxis>().axis; ++axis) outer *= node.shape[axis];
+  return outer == 1 || std::all_of(node.operands.begin(), node.operands.end(),
+                                   [&](const Tensor& part) { return part.size() >= outer * shortest; });
 }
 
 bool has_own_kernel(const Node& node, const Target& target) {
   const Kind kind = graph::row_of(node.op).kind;
-  return joins_many(node) || kind == Kind::control || (kind == Kind::kernel && !is_inline_dot(node, target));
+  return joins_by_parts(node, target) || kind == Kind::control ||
+         (kind == Kind::kernel && !is_inline_dot(node, target));
 }
 
 bool is_inline_dot(const Node& node, const Target& target) {

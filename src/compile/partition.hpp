@@ -83,8 +83,9 @@ bool is_inline_dot(const Node& node, const Target& target);
 // True where the operation has a kernel of its own.
 bool has_own_kernel(const Node& node, const Target& target);
 bool is_inline_reduction(const Node& node);
-// A concatenation of so many parts that each is written to its place by itself, rather than chosen among all.
-bool joins_many(const Node& node);
+// A concatenation whose parts are written to their places one by one, rather than chosen among for each
+// element: of many parts, and on a CPU of long ones.
+bool joins_by_parts(const Node& node, const Target& target);
 // Reshapes share the memory of what they reshape.
 const Node& memory_of(const Node& node);
 

@@ -173,7 +173,7 @@ Cost cost_of(const Work& work, const Group& group, const Partition& partition, s
   if (group.form == Group::Form::kernel) {
     Cost cost = own_cost(work, *group.roots[0], launch == last);
     // What is computed into its place counts with the last of the parts.
-    if (joins_many(*group.roots[0]) && launch == last)
+    if (group.roots[0]->op == Op::concatenate && launch == last)
       cost.operations = GroupCount(group, partition).operations();
     return cost;
   }
