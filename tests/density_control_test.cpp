@@ -355,6 +355,39 @@ Model corners() {
   return m;
 }
 
+// Steps, choices and rounds of many operations on few numbers, which a team does in passes: states, results
+// of choices and whole numbers of that length lie in memory then, and so does the position, however short.
+Model long_steps(int64_t n) {
+  Model m("long_steps");
+  const Tensor z = m.sample("z", normal(0, 1), {n});
+  const Tensor y = m.data("y", tensor(normals(3 * n, 21), {3, n}));
+  const auto worn = [](Tensor x, int times) {
+    for (int i = 0; i < times; ++i) x = tanh(1.1 * x + 0.1 * exp(-x));
+    return x;
+  };
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor turned = take(carry[0], remainder(carry[1], full({n}, int64_t{7}, DType::i64)), 0);
+        const Tensor chosen = cond(
+            greater(sum(carry[0]), full({}, 0.1, DType::f64)),
+            [&](const Tensors&) -> Tensors { return {worn(turned + slices[0], 4)}; },
+            [&](const Tensors&) -> Tensors { return {worn(turned - z, 3)}; }, {})[0];
+        const Tensor next = worn(chosen + 0.3 * z, 5);
+        return {{next, carry[1] + full({n}, int64_t{2}, DType::i64)}, {next * turned}};
+      },
+      {z, iota({n}, DType::i64)}, {y});
+  const Tensors last =
+      while_loop([&](const Tensors& s) { return greater(sum(abs(s[1])), full({}, 1e-3, DType::f64)); },
+                 [&](const Tensors& s) -> Tensors {
+                   const Tensor next = 0.2 * worn(s[0], 2) + 0.3 * z;
+                   return {next, next - s[0]};
+                 },
+                 {z, full({n}, 1.0, DType::f64)});
+  m.add_log_density("fit",
+                    -sum(square(all.carry[0])) - 0.3 * sum(square(all.outputs[0])) - sum(square(last[0])));
+  return m;
+}
+
 const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); }},
                              {"one_step", [] { return autoregression(1); }},
                              {"garch", [] { return garch(70); }},
@@ -393,6 +426,10 @@ TEST_P(DensityControl, InALane) {
 TEST_P(DensityControl, OnATeam) {
   for (const DensityCase& one : cases)
     compare_density(one.make(), one.name, GetParam(), Placement::team, DType::f64, 1e-10);
+}
+TEST_P(DensityControl, LongSteps) {
+  for (const int64_t n : {11, 29})
+    compare_density(long_steps(n), "long_steps", GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(DensityControl, InSinglePrecision) {
   for (const DensityCase& one : {cases[0], cases[4], cases[7], cases[8], cases[10], cases[13], cases[15]})

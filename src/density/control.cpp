@@ -86,7 +86,8 @@ void DensityWriter::compute_side_by_side(const graph::Subgraph& function) {
   if (!schedule_.on_cpu) return;
   for (const Tensor& x : graph::reachable(function.results, true)) {
     const Node& node = graph::node_of(x);
-    if (x.size() < 2 || x.size() > small || node.operands.empty() || is_complex(node.type)) continue;
+    if (x.size() < 2 || x.size() > schedule_.written || node.operands.empty() || is_complex(node.type))
+      continue;
     if (!graph::row_of(node.op).scalar || graph::row_of(node.op).cost < costly) continue;
     for (int64_t i = 0; i < x.size(); ++i) read(node, place(node.shape, chain_.index(i)));
   }
@@ -99,7 +100,7 @@ void DensityWriter::call(const graph::Subgraph& function, const Control& control
     compute_side_by_side(function);
     Elements elements;
     for (const Tensor& result : function.results)
-      elements.push_back(result.size() <= small ? elements_of(result) : std::vector<Value>{});
+      elements.push_back(result.size() <= schedule_.written ? elements_of(result) : std::vector<Value>{});
     use(elements);
   });
 }

@@ -32,9 +32,9 @@ bool changes_in_place(const Node& node) {
 
 }  // namespace
 
-std::vector<const Node*> updates_in_place(const graph::Subgraph& function, size_t carry) {
+std::vector<const Node*> updates_in_place(const graph::Subgraph& function, size_t carry, int64_t written) {
   const Node* const parameter = &graph::node_of(function.parameters[carry]);
-  if (element_count(parameter->shape) <= small) return {};
+  if (element_count(parameter->shape) <= written) return {};
   const auto uses = uses_in(function);
   std::vector<const Node*> chain;
   const Node* node = &graph::node_of(function.results[carry]);
@@ -60,10 +60,12 @@ std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
                   .results = function.results,
                   .type = outer.type,
                   .by_team = outer.by_team,
-                  .on_cpu = outer.on_cpu};
+                  .on_cpu = outer.on_cpu,
+                  .short_result = outer.written,
+                  .written = outer.written};
     if (changes_in_place(node))
       for (size_t i = 0; i < carried.size(); ++i) {
-        control->in_place[i] = updates_in_place(function, i);
+        control->in_place[i] = updates_in_place(function, i, outer.written);
         region.in_place.insert(control->in_place[i].begin(), control->in_place[i].end());
       }
     control->functions.push_back(make_schedule(region));
@@ -73,6 +75,7 @@ std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
 
 std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
   const auto& about = control_of(node);
+  const int64_t written = control.functions[0].written;
   const auto carried = carried_by(node);
   std::vector<ControlMemory> memory;
   // Functions run one after the other.
@@ -81,7 +84,7 @@ std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
   const int64_t rounds = node.op == Op::scan ? about.length : node.op == Op::cond ? 1 : small;
   memory.push_back({&control.scratch, scratch, 2 * rounds, false});
   for (size_t i = 0; i < carried.size(); ++i) {
-    if (carried[i].size() <= small) continue;
+    if (carried[i].size() <= written) continue;
     memory.push_back({&control.states[i], carried[i].size(), 2 * rounds, true});
     if (control.in_place[i].empty())
       memory.push_back({&control.next[i], carried[i].size(), 2 * rounds, false});
@@ -89,7 +92,7 @@ std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
   for (size_t i = 0; i < about.types.size(); ++i) {
     const bool is_stacked = node.op == Op::scan && i >= static_cast<size_t>(about.carries);
     const int64_t count = element_count(about.shapes[i]);
-    if (is_stacked || (node.op == Op::cond && count > small))
+    if (is_stacked || (node.op == Op::cond && count > written))
       memory.push_back({&control.results[i], count, 3, true});  // of serial steps: they wait for each
   }
   if (node.op == Op::while_vjp) {

@@ -1,6 +1,7 @@
 // What a schedule asks of a node: how much it is, and whether it is written out where it is read.
 #include <limits>
 
+#include "density/control_plan.hpp"
 #include "density/factor.hpp"
 #include "density/schedule.hpp"
 #include "density/split.hpp"
@@ -82,14 +83,16 @@ int64_t shared_products(const Density& density) {
 
 namespace {
 
-// Operations of small tensors that are written out element by element, by every lane: what they take to
-// compile is most of it then.
-double written_cost(const Region& region) {
-  const auto varying = dependents_of(region.results, region.inputs);
+// Operations of small tensors that are written out element by element, by every lane, in functions of control
+// flow too: what they take to compile is most of it then.
+double written_cost(const Tensors& results, const Tensors& inputs) {
+  const auto varying = dependents_of(results, inputs);
   double cost = 0;
-  for (const Tensor& x : graph::reachable(region.results, true)) {
+  for (const Tensor& x : graph::reachable(results, true)) {
     const Node& node = graph::node_of(x);
-    if (graph::row_of(node.op).kind == Kind::control) return 0;  // loops read small tensors from registers
+    if (graph::row_of(node.op).kind == Kind::control && node.op != Op::item && varying.contains(&node))
+      for (const auto& function : control_of(node).functions)
+        cost += written_cost(function->results, function->parameters);
     if (x.size() <= short_rows || x.size() > small || !varying.contains(&node) || node.operands.empty())
       continue;
     if (graph::row_of(node.op).scalar) cost += static_cast<double>(x.size()) * graph::row_of(node.op).cost;
@@ -112,7 +115,7 @@ Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamSh
     region.results.push_back(variable.gradient);
   }
   for (const CountedRows& rows : density.counted) region.limits[rows.extent] = &graph::node_of(rows.count);
-  if (by_team && written_cost(region) > most_written_cost) {
+  if (by_team && written_cost(region.results, region.inputs) > most_written_cost) {
     region.written = short_rows;
     region.short_result = std::min(region.short_result, short_rows);
   }

@@ -26,6 +26,8 @@ constexpr double worth_sorting = 1.5;  // cost of an update that is more than a 
 constexpr double long_table = 256;
 constexpr int64_t few_steps = 8;       // that no loop is made for
 constexpr double lanes_sum_cost = 40;  // of a sum over lanes, in operations one after the other
+// The same of one of many, which wait for each other's: five exchanges and sums. A guess.
+constexpr double one_of_many_sums = 12;
 
 }  // namespace
 
@@ -161,9 +163,9 @@ void Scheduler::classify_reduction(const Node& node) {
   if (n <= region_.written && m > region_.written) return;  // so is this
   if (region_.team.spreads && m >= many_rows && n <= most_spread_length)
     return;  // by the lane that has the row
-  const bool is_wide = on_cpu_ && m > few_totals;
-  if (are_totals(node) && is_wide) keep_operands(node);
-  if (are_totals(node))
+  const bool is_wide = on_cpu_ && m > few_totals, are_shared = are_totals(node) && !is_soon_by_results(node);
+  if (are_shared && is_wide) keep_operands(node);
+  if (are_shared)
     add({.kind = ItemKind::totals, .node = &node, .count = n, .is_wide = is_wide});
   else
     add({ItemKind::store, &node, m});
@@ -191,6 +193,19 @@ bool Scheduler::are_totals(const Node& node) const {
   if (region_.team.spreads && length_of(node) >= many_rows)
     return any_order && count_of(node) <= most_spread_totals;
   return any_order && count_of(node) <= small && (by_gpu_team_ || length_of(node) > region_.written);
+}
+
+// Whether a GPU's team has the results of a reduction sooner with a lane for each of them than with all lanes
+// for one after the other. They are also one loop of the kernel then, and not one for each result.
+bool Scheduler::is_soon_by_results(const Node& node) {
+  if (!by_gpu_team_ || region_.team.spreads) return false;
+  const int64_t lanes = std::max<int64_t>(region_.team.lanes, 32), m = count_of(node), n = length_of(node);
+  double cost = graph::row_of(node.op).cost;
+  for (const Tensor& operand : node.operands) cost += cost_of(graph::node_of(operand));
+  costs_.clear();
+  const auto steps = [&](int64_t count) { return static_cast<double>((count + lanes - 1) / lanes); };
+  const double together = static_cast<double>(m) * (steps(n) * cost + one_of_many_sums);
+  return m > masked_targets && steps(m) * static_cast<double>(n) * cost <= together;
 }
 
 // Operations of a short tensor that is written out, with all that it is made of.

@@ -34,6 +34,7 @@ class Scheduler {
   void classify_reduction(const Node& node);
   bool is_written_out(const Node& node);
   bool are_totals(const Node& node) const;
+  bool is_soon_by_results(const Node& node);
   double written_cost(const Node& table) const;
   void keep_table(const Node& node, const Tensor& operand, double least);
   // A CPU reads a matrix line by line, as it lies: across lines it would wait for memory at every step.

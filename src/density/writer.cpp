@@ -47,9 +47,9 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
   plain_ = plain_terms(density.value);
 }
 
-int64_t most_in_registers(const Density& density, int64_t most) {
+int64_t most_in_registers(const Density& density, const Schedule& schedule, int64_t most) {
   for (const auto& variable : density.variables)
-    if (variable.size > small) return std::min(most, small);
+    if (variable.size > schedule.short_result) return std::min(most, schedule.short_result);
   return most;
 }
 
@@ -216,12 +216,40 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
   // An element of a small tensor that is not known yet while the kernel is written: one of them all.
   const int64_t count = element_count(node.shape);
   if (count > 1 && count <= schedule_.written && !node.operands.empty() &&
-      !kernel::constant_bits_of(linear) && node.op != Op::broadcast && node.op != Op::reshape) {
+      !kernel::constant_bits_of(linear) && node.op != Op::broadcast && node.op != Op::reshape &&
+      !is_cheap_there(node)) {
     std::vector<Value> elements;
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
     return pick(elements, linear);
   }
   return std::nullopt;
+}
+
+// Whether an element of a small tensor takes fewer operations where it is read, at a place that is not known
+// yet, than to pick it out of them all.
+bool DensityWriter::is_cheap_there(const Node& table) const {
+  const auto most = static_cast<double>(element_count(table.shape));
+  double cost = 0;
+  std::unordered_set<const Node*> seen{&table};
+  std::vector<const Node*> open{&table};
+  while (!open.empty() && cost <= most) {
+    const Node& node = *open.back();
+    open.pop_back();
+    const graph::Row& row = graph::row_of(node.op);
+    if (!row.scalar && !row.view) return false;
+    cost += row.scalar ? row.cost : 0;
+    for (const Tensor& operand : node.operands) {
+      const Node& from = graph::node_of(operand);
+      if (!seen.insert(&from).second || element_count(from.shape) == 1) continue;
+      if (leaves_.contains(&from) || is_stored(from))
+        cost += 1;
+      else if (totals_.contains(&from) || is_variable(from) || bindings_.contains(&from))
+        cost += static_cast<double>(element_count(from.shape));
+      else
+        open.push_back(&from);
+    }
+  }
+  return cost <= most;
 }
 
 Scalar DensityWriter::variable(const Node& node, Value linear) {

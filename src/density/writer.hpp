@@ -55,9 +55,9 @@ struct Binding {
 // Steps of a loop that are written at once (scan_ahead.cpp).
 inline constexpr int64_t steps_ahead = 4;
 
-// Positions up to this size may lie in registers, of at most `most`: the gradient of a long variable is
-// written in a loop, at places that a kernel's registers do not have.
-int64_t most_in_registers(const Density& density, int64_t most);
+// Positions up to this size may lie in registers, of at most `most`: the gradient of a variable that is long
+// for the schedule is written in a loop, at places that a kernel's registers do not have.
+int64_t most_in_registers(const Density& density, const Schedule& schedule, int64_t most);
 
 class DensityWriter final : public lower::ElementWriter {
  public:
@@ -90,6 +90,7 @@ class DensityWriter final : public lower::ElementWriter {
   bool are_inside(const Node& gather) const override;  // gathers.cpp
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
+  bool is_cheap_there(const Node& table) const;
   double inline_cost(const Node& reduction) const;
   Scalar reduction(const Node& node, const Index& at);
   struct Run {  // of updates that go to one element

@@ -395,8 +395,8 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   Builder k("nuts", many ? kernel::Team::many(options.lanes) : kernel::Team::one(options.lanes));
   k.set_rounds_exactly(schedule.on_cpu);
   const kernel::Loose loose(k, options.fuses);
-  Chain chain(k, options.by_team, real, most_in_registers(density, options.written_out), options.in_vectors,
-              options.by_team && options.by_hand ? options.lanes : 0);
+  Chain chain(k, options.by_team, real, most_in_registers(density, schedule, options.written_out),
+              options.in_vectors, options.by_team && options.by_hand ? options.lanes : 0);
   DensityWriter writer(chain, density, schedule);
   Machine machine(k, chain, options.outside ? nullptr : &writer, result.layout, options);
   machine.write();

@@ -167,7 +167,7 @@ LeapfrogProgram make_leapfrog_program(const Density& density, const Schedule& sc
   const Type real = density.type == DType::f64 ? Type::f64 : Type::f32;
   k.set_rounds_exactly(schedule.on_cpu);
   const kernel::Loose loose(k, shape.fuses);
-  Chain chain(k, shape.by_team, real, most_in_registers(density, shape.written_out), false);
+  Chain chain(k, shape.by_team, real, most_in_registers(density, schedule, shape.written_out), false);
   DensityWriter writer(chain, density, schedule);
   LeapfrogWriter leapfrog(k, chain, writer, density.size, schedule.scratch, dense, shape);
   leapfrog.write();
