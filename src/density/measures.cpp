@@ -102,6 +102,15 @@ double written_cost(const Tensors& results, const Tensors& inputs) {
 
 }  // namespace
 
+double written_operations(const Density& density) {
+  Tensors results{density.value}, inputs;
+  for (const auto& variable : density.variables) {
+    results.push_back(variable.gradient);
+    inputs.push_back(variable.node);
+  }
+  return written_cost(results, inputs);
+}
+
 Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team) {
   Region region{.inputs = {},
                 .results = {density.value},
@@ -115,7 +124,8 @@ Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamSh
     region.results.push_back(variable.gradient);
   }
   for (const CountedRows& rows : density.counted) region.limits[rows.extent] = &graph::node_of(rows.count);
-  if (by_team && written_cost(region.results, region.inputs) > most_written_cost) {
+  if (by_team &&
+      written_cost(region.results, region.inputs) > (on_cpu ? most_written_on_cpu : most_written_on_gpu)) {
     region.written = short_rows;
     region.short_result = std::min(region.short_result, short_rows);
   }

@@ -136,6 +136,10 @@ inline Schedule make_schedule(const Density& density, bool by_team, bool on_cpu,
 // Multiplications of products with a matrix of the data, which all chains read: the larger ones.
 int64_t shared_products(const Density& density);
 
+// Operations of small tensors, of more than short_rows numbers, which a chain that is alone in its lane
+// computes one by one.
+double written_operations(const Density& density);
+
 // One line a pass and an item.
 std::string to_text(const Schedule& schedule);
 
@@ -169,7 +173,7 @@ bool reduces(const Node& node);
 // Operations of a reduction or of updates that are written out where they are read.
 inline constexpr int64_t few_operations = 64;
 // Where small tensors take more operations than this, a team has passes over those of more than so many rows.
-inline constexpr double most_written_cost = 2000;
+inline constexpr double most_written_on_cpu = 2000, most_written_on_gpu = 500;
 inline constexpr int64_t short_rows = 8;
 // The work of a schedule that a CPU's team does by blocks of rows and columns.
 int64_t work_by_blocks(const Schedule& schedule);

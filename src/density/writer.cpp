@@ -217,7 +217,7 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
   const int64_t count = element_count(node.shape);
   if (count > 1 && count <= schedule_.written && !node.operands.empty() &&
       !kernel::constant_bits_of(linear) && node.op != Op::broadcast && node.op != Op::reshape &&
-      !is_cheap_there(node)) {
+      !is_computed_there(node)) {
     std::vector<Value> elements;
     for (int64_t i = 0; i < count; ++i) elements.push_back(read(node, place(node.shape, chain_.index(i))).re);
     return pick(elements, linear);
@@ -225,14 +225,15 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
   return std::nullopt;
 }
 
-// Whether an element of a small tensor takes fewer operations where it is read, at a place that is not known
-// yet, than to pick it out of them all.
-bool DensityWriter::is_cheap_there(const Node& table) const {
-  const auto most = static_cast<double>(element_count(table.shape));
+// Whether to compute an element of a small tensor where it is read, at a place that is not known yet, rather
+// than to pick it out of them all: where they are not known either, or where it takes fewer operations. Sums
+// are picked, so that a loop does not have one in every step.
+bool DensityWriter::is_computed_there(const Node& table) {
+  const int64_t count = element_count(table.shape);
   double cost = 0;
   std::unordered_set<const Node*> seen{&table};
   std::vector<const Node*> open{&table};
-  while (!open.empty() && cost <= most) {
+  while (!open.empty()) {
     const Node& node = *open.back();
     open.pop_back();
     const graph::Row& row = graph::row_of(node.op);
@@ -249,7 +250,7 @@ bool DensityWriter::is_cheap_there(const Node& table) const {
         open.push_back(&from);
     }
   }
-  return cost <= most;
+  return cost <= static_cast<double>(count) || !has_read(table, place(table.shape, chain_.index(count - 1)));
 }
 
 Scalar DensityWriter::variable(const Node& node, Value linear) {

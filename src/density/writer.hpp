@@ -90,7 +90,7 @@ class DensityWriter final : public lower::ElementWriter {
   bool are_inside(const Node& gather) const override;  // gathers.cpp
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
-  bool is_cheap_there(const Node& table) const;
+  bool is_computed_there(const Node& table);
   double inline_cost(const Node& reduction) const;
   Scalar reduction(const Node& node, const Index& at);
   struct Run {  // of updates that go to one element

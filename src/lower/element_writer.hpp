@@ -41,6 +41,10 @@ class ElementWriter : public graph::Reader {
 
   virtual graph::Scalar compute(const graph::Node& node, const graph::Index& at);
   void forget() { memo_.clear(); }
+  // Whether the element was read before, where its value still is.
+  bool has_read(const graph::Node& node, const graph::Index& at) {
+    return memo_.find(node, place_of(node, at)) != nullptr;
+  }
 
  private:
   Memo<graph::Index> memo_;  // places live as long as the numbers that tell them apart

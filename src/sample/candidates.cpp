@@ -28,7 +28,8 @@ Demand demand_of(const Density& density, const Schedule& schedule, int64_t chain
                 .work = schedule.work,
                 .serial = schedule.serial,
                 .steps = schedule.steps,
-                .products = shared_products(density)};
+                .products = shared_products(density),
+                .written = written_operations(density)};
   for (const Pass& pass : schedule.passes) demand.passes.push_back({pass.count, pass.cost});
   demand.factors = work_by_blocks(schedule);
   return demand;
@@ -64,7 +65,8 @@ bool belongs_in_lanes(const stats::ModelState& model, const Demand& demand, cons
   // Chains that would be alone in their subgroups are better off with all of its lanes.
   const bool crowded = demand.chains > 4 * static_cast<int64_t>(limits.processors);
   const bool is_loop = 2 * demand.serial > demand.work;
-  return (demand.work <= light_work || (is_loop && crowded)) && model.size <= KernelOptions().written_out;
+  const bool is_light = demand.work <= light_work && (crowded || demand.written <= light_operations);
+  return (is_light || (is_loop && crowded)) && model.size <= KernelOptions().written_out;
 }
 
 std::vector<Candidate> on_gpu(const stats::ModelState& model, const Density& density, const Demand& demand,

@@ -14,6 +14,7 @@ struct Demand {
   int64_t serial = 0;    // those of them that come one after the other
   int64_t steps = 0;     // and of these, those of short rounds
   int64_t products = 0;  // multiplications with matrices of the data
+  double written = 0;    // operations of small tensors' elements, by a lane one after the other
   int64_t factors = 0;   // elements of the work that a CPU's team computes by blocks of a factorisation
   struct Loop {
     int64_t count = 0;

@@ -17,6 +17,9 @@ inline constexpr Measured measured_cpu{45, 0.1, 9, 2};  // two cores of a Xeon w
 // --- A lane or a team for a chain
 // Elements of a gradient up to which it counts less than the tree around it. A guess, not measured.
 inline constexpr int64_t light_work = 256;
+// Operations of elements that a lane computes one by one, up to which it is sooner done than a team that
+// shares them: of 2.5 ns each, in the time of a team's round. A guess from the figures below.
+inline constexpr double light_operations = 1000;
 
 // --- A lane, a team or the device for chains of a GPU: microseconds, bytes and operations a microsecond.
 // Measured on an H200 with models of bench/models: logistic_large with 4, 256 and 1,024 chains, linear_large
