@@ -289,6 +289,15 @@ void run(const Line& line) {
          {normal(shape, type)});
   if (line.kind == "sort")
     time(line.text, [=](const Tensors& x) { return Tensors{sort(x[0], axis)}; }, {normal(shape, type)});
+  if (line.kind == "argsort")
+    time(line.text, [=](const Tensors& x) { return Tensors{argsort(x[0], axis)}; }, {normal(shape, type)});
+  if (line.kind == "top_k")
+    time(line.text,
+         [&](const Tensors& x) {
+           const Sorted found = top_k(x[0], line.one("k", 1));
+           return Tensors{found.values, found.places};
+         },
+         {normal(shape, type)});
   if (line.kind.find("fft") != std::string::npos) return transform(line, shape, type, axis);
   if (line.kind == "matmul")
     time(line.text, [=](const Tensors& x) { return Tensors{matmul(x[0], x[1])}; },

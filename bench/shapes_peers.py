@@ -105,6 +105,10 @@ def torch_works(lines):
             x = new(n["x"]); emit(text, "torch", lambda: torch.cumsum(x, axis), wait)
         elif kind == "sort":
             x = new(n["x"]); emit(text, "torch", lambda: torch.sort(x, axis)[0], wait)
+        elif kind == "argsort":
+            x = new(n["x"]); emit(text, "torch", lambda: torch.argsort(x, axis, stable=True), wait)
+        elif kind == "top_k":
+            x = new(n["x"]); emit(text, "torch", lambda: torch.topk(x, n["k"][0]), wait)
         elif "fft" in kind:
             x = new(n["x"]) if kind == "rfft" else torch.complex(new(n["x"]), new(n["x"]))
             f, along = getattr(torch.fft, kind), {} if kind == "fft2" else dict(dim=axis)
@@ -172,6 +176,8 @@ def jax_works(lines):
         elif kind == "sum": one(text, lambda x: jnp.sum(x, tuple(n["axis"])), new(n["x"]))
         elif kind == "cumsum": one(text, lambda x: jnp.cumsum(x, axis), new(n["x"]))
         elif kind == "sort": one(text, lambda x: jnp.sort(x, axis), new(n["x"]))
+        elif kind == "argsort": one(text, lambda x: jnp.argsort(x, axis), new(n["x"]))
+        elif kind == "top_k": one(text, lambda x: jax.lax.top_k(x, n["k"][0]), new(n["x"]))
         elif "fft" in kind:
             f, along = getattr(jnp.fft, kind), {} if kind == "fft2" else dict(axis=axis)
             one(text, lambda x: f(x, **along), new(n["x"]) if kind == "rfft" else new(n["x"]) + 1j * new(n["x"]))
@@ -252,6 +258,22 @@ def random_sum(r):
     while math.prod(shape) > 1 << 26: shape[shape.index(max(shape))] //= 2
     axes = sorted(r.sample(range(rank), r.randint(1, max(1, rank - 1))))
     return f"sum x={','.join(map(str, shape))} axis={','.join(map(str, axes))}"
+
+
+def random_sort(r):
+    side = lambda low, high: int(round(low * (high / low) ** r.random()))
+    n = side(8, 4000000)
+    rows = max(1, min(side(1, 50000), (1 << 24) // n))
+    kind = r.choice(["sort", "sort", "argsort", "top_k"])
+    if kind == "top_k": return f"top_k x={rows},{n} k={side(1, min(n, 200))}"
+    return f"{kind} x={n},{rows} axis=0" if r.random() < 0.2 else f"{kind} x={rows},{n}"
+
+
+def random_cumsum(r):
+    side = lambda low, high: int(round(low * (high / low) ** r.random()))
+    shape = [side(1, 3000), side(2, 300000), side(1, 300)]
+    while math.prod(shape) > 1 << 26: shape[shape.index(max(shape))] //= 2
+    return f"cumsum x={','.join(map(str, shape))} axis={r.choice([0, 1, 1, 2])}"
 
 
 def random_fft(r):
