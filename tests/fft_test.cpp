@@ -212,6 +212,39 @@ TEST_P(FftTest, PrimesOfALane) {
     }
 }
 
+// Primes whose number below is made of small factors, in one kernel: columns beside each other and rows, of
+// which the last team has fewer; both parts at once in shared memory, and one after the other.
+TEST_P(FftTest, PrimesByPowers) {
+  const std::shared_ptr<Device> on = Device::open(GetParam());
+  set_default_device(on);
+  const bool is_slow = on->info().kind == DeviceKind::software;
+  std::vector<int64_t> lengths{37, 211};
+  if (!is_slow) lengths = {37, 41, 101, 127, 257, 701, 1021, 2053, 4093, 5881, 7681, 8191};
+  for (const int64_t n : lengths)
+    for (const int64_t inner : {1, 3}) {
+      const Shape shape{3, n, inner};
+      const auto check_type = [&](auto one, double bound) {
+        using T = decltype(one);
+        const auto x = random_numbers<T>(static_cast<size_t>(element_count(shape)));
+        const Tensor there = fft(tensor(x, shape, on), 1);
+        const auto all = there.template to_vector<std::complex<T>>();
+        for (const int64_t column : {int64_t{0}, 3 * inner - 1}) {
+          Numbers own;
+          std::vector<std::complex<T>> got;
+          for (int64_t j = 0; j < n; ++j) {
+            const auto place = static_cast<size_t>((column / inner * n + j) * inner + column % inner);
+            own.emplace_back(x[place]), got.push_back(all[place]);
+          }
+          EXPECT_LT(error_of(got, transform(own)), bound) << n << " " << inner << " " << column;
+        }
+        const auto back = ifft(there, 1).template to_vector<std::complex<T>>();
+        EXPECT_LT(error_of(back, Numbers(x.begin(), x.end())), 2 * bound) << n << " " << inner;
+      };
+      check_type(float{}, 5e-7);
+      if (!is_slow || n == 37) check_type(double{}, 2e-15);
+    }
+}
+
 // Rows of real numbers there and back, against the sums; the last axis, and one with neighbours.
 template <class T>
 void check_real(int64_t n, int64_t inner, double bound, const std::shared_ptr<Device>& on) {
@@ -387,6 +420,7 @@ TEST(FftPlan, PassesAreFew) {
   EXPECT_EQ(passes(37), 2u);  // of the chirp, and of the numbers
   EXPECT_EQ(passes(2039), 2u);
   EXPECT_EQ(passes(4093), 2u);
+  EXPECT_EQ(passes(7681), 2u);  // of powers, and of the numbers
   EXPECT_EQ(passes(4099), 7u);  // the chirp, its transform, that of the numbers, and back
   plan.outer = 1 << 15;         // enough for kernels that know longer primes
   EXPECT_EQ(passes(37), 1u);
@@ -401,7 +435,7 @@ TEST(FftPlan, TeamsFitTheirDevice) {
     for (const uint32_t lanes : {128u, 256u, 1024u})
       for (const kernel::Type type : {kernel::Type::f32, kernel::Type::f64})
         for (const uint64_t length : {2ull, 13ull, 17ull, 37ull, 67ull, 360ull, 1021ull, 1591ull, 1024ull,
-                                      2039ull, 2197ull, 4096ull, 65536ull, 1ull << 21})
+                                      2039ull, 2197ull, 4093ull, 4096ull, 7681ull, 65536ull, 1ull << 21})
           for (const uint64_t inner : {1ull, 5ull, 64ull}) {
             ops::FftPlan plan;
             plan.type = type;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "ops/fft_pass.hpp"
+#include "ops/fft_prime.hpp"
 
 namespace adit::ops {
 
@@ -153,16 +154,14 @@ uint64_t convolved_length(uint64_t n) {
   return best;
 }
 
-Fft by_chirp(const FftPlan& plan) {
-  FftPass pass;
+// In one kernel, after another one that transforms what it is convolved with: `pass` tells what that is.
+Fft convolved_in_teams(const FftPlan& plan, FftPass pass, uint64_t transform_numbers) {
   pass.type = plan.type;
   pass.fused = plan.fused;
-  pass.length = convolved_length(plan.length);
-  pass.chirp = plan.length;
   pass.radices = radices_of(pass.length, false, plan.type);
   FftPass kernel = pass;
   kernel.of_chirp = true;
-  kernel.numbers = pass.length;
+  kernel.numbers = transform_numbers;
   kernel.scale = 1 / static_cast<double>(pass.length);
   kernel.columns.push_back({1, 1, 1, 0, 0});
   pass.numbers = plan.outer * plan.length * plan.inner;
@@ -173,7 +172,7 @@ Fft by_chirp(const FftPlan& plan) {
   add(pass.columns, {plan.outer, plan.length * plan.inner, plan.length * plan.inner, 0, 0});
   if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0, 0});
   Fft made;
-  made.scratch = {pass.length};
+  made.scratch = {transform_numbers};
   made.launches.push_back(fft_in_teams(kernel, plan.lanes, plan.shared_bytes));
   made.launches.back().to = 2;
   made.launches.push_back(fft_in_teams(pass, plan.lanes, plan.shared_bytes));
@@ -181,9 +180,32 @@ Fft by_chirp(const FftPlan& plan) {
   return made;
 }
 
+Fft by_chirp(const FftPlan& plan) {
+  FftPass pass;
+  pass.length = convolved_length(plan.length);
+  pass.chirp = plan.length;
+  return convolved_in_teams(plan, pass, pass.length);
+}
+
+// Exponents follow the transform, two in the place of a number.
+Fft by_prime(const FftPlan& plan) {
+  FftPass pass;
+  pass.length = plan.length - 1;
+  pass.prime = plan.length;
+  return convolved_in_teams(plan, pass, pass.length + (pass.length + 1) / 2);
+}
+
 bool fits_a_team(const FftPlan& plan) {
   const uint64_t room = fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type));
   return convolved_length(plan.length) <= std::min(fft_longest_convolved, room);
+}
+
+// A prime takes transforms of half the length that a chirp takes, where the number below it is made of small
+// factors; larger ones still pay where the chirp would take several passes.
+bool goes_by_prime(const FftPlan& plan) {
+  if (plan.length > longest_of(plan) || !is_prime(plan.length)) return false;
+  return fft_is_smooth(plan.length - 1, longest_short_prime) ||
+         (!fits_a_team(plan) && fft_is_smooth(plan.length - 1, fft_largest_prime(plan)));
 }
 
 // --- The same in several passes ----------------------------------------------------------------------------
@@ -305,6 +327,8 @@ bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
+  if (!fft_is_smooth(plan.length, fft_largest_prime(plan)) && fft_plan::goes_by_prime(plan))
+    return fft_plan::by_prime(plan);
   if (!fft_is_smooth(plan.length, fft_largest_prime(plan)))
     return fft_plan::fits_a_team(plan) ? fft_plan::by_chirp(plan) : fft_plan::Convolution(plan).take();
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);

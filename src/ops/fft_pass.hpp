@@ -30,6 +30,11 @@ struct FftPass {
   // Numbers of a column that is transformed by a convolution with a chirp, in `length` of them; 0: it is not.
   uint64_t chirp = 0;
   bool of_chirp = false;  // this is the transform of that chirp, which is read from nowhere
+  // The same for a prime number of numbers, in `length` = prime - 1 of them (fft_prime.hpp): what is
+  // transformed with `of_chirp` are the angles' powers, and places' exponents follow in its buffer. 0: it is
+  // not.
+  uint64_t prime = 0;
+  bool is_convolved() const { return chirp + prime > 0 && !of_chirp; }  // with the third buffer
 
   // The same in several passes, whose numbers meet a third buffer by their place: the chirp (at the first
   // `some` places; there are no others in memory), the chirp as what is transformed (at `all` places, where

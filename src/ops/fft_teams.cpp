@@ -7,6 +7,7 @@
 
 #include "ops/fft_numbers.hpp"
 #include "ops/fft_pass.hpp"
+#include "ops/fft_prime.hpp"
 
 namespace adit::ops {
 
@@ -135,8 +136,7 @@ class TeamWriter {
   FftLaunch launch() {
     from_ = k_.buffer("x", pass_.type, Access::read);
     to_ = k_.buffer("result", pass_.type, Access::write);
-    if ((pass_.chirp > 0 && !pass_.of_chirp) || pass_.in_meets != Meets::nothing ||
-        pass_.out_meets != Meets::nothing)
+    if (pass_.is_convolved() || pass_.in_meets != Meets::nothing || pass_.out_meets != Meets::nothing)
       kernel_ = k_.buffer("kernel", pass_.type, Access::read);
     lane_ = k_.lane();
     first_ = k_.team(index_type()) * number(shape_.tile);
@@ -146,9 +146,14 @@ class TeamWriter {
       if (shape_.both_parts) imaginary_ = k_.shared(pass_.type, static_cast<uint32_t>(length));
     }
     std::vector<Butterfly> work = butterflies(0);
-    pass_.halves == FftPass::Halves::split ? load_split(work) : load(work, pass_.radices.front());
+    if (pass_.prime > 0 && !pass_.of_chirp)
+      load_by_exponents(work);
+    else if (pass_.halves == FftPass::Halves::split)
+      load_split(work);
+    else
+      load(work, pass_.radices.front());
     run_stages(work);
-    if (pass_.chirp > 0 && !pass_.of_chirp) {
+    if (pass_.is_convolved()) {
       // Back by the same transform, with parts that have changed places.
       for (Butterfly& b : work) multiply_by_kernel(b);
       std::vector<Butterfly> next = butterflies(0);
@@ -156,7 +161,9 @@ class TeamWriter {
       work = std::move(next);
       run_stages(work);
     }
-    if (pass_.halves == FftPass::Halves::join)
+    if (pass_.prime > 0 && !pass_.of_chirp)
+      store_by_exponents(work);
+    else if (pass_.halves == FftPass::Halves::join)
       store_joined(work);
     else
       for (const Butterfly& b : work) store(b, pass_.radices.back(), last_done());
@@ -184,7 +191,11 @@ class TeamWriter {
   }
 
   std::vector<Butterfly> butterflies(size_t stage) {
-    const uint64_t a_column = pass_.length / pass_.radices[stage], all = a_column * shape_.tile;
+    return shared_out(pass_.length / pass_.radices[stage], runs_along_at(stage));
+  }
+  // So many of each column.
+  std::vector<Butterfly> shared_out(uint64_t a_column, bool along) {
+    const uint64_t all = a_column * shape_.tile;
     std::vector<Butterfly> list;
     for (uint64_t first = 0; first < all; first += shape_.lanes) {
       Butterfly b;
@@ -194,7 +205,7 @@ class TeamWriter {
         b.is_there = place < number(all);
         place = min(place, number(all - 1));
       }
-      if (runs_along_at(stage)) {
+      if (along) {
         b.along = place % number(a_column);
         b.column = place / number(a_column);
       } else {
@@ -239,6 +250,10 @@ class TeamWriter {
           b.x.push_back(convolved(b.along, r * apart, apart, place.in));
           continue;
         }
+        if (pass_.prime > 0) {
+          b.x.push_back(power_turned(b, r * apart));
+          continue;
+        }
         const Value at = start + number(r * apart * pass_.in);
         if (pass_.in_meets != Meets::nothing) {
           b.x.push_back(met(at, place.number + index(b.along) * number(pass_.place_along), r * apart));
@@ -262,7 +277,7 @@ class TeamWriter {
     const auto write = [&] {
       const Value start = place.out + index(b.along) * number(pass_.out);
       for (uint32_t r = 0; r < radix; ++r) {
-        if (pass_.chirp > 0 && !pass_.of_chirp) {
+        if (pass_.is_convolved()) {
           store_convolved(b, place.out, r, done);
           continue;
         }
@@ -310,7 +325,8 @@ class TeamWriter {
   void multiply_by_kernel(Butterfly& b) {
     for (uint32_t r = 0; r < pass_.radices.back(); ++r) {
       const Value pair = kernel_.load_vector(b.along + number(r * last_done()), 2);
-      const Complex y = b.x[r] * opened(pair, false);
+      Complex y = b.x[r] * opened(pair, false);
+      if (pass_.prime > 0 && r == 0) y = with_first(b, y);
       b.x[r] = {y.im, y.re};
     }
   }
@@ -323,6 +339,92 @@ class TeamWriter {
       to_.store(start + index(k) * number(pass_.out), packed(closed(y, pass_.swap_out, pass_.scale)));
     };
     offset + done <= n ? write() : k_.if_(k < number(n), write);
+  }
+
+  // --- Primes ----------------------------------------------------------------------------------------------
+  // Number `along + offset` of what the others are convolved with, exp(-2 pi i g^-(along + offset) / prime);
+  // the place g^(along + offset) is told its exponent.
+  Complex power_turned(const Butterfly& b, uint64_t offset) {
+    const uint64_t p = pass_.prime, g = primitive_root(p), back = power_of(g, p - 2, p);
+    const auto bits = static_cast<uint32_t>(std::bit_width(p));
+    const auto power = [&](uint64_t base) {
+      return power_of(base, b.along, bits, p) * number(power_of(base, offset, p)) % number(p);
+    };
+    where_there(b, [&] {
+      to_[power(g) + number(2 * pass_.length - 1)] = convert(b.along + number(offset), pass_.type);
+    });
+    return turned(power(back), p, pass_.type, p);
+  }
+  // Number 0 is added to all results, and the sum of all numbers is result 0.
+  Complex with_first(const Butterfly& b, Complex y) {
+    const Place place = place_of(b);
+    const Complex first = opened(from_.load_vector(place.in, 2), pass_.swap_in);
+    const Value is_first = b.along == 0;
+    where_it_exists(b, [&] {
+      k_.if_(is_first,
+             [&] { to_.store(place.out, packed(closed(first + b.x[0], pass_.swap_out, pass_.scale))); });
+    });
+    return {select(is_first, y.re + first.re, y.re), select(is_first, y.im + first.im, y.im)};
+  }
+  Value exponent_of(const Butterfly& b) {
+    return convert(kernel_.load(b.along + number(2 * pass_.length)), Type::u32);
+  }
+  // Numbers 1 to prime - 1 meet in shared memory, each at its exponent.
+  void load_by_exponents(std::vector<Butterfly>& work) {
+    std::vector<Butterfly> each = shared_out(pass_.length, runs_along(pass_, true));
+    std::vector<Value> cells;
+    for (Butterfly& b : each) {
+      const Value at = place_of(b).in + (index(b.along) + 1) * number(pass_.in);
+      b.x = {opened(from_.load_vector(at, 2), pass_.swap_in)};
+      cells.push_back(cell(b, exponent_of(b), 0, false));
+    }
+    const auto put_each = [&](const Array& to, bool real) {
+      for (size_t i = 0; i < each.size(); ++i)
+        where_there(each[i], [&] { to[cells[i]] = real ? each[i].x[0].re : each[i].x[0].im; });
+    };
+    is_in_use_ = true;
+    put_each(real_, true);
+    if (shape_.both_parts) put_each(imaginary_, false);
+    k_.barrier();
+    take(work, real_, true, pass_.radices.front());
+    if (!shape_.both_parts) {
+      k_.barrier();
+      put_each(real_, false);
+      k_.barrier();
+    }
+    take(work, shape_.both_parts ? imaginary_ : real_, false, pass_.radices.front());
+  }
+  // Result m belongs to the place whose exponent is -m.
+  void store_by_exponents(const std::vector<Butterfly>& work) {
+    std::vector<Butterfly> each = shared_out(pass_.length, runs_along(pass_, false));
+    const uint32_t radix = pass_.radices.back();
+    std::vector<Value> cells;
+    for (Butterfly& b : each) {
+      const Value exponent = exponent_of(b);
+      cells.push_back(
+          cell(b, select(exponent == 0, exponent, exponent.like(number(pass_.length)) - exponent), 0, false));
+      b.x.resize(1);
+    }
+    const auto take_each = [&](const Array& from, bool real) {
+      for (size_t i = 0; i < each.size(); ++i) (real ? each[i].x[0].re : each[i].x[0].im) = from[cells[i]];
+    };
+    k_.barrier();
+    put(work, real_, true, radix, last_done());
+    if (shape_.both_parts) put(work, imaginary_, false, radix, last_done());
+    k_.barrier();
+    take_each(real_, true);
+    if (!shape_.both_parts) {
+      k_.barrier();
+      put(work, real_, false, radix, last_done());
+      k_.barrier();
+    }
+    take_each(shape_.both_parts ? imaginary_ : real_, false);
+    for (const Butterfly& b : each)
+      where_it_exists(b, [&] {
+        const Complex y{b.x[0].im, b.x[0].re};
+        to_.store(place_of(b).out + (index(b.along) + 1) * number(pass_.out),
+                  packed(closed(y, pass_.swap_out, pass_.scale)));
+      });
   }
 
   // --- Convolutions in several passes ----------------------------------------------------------------------
@@ -359,21 +461,8 @@ class TeamWriter {
   // --- Halves of real numbers ------------------------------------------------------------------------------
   // Pairs of numbers k and length - k, 0 <= k <= length / 2, as butterflies of two.
   std::vector<Butterfly> mirrored_pairs() {
-    const uint64_t a_column = pass_.length / 2 + 1, all = a_column * shape_.tile;
-    std::vector<Butterfly> list;
-    for (uint64_t first = 0; first < all; first += shape_.lanes) {
-      Butterfly b;
-      Value place = lane_ + number(first);
-      b.is_sure = first + shape_.lanes <= all;
-      if (!b.is_sure) {
-        b.is_there = place < number(all);
-        place = min(place, number(all - 1));
-      }
-      b.along = place % number(a_column);
-      b.column = place / number(a_column);
-      b.x.resize(2);
-      list.push_back(std::move(b));
-    }
+    std::vector<Butterfly> list = shared_out(pass_.length / 2 + 1, true);
+    for (Butterfly& b : list) b.x.resize(2);
     return list;
   }
   Value other_end(const Butterfly& b) const { return b.along.like(number(pass_.length)) - b.along; }
