@@ -265,24 +265,30 @@ std::optional<Operand> operand_of(const Node& node, std::array<int64_t, 3> first
   return Operand{seen->base, list, !forward};
 }
 
-// On a GPU what turns x or w goes by any distances.
-bool is_turned(const ops::ConvShape& shape, size_t which, DType type, const Target& target) {
-  if (which == 0) return turns_on_gpu(shape, type);
-  const bool by_product = !is_direct(shape, type, true) && !is_by_steps(shape, type) && !is_complex(type);
+// Which operands a GPU reads at any distances: those that it turns first; of kernels, also from their end.
+struct Turned {
+  bool at_all = false, from_the_end = false;
+};
+Turned turned_on_gpu(const ops::ConvShape& shape, size_t which, DType type, const Target& target) {
   const kernel::Type stored = storage_type(type);
-  return by_product && !turns_on_gpu(shape, type) && !ops::winograd_pays(shape, stored, target.limits) &&
-         ops::plan_conv(shape, stored, target.limits).channels_last > 0;
+  const bool by_product = !is_direct(shape, type, true) && !is_by_steps(shape, type) && !is_complex(type);
+  if (!by_product) return {};
+  if (ops::winograd_pays(shape, stored, target.limits)) return {true, false};
+  if (which == 0 || turns_on_gpu(shape, type)) return {which == 0 && turns_on_gpu(shape, type), false};
+  const bool turns = ops::plan_conv(shape, stored, target.limits).channels_last > 0;
+  return {turns, turns};
 }
 
 std::optional<Operand> operand_of(const Node& conv, size_t which, const ops::ConvShape& shape,
                                   const Target& target) {
-  if (target.gpu ? !is_turned(shape, which, conv.type, target) : !is_real_float(conv.type))
-    return std::nullopt;
+  const bool by_host = is_real_float(conv.type);
+  const Turned turned = target.gpu ? turned_on_gpu(shape, which, conv.type, target)
+                                   : Turned{by_host, by_host && which == 1 && !shape.has_long_sums()};
+  if (!turned.at_all) return std::nullopt;
   const Node& node = graph::node_of(conv.operands[which]);
   const auto seen = which == 0 ? operand_of(node, {shape.batch, shape.groups, shape.channels})
                                : operand_of(node, {shape.groups, shape.filters, shape.channels});
-  const bool is_read_reversed = which == 1 && (target.gpu || !shape.has_long_sums());
-  return seen && seen->reversed && !is_read_reversed ? std::nullopt : seen;
+  return seen && seen->reversed && !turned.from_the_end ? std::nullopt : seen;
 }
 
 // What is read for an operand; the shape then tells how. Where the operand itself is in memory for others, it
@@ -313,15 +319,14 @@ void add_product(std::vector<Work>& list, const ops::MatmulShape& shape, const N
 }
 
 std::vector<Work> by_winograd(const Node& node, ops::ConvShape conv, Workshop& shop, Device& device) {
-  const Node& x = what_it_reads(node, 0, conv, shop);
+  const Node &x = what_it_reads(node, 0, conv, shop), &w = what_it_reads(node, 1, conv, shop);
   const ops::WinogradConv way{conv};
   const Node &turned_x = shop.make_scratch(DType::f32, {way.x_count()}),
              &turned_w = shop.make_scratch(DType::f32, {way.w_count()}),
              &sums = shop.make_scratch(DType::f32, {way.sum_count()});
   std::vector<Work> list;
   list.push_back(kernel_on(way.x_program(), way.x_teams(), {&x, &turned_x}, device));
-  list.push_back(
-      kernel_on(way.w_program(), way.w_teams(), {&graph::node_of(node.operands[1]), &turned_w}, device));
+  list.push_back(kernel_on(way.w_program(), way.w_teams(), {&w, &turned_w}, device));
   add_product(list, way.product(), turned_x, turned_w, sums, shop, device);
   list.push_back(kernel_on(way.result_program(), way.result_teams(), {&sums, &node}, device));
   return list;
