@@ -456,6 +456,27 @@ TEST_P(Reductions, LongRowsOfPowers) {
   }
 }
 
+// Rows that lanes read several accesses of at once, the last of which some lanes do not have; the gradient
+// goes through them once more.
+TEST_P(Reductions, LongRowsSeveralAtOnce) {
+  for (const int64_t length : {9001, 16390, 20000}) {
+    expect_middle_axis(2, length, 1);
+    const std::vector<float> x = numbers(length), g = numbers(2 * length);
+    double total = 0, dot = 0;
+    const auto power = [&](int64_t i) { return std::exp(double{x[static_cast<size_t>(i)]}); };
+    for (int64_t i = 0; i < length; ++i) total += power(i);
+    for (int64_t i = 0; i < length; ++i) dot += power(i) / total * g[static_cast<size_t>(length + i)];
+    std::vector<double> wanted;
+    for (int64_t i = 0; i < length; ++i)
+      wanted.push_back(power(i) / total * (g[static_cast<size_t>(length + i)] - dot) *
+                       static_cast<double>(length));
+    const Tensor weights = tensor(std::vector<float>(g.begin() + length, g.end()), {1, length});
+    const Tensor got =
+        grad([&](Tensor t) { return sum(softmax(t) * weights); })(tensor(x, {1, length})) * double(length);
+    expect_near(got, wanted, 2e-5);
+  }
+}
+
 // Sums and largest elements over some axes of whole numbers, beside loops.
 void expect_over_axes(const Shape& shape, const Axes& axes) {
   const int64_t count = element_count(shape);

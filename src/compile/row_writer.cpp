@@ -37,7 +37,12 @@ void RowWriter::finish() {
   writer_.forbid({});
   fix_row_values(writer_, group_, shop_.partition, row_);
   store_row_roots();
-  if (!plan_.whole_roots.empty()) walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
+  if (plan_.whole_roots.empty()) return;
+  const Steps steps = steps_of_a_lane();
+  if (held_.empty() && steps.at_once > 1)
+    store_several(steps);
+  else
+    walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
 }
 
 Value RowWriter::limited(Value row_number) {
@@ -115,24 +120,27 @@ void RowWriter::reduce_level(const Level& level) {
   for (const Node* node : level)
     for (const Type type : accumulator_types(*node)) types.push_back(type);
   const auto own_pass = static_cast<int>(&level - plan_.levels.data());
-  const auto body = [&](Value step) {
+  const Steps steps = steps_of_a_lane();
+  const auto body = [&](Value first) {
     const Writer::Scope scope(writer_);
     std::vector<Value> sums;
-    kept_.find(writer_, own_pass, step);
-    for (const Index& at : places(step)) {
-      add_contributions(level, reductions, at, sums);
-      kept_.keep(writer_, own_pass, step, at);
+    kept_.find(writer_, own_pass, first);
+    for (int64_t i = 0; i < steps.at_once; ++i) {
+      const auto [step, inside] = step_of(steps, first, i);
+      for (const Index& at : places(step)) {
+        add_contributions(level, reductions, at, sums, inside);
+        kept_.keep(writer_, own_pass, step, at);
+      }
+      writer_.clear_vector();
     }
-    writer_.clear_vector();
     return sums;
   };
-  const int64_t steps = plan_.length / width();
-  const std::vector<Value> totals = inner_                ? column_totals(own_pass, reductions, types)
-                                    : !held_.empty()      ? joined(level, held_sums(level))
-                                    : slices_.columns > 0 ? slice_totals(level, reductions, types)
-                                    : by_team_
-                                        ? team_reduce(steps, reductions, body)
-                                        : loop_totals(k_, writer_.number(steps), reductions, types, body);
+  const std::vector<Value> totals =
+      inner_                ? column_totals(own_pass, reductions, types)
+      : !held_.empty()      ? joined(level, held_sums(level))
+      : slices_.columns > 0 ? slice_totals(level, reductions, types)
+      : by_team_            ? team_reduce(steps.rounds, reductions, body)
+                            : loop_totals(k_, writer_.number(steps.rounds), reductions, types, body);
   fix_totals(writer_, level, totals);
 }
 
@@ -207,6 +215,52 @@ void RowWriter::walk(const std::function<void(const std::vector<Index>&)>& body)
     k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
   else
     k_.for_(writer_.number(steps), step);
+}
+
+RowWriter::Steps RowWriter::steps_of_a_lane() const {
+  const int64_t steps = plan_.length / width(), most = 8 / width();
+  const bool may = shop_.target.gpu && by_team_ && may_hold_ && most > 1 && steps >= 2 * most * team_lanes();
+  return may ? Steps{(steps + most - 1) / most, most, steps} : Steps{steps, 1, steps};
+}
+
+std::pair<Value, std::optional<Value>> RowWriter::step_of(const Steps& steps, Value first, int64_t which) {
+  if (which == 0) return {first, std::nullopt};
+  const Value step = first + writer_.number(which * steps.rounds);
+  if ((which + 1) * steps.rounds <= steps.all) return {step, std::nullopt};
+  return {min(step, writer_.number(steps.all - 1)), step < writer_.number(steps.all)};
+}
+
+void RowWriter::store_several(const Steps& steps) {
+  struct Made {
+    std::optional<Value> inside;
+    std::vector<Index> places;
+    std::optional<Value> vector;
+    std::vector<std::vector<Scalar>> values;  // of each root
+  };
+  k_.each(k_.constant(Type::u32, steps.rounds), [&](Value number) {
+    const Writer::Scope scope(writer_);
+    std::vector<Made> all;
+    for (int64_t i = 0; i < steps.at_once; ++i) {
+      const auto [step, inside] = step_of(steps, convert(number, writer_.index_type()), i);
+      Made& made = all.emplace_back();
+      made.inside = inside;
+      made.places = places(step);
+      if (made.places.size() > 1) made.vector = writer_.vector();
+      for (const Node* root : plan_.whole_roots) {
+        std::vector<Scalar>& values = made.values.emplace_back();
+        for (const Index& at : made.places) values.push_back(writer_.read(*root, at));
+      }
+      writer_.clear_vector();
+    }
+    for (const Made& made : all)
+      store_if(made.inside, [&] {
+        for (size_t i = 0; i < plan_.whole_roots.size(); ++i)
+          if (made.vector)
+            writer_.store_vector(*plan_.whole_roots[i], *made.vector, made.values[i]);
+          else
+            writer_.store(*plan_.whole_roots[i], made.places[0], made.values[i][0]);
+      });
+  });
 }
 
 void RowWriter::store_row_roots() {

@@ -91,6 +91,14 @@ class RowWriter {
   std::vector<Value> team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
                                  const std::function<std::vector<Value>(Value)>& body);
   void walk(const std::function<void(const std::vector<Index>&)>& body);
+  // How a lane of a team goes through a long row: several accesses a round, as far apart as there are rounds,
+  // so that more is on its way from memory. The last ones of some lanes have no element.
+  struct Steps {
+    int64_t rounds = 0, at_once = 1, all = 0;
+  };
+  Steps steps_of_a_lane() const;
+  std::pair<Value, std::optional<Value>> step_of(const Steps& steps, Value first, int64_t which);
+  void store_several(const Steps& steps);
   void store_row_roots();
   void store_whole_roots(const std::vector<Index>& places);
 
