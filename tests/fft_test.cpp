@@ -99,8 +99,9 @@ TEST_P(FftTest, LongStages) {
   const std::shared_ptr<Device> on = Device::open(GetParam());
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;
-  std::vector<int64_t> lengths{5000, 6144, 7425};
-  if (!is_slow) lengths = {4116, 5000, 5040, 6000, 6144, 6561, 7007, 7425, 7680, 8000, 8192};
+  std::vector<int64_t> lengths{5000, 6144, 11025};
+  if (!is_slow)
+    lengths = {4116, 5000, 5040, 6144, 6561, 7007, 8000, 8192, 8788, 9514, 10000, 10985, 11025, 11264, 11500};
   for (const int64_t n : lengths) {
     check<float>(n, 5e-7, on);
     if (!is_slow || n == 5000) check<double>(n, 2e-15, on);
@@ -412,6 +413,7 @@ TEST(FftPlan, PassesAreFew) {
   };
   EXPECT_EQ(passes(4096), 1u);
   EXPECT_EQ(passes(1 << 13), 1u);
+  EXPECT_EQ(passes(11264), 1u);
   EXPECT_EQ(passes(1 << 14), 2u);
   EXPECT_EQ(passes(1 << 20), 2u);
   EXPECT_EQ(passes(1 << 22), 2u);

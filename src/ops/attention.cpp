@@ -443,7 +443,7 @@ bool fits(const AttentionShape& shape, const AttentionTiling& t, const Limits& l
 AttentionTiling usual_tiling(const AttentionShape& shape, uint32_t block) {
   AttentionTiling t;
   t.block = block;
-  t.across = shape.width > 96 ? 16 : 8;
+  t.across = shape.width > 64 ? 16 : 8;
   const uint32_t most = shape.width > 64 ? 64 : block == 128 ? 40 : 16;
   const uint32_t chunks = (shape.depth + most - 1) / most;
   t.chunk = rounded_up((shape.depth + chunks - 1) / chunks, steps);

@@ -53,7 +53,8 @@ std::vector<uint64_t> cut_into_fewest(uint64_t n, uint64_t most, size_t fewest =
 }
 
 uint64_t longest_of(const FftPlan& plan) {
-  return std::min(fft_longest_row, fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type)));
+  const uint64_t longest = plan.inner == 1 ? fft_longest_row : fft_tile;
+  return std::min(longest, fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type)));
 }
 
 std::vector<uint64_t> lengths_of(const FftPlan& plan, size_t fewest = 1) {
