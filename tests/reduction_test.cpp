@@ -1,7 +1,9 @@
 // Reductions and what is made of them, on every device: values beside plain loops, empty axes, special
 // values, derivatives where they are delicate. op_test holds them against NumPy.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include <adit/ops.hpp>
@@ -474,6 +476,41 @@ TEST_P(Reductions, LongRowsSeveralAtOnce) {
     const Tensor got =
         grad([&](Tensor t) { return sum(softmax(t) * weights); })(tensor(x, {1, length})) * double(length);
     expect_near(got, wanted, 2e-5);
+  }
+}
+
+// The largest of rows that are cut into parts, some of them again, with a rest and without; equal numbers,
+// infinite ones and those that are none, against a stable sort; the gradient is at their places.
+TEST_P(Reductions, LargestOfLongRows) {
+  for (const auto& [length, k] :
+       {std::pair<int64_t, int64_t>{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}}) {
+    const int64_t rows = 2;
+    std::vector<float> x = numbers(rows * length);
+    for (float& each : x) each = std::round(each * 100);
+    for (const int64_t i : {length - 1, length / 2}) x[static_cast<size_t>(i)] = nan_number;
+    x[static_cast<size_t>(length + 4)] = infinity;
+    std::vector<int64_t> places;
+    std::vector<float> values, slopes(x.size()), weights = numbers(rows * k);
+    for (int64_t row = 0; row < rows; ++row) {
+      const auto at = [&](int64_t i) { return x[static_cast<size_t>(row * length + i)]; };
+      std::vector<int64_t> order(static_cast<size_t>(length));
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        return at(b) < at(a) || (std::isnan(at(a)) && !std::isnan(at(b)));
+      });
+      for (size_t i = 0; i < static_cast<size_t>(k); ++i) {
+        places.push_back(order[i]), values.push_back(at(order[i]));
+        slopes[static_cast<size_t>(row * length + order[i])] = weights[static_cast<size_t>(row * k) + i];
+      }
+    }
+    const Tensor given = tensor(x, {rows, length}), g = tensor(weights, {rows, k});
+    const Sorted found = top_k(given, k);
+    EXPECT_EQ(found.places.to_vector<int64_t>(), places) << length << " " << k;
+    const std::vector<float> got = found.values.to_vector<float>();
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_TRUE(got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]))) << length << " " << i;
+    const auto loss = [&](Tensor t) { return sum(top_k(t, k).values * g); };
+    EXPECT_EQ(grad(loss)(given).to_vector<float>(), slopes) << length << " " << k;
   }
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 #include <adit/sort.hpp>
@@ -27,6 +29,38 @@ Tensor front(const Tensor& x, int axis, int64_t first, int64_t count) {
   return slice(x, starts, lengths);
 }
 
+// The first k of a row in falling order. Of long rows those of each part first, and then of what is left:
+// short parts are sorted in one pass, and few of their elements are looked at again. Equal elements stay in
+// order, since parts do.
+Sorted largest(const Tensor& x, int64_t k) {
+  constexpr int64_t left_over = 16, shortest_part = 256, longest_part = 2048, many_parts = 16;
+  const int axis = x.rank() - 1;
+  const int64_t n = x.dim(axis), part = std::max<int64_t>(
+                                     shortest_part, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(
+                                                        left_over * std::min(k, longest_part)))));
+  if (k == 0 || part > longest_part || n < many_parts * part) {
+    const auto all = sorted("top_k", x, -1, Direction::descending);
+    return {front(all[0], axis, 0, k), front(all[1], axis, 0, k)};
+  }
+  const int64_t parts = n / part, whole = parts * part;
+  Shape cut = x.shape(), joined = x.shape();
+  cut[axis] = parts;
+  cut.push_back(part);
+  joined[axis] = parts * k;
+  const auto in_parts = sorted("top_k", reshape(front(x, axis, 0, whole), cut), -1, Direction::descending);
+  const auto first_ones = [&](const Tensor& t) { return front(t, axis + 1, 0, k); };
+  const Tensor places = first_ones(in_parts[1]);
+  const Tensor before = iota(places.shape(), DType::i64, axis) * constant_integer(DType::i64, part);
+  std::vector<Tensor> values{reshape(first_ones(in_parts[0]), joined)},
+      origins{reshape(places + before, joined)};
+  if (whole < n) {
+    values.push_back(front(x, axis, whole, n - whole));
+    origins.push_back(iota(values.back().shape(), DType::i64, axis) + constant_integer(DType::i64, whole));
+  }
+  const Sorted found = largest(concatenate(values, axis), k);
+  return {found.values, take_along_axis(concatenate(origins, axis), found.places, axis)};
+}
+
 }  // namespace
 
 Sorted sort_with_places(const Tensor& x, int axis, Direction direction) {
@@ -42,8 +76,7 @@ Sorted top_k(const Tensor& x, int64_t k) {
   expect_tensor("top_k", "x", x);
   if (x.rank() == 0) fail("top_k", "x", "expected at least one axis, got a scalar");
   if (k < 0 || k > x.dim(-1)) fail("top_k", "k", fmt::format("expected 0 to {}, got {}", x.dim(-1), k));
-  const auto parts = sorted("top_k", x, -1, Direction::descending);
-  return {front(parts[0], x.rank() - 1, 0, k), front(parts[1], x.rank() - 1, 0, k)};
+  return largest(x, k);
 }
 
 Tensor median(const Tensor& x, int axis, bool keep_axis) {
