@@ -482,8 +482,10 @@ TEST_P(Reductions, LongRowsSeveralAtOnce) {
 // The largest of rows that are cut into parts, some of them again, with a rest and without; equal numbers,
 // infinite ones and those that are none, against a stable sort; the gradient is at their places.
 TEST_P(Reductions, LargestOfLongRows) {
-  for (const auto& [length, k] :
-       {std::pair<int64_t, int64_t>{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}}) {
+  using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+  const bool is_slow = default_device()->info().kind == DeviceKind::software;
+  const Pairs all{{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}};
+  for (const auto& [length, k] : is_slow ? Pairs{{4103, 3}} : all) {
     const int64_t rows = 2;
     std::vector<float> x = numbers(rows * length);
     for (float& each : x) each = std::round(each * 100);
