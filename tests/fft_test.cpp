@@ -214,13 +214,15 @@ TEST_P(FftTest, PrimesOfALane) {
 }
 
 // Primes whose number below is made of small factors, in one kernel: columns beside each other and rows, of
-// which the last team has fewer; both parts at once in shared memory, and one after the other.
+// which the last team has fewer; both parts at once in shared memory, and one after the other; with other
+// factors.
 TEST_P(FftTest, PrimesByPowers) {
   const std::shared_ptr<Device> on = Device::open(GetParam());
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;
-  std::vector<int64_t> lengths{37, 211};
-  if (!is_slow) lengths = {37, 41, 101, 127, 257, 701, 1021, 2053, 4093, 5881, 7681, 8191};
+  std::vector<int64_t> lengths{37, 211, 6 * 37};  // the last: after a pass of the other factors
+  if (!is_slow)
+    lengths = {37, 41, 101, 127, 257, 701, 1021, 2053, 4093, 5881, 7681, 8191, 2 * 1021, 8 * 307, 113 * 640};
   for (const int64_t n : lengths)
     for (const int64_t inner : {1, 3}) {
       const Shape shape{3, n, inner};

@@ -155,16 +155,27 @@ uint64_t convolved_length(uint64_t n) {
   return best;
 }
 
+// The transform of what the columns of a pass are convolved with.
+FftLaunch transform_for(const FftPlan& plan, const FftPass& pass, uint64_t numbers) {
+  FftPass kernel;
+  kernel.type = pass.type;
+  kernel.fused = pass.fused;
+  kernel.length = pass.length;
+  kernel.radices = pass.radices;
+  kernel.chirp = pass.chirp;
+  kernel.prime = pass.prime;
+  kernel.of_chirp = true;
+  kernel.numbers = numbers;
+  kernel.scale = 1 / static_cast<double>(pass.length);
+  kernel.columns.push_back({1, 1, 1, 0, 0});
+  return fft_in_teams(kernel, plan.lanes, plan.shared_bytes);
+}
+
 // In one kernel, after another one that transforms what it is convolved with: `pass` tells what that is.
 Fft convolved_in_teams(const FftPlan& plan, FftPass pass, uint64_t transform_numbers) {
   pass.type = plan.type;
   pass.fused = plan.fused;
   pass.radices = radices_of(pass.length, false, plan.type);
-  FftPass kernel = pass;
-  kernel.of_chirp = true;
-  kernel.numbers = transform_numbers;
-  kernel.scale = 1 / static_cast<double>(pass.length);
-  kernel.columns.push_back({1, 1, 1, 0, 0});
   pass.numbers = plan.outer * plan.length * plan.inner;
   pass.in = pass.out = plan.inner;
   pass.swap_in = pass.swap_out = plan.inverse;
@@ -174,7 +185,7 @@ Fft convolved_in_teams(const FftPlan& plan, FftPass pass, uint64_t transform_num
   if (pass.columns.empty()) pass.columns.push_back({1, 1, 1, 0, 0});
   Fft made;
   made.scratch = {transform_numbers};
-  made.launches.push_back(fft_in_teams(kernel, plan.lanes, plan.shared_bytes));
+  made.launches.push_back(transform_for(plan, pass, transform_numbers));
   made.launches.back().to = 2;
   made.launches.push_back(fft_in_teams(pass, plan.lanes, plan.shared_bytes));
   made.launches.back().with = 2;
@@ -189,11 +200,13 @@ Fft by_chirp(const FftPlan& plan) {
 }
 
 // Exponents follow the transform, two in the place of a number.
+uint64_t numbers_for_prime(uint64_t p) { return p - 1 + p / 2; }
+
 Fft by_prime(const FftPlan& plan) {
   FftPass pass;
   pass.length = plan.length - 1;
   pass.prime = plan.length;
-  return convolved_in_teams(plan, pass, pass.length + (pass.length + 1) / 2);
+  return convolved_in_teams(plan, pass, numbers_for_prime(plan.length));
 }
 
 bool fits_a_team(const FftPlan& plan) {
@@ -207,6 +220,47 @@ bool goes_by_prime(const FftPlan& plan) {
   if (plan.length > longest_of(plan) || !is_prime(plan.length)) return false;
   return fft_is_smooth(plan.length - 1, longest_short_prime) ||
          (!fits_a_team(plan) && fft_is_smooth(plan.length - 1, fft_largest_prime(plan)));
+}
+
+// The lengths of passes whose last one is the largest prime, and those before it are made of small factors;
+// none where there is no such prime.
+std::vector<uint64_t> lengths_around_prime(const FftPlan& plan) {
+  const uint64_t most = std::min(longest_of(plan), fft_tile / fft_neighbours);
+  uint64_t prime = 1, rest = plan.length;
+  for (uint64_t d = 2; d * d <= rest; ++d)
+    for (; rest % d == 0; rest /= d) prime = d;
+  prime = std::max(prime, rest);
+  const uint64_t others = plan.length / prime;
+  if (others == 1 || prime > most || !fft_is_smooth(others, longest_short_prime) ||
+      !fft_is_smooth(prime - 1, longest_short_prime))
+    return {};
+  std::vector<uint64_t> lengths = cut_into_fewest(others, most);
+  lengths.push_back(prime);
+  return lengths;
+}
+
+Fft around_prime(const FftPlan& plan, const std::vector<uint64_t>& lengths) {
+  enum : uint8_t { given, result, between, transform };
+  Fft made;
+  made.scratch = {plan.outer * plan.length * plan.inner, numbers_for_prime(lengths.back())};
+  const auto target = [&](size_t pass) { return (lengths.size() - 1 - pass) % 2 ? between : result; };
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    FftPass pass = pass_of(plan, lengths, i, {plan.length, plan.length});
+    const bool is_last = i + 1 == lengths.size();
+    if (is_last) {
+      pass.prime = lengths[i];
+      pass.length = lengths[i] - 1;
+      pass.radices = radices_of(pass.length, false, plan.type);
+      made.launches.push_back(transform_for(plan, pass, made.scratch[1]));
+      made.launches.back().to = transform;
+    }
+    FftLaunch launch = fft_in_teams(pass, plan.lanes, plan.shared_bytes);
+    launch.from = i == 0 ? given : target(i - 1);
+    launch.to = target(i);
+    if (is_last) launch.with = transform;
+    made.launches.push_back(std::move(launch));
+  }
+  return made;
 }
 
 // --- The same in several passes ----------------------------------------------------------------------------
@@ -328,10 +382,12 @@ bool fft_is_smooth(uint64_t length, uint64_t largest_prime) {
 Fft fft(const FftPlan& plan) {
   Fft made;
   if (plan.outer * plan.length * plan.inner == 0) return made;
-  if (!fft_is_smooth(plan.length, fft_largest_prime(plan)) && fft_plan::goes_by_prime(plan))
-    return fft_plan::by_prime(plan);
-  if (!fft_is_smooth(plan.length, fft_largest_prime(plan)))
+  if (!fft_is_smooth(plan.length, fft_largest_prime(plan))) {
+    if (fft_plan::goes_by_prime(plan)) return fft_plan::by_prime(plan);
+    if (const auto lengths = fft_plan::lengths_around_prime(plan); !lengths.empty())
+      return fft_plan::around_prime(plan, lengths);
     return fft_plan::fits_a_team(plan) ? fft_plan::by_chirp(plan) : fft_plan::Convolution(plan).take();
+  }
   const std::vector<uint64_t> lengths = fft_plan::lengths_of(plan);
   if (lengths.size() > 1) made.scratch = {plan.outer * plan.length * plan.inner};
   for (size_t i = 0; i < lengths.size(); ++i) {
