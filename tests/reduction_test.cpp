@@ -419,6 +419,41 @@ TEST_P(Reductions, ManyRowsThatSubgroupsHold) {
   for (const int64_t length : {36, 64, 137}) expect_middle_axis(16387, length, 1);
 }
 
+// The gradient of softmax by rows, weights g: each row's s (g - sum of s g).
+void expect_softmax_gradient(int64_t rows, int64_t length) {
+  const std::vector<float> x = numbers(rows * length), g = numbers(rows * length + 3);
+  std::vector<double> wanted;
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto at = [&](const std::vector<float>& of, int64_t i) {
+      return double{of[static_cast<size_t>(row * length + i)]};
+    };
+    double total = 0, dot = 0;
+    for (int64_t i = 0; i < length; ++i) total += std::exp(at(x, i));
+    for (int64_t i = 0; i < length; ++i) dot += std::exp(at(x, i)) / total * at(g, i);
+    for (int64_t i = 0; i < length; ++i) wanted.push_back(std::exp(at(x, i)) / total * (at(g, i) - dot));
+  }
+  const Tensor weights = tensor(std::vector<float>(g.begin(), g.end() - 3), {rows, length});
+  SCOPED_TRACE(testing::Message() << rows << " x " << length);
+  expect_near(grad([&](Tensor t) { return sum(softmax(t) * weights); })(tensor(x, {rows, length})), wanted,
+              1e-6);
+}
+
+// Many short rows, of which a subgroup has several side by side, some lanes without an element, the last
+// subgroup with fewer rows.
+TEST_P(Reductions, ManyRowsThatShareSubgroups) {
+  const bool is_slow = default_device()->info().kind == DeviceKind::software;
+  const std::vector<int64_t> all{5, 7, 8, 10, 14, 16, 20, 31, 48, 63, 64}, some{7, 16};
+  for (const int64_t length : is_slow ? some : all) {
+    expect_middle_axis(4099, length, 1);
+    expect_softmax_gradient(4101, length);
+  }
+  for (const int64_t length : {4, 7, 10, 16, 64}) {
+    if (is_slow && length > 8) continue;
+    expect_middle_axis(16391, length, 1);
+    expect_softmax_gradient(16389, length);
+  }
+}
+
 // Rows that are too long to be held, whose largest element and sum of powers are found together: far from
 // zero, rising and falling, with elements that are infinite.
 TEST_P(Reductions, LongRowsOfPowers) {

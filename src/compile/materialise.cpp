@@ -63,7 +63,7 @@ class Materialiser {
                                                  : &memory_of(graph::node_of(operand)));
         }
       }
-      if (kind == Kind::reduction && !is_inline_reduction(*node)) in_memory_.insert(node);
+      if (kind == Kind::reduction && !is_inline_reduction(*node, target)) in_memory_.insert(node);
     }
   }
 

@@ -40,6 +40,14 @@ bool is_small_dot(const Node& node, const Target& target) {
 }
 constexpr size_t few_parts = 8;
 
+bool reduces_last_axes(const Node& node) {
+  const Axes& axes = node.as<ReduceAttributes>().axes;
+  const int rank = node.operands[0].rank();
+  for (int i = 0; i < axes.size(); ++i)
+    if (!axes.contains(rank - 1 - i)) return false;
+  return true;
+}
+
 }  // namespace
 
 int64_t Group::row_length() const {
@@ -52,7 +60,13 @@ int64_t Group::row_count() const {
   return length == 0 ? 0 : element_count(full) / length;
 }
 
-bool is_inline_reduction(const Node& node) { return reduced_count(node) <= inline_reduction_limit; }
+bool is_inline_reduction(const Node& node, const Target& target) {
+  constexpr int64_t shortest_row = 4, many_rows = 1 << 14;
+  const int64_t length = reduced_count(node);
+  if (length > inline_reduction_limit) return false;
+  if (!target.gpu || length < shortest_row || element_count(node.shape) < many_rows) return true;
+  return !reduces_last_axes(node) || !combines_in_any_order(node);
+}
 
 bool Target::multiplies(DType type) const {
   if (gpu) return !is_complex(type);
@@ -184,7 +198,7 @@ Partition partition(const std::vector<const Node*>& nodes, const Set& inputs, co
     group.roots = {node};
     const Kind kind = graph::row_of(node->op).kind;
     if (has_own_kernel(*node, target)) group.form = Group::Form::kernel;
-    if (kind == Kind::reduction && !is_inline_reduction(*node) && combines_in_any_order(*node)) {
+    if (kind == Kind::reduction && !is_inline_reduction(*node, target) && combines_in_any_order(*node)) {
       group.form = Group::Form::rows;
       group.full = node->operands[0].shape();
       group.axes = node->as<ReduceAttributes>().axes;

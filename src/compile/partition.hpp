@@ -82,7 +82,9 @@ inline constexpr double most_code = 1000;
 bool is_inline_dot(const Node& node, const Target& target);
 // True where the operation has a kernel of its own.
 bool has_own_kernel(const Node& node, const Target& target);
-bool is_inline_reduction(const Node& node);
+// A reduction of few elements that is written where it is read: not of many rows of a GPU whose elements lie
+// beside each other, since what goes through such rows several times should be one kernel.
+bool is_inline_reduction(const Node& node, const Target& target);
 // A concatenation whose parts are written to their places one by one, rather than chosen among for each
 // element: of many parts, and on a CPU of long ones.
 bool joins_by_parts(const Node& node, const Target& target);

@@ -9,11 +9,15 @@ using kernel::Type;
 
 void RowWriter::write_by_subgroups(std::span<const std::unique_ptr<RowWriter>> rows, Value team) {
   const RowWriter& any = *rows[0];
-  const Value first =
-      (team * any.number(any.rows_of_a_team()) + convert(any.k_.subgroup_number(), any.index_type())) *
-      any.number(static_cast<int64_t>(rows.size()));
-  for (size_t i = 0; i < rows.size(); ++i)
-    rows[i]->begin_if_there_is(first + any.number(static_cast<int64_t>(i)));
+  const uint32_t beside = any.rows_side_by_side(), subgroups = any.rows_of_a_team() / beside;
+  const Value first = (team * any.number(subgroups) + convert(any.k_.subgroup_number(), any.index_type())) *
+                      any.number(static_cast<int64_t>(rows.size() * beside));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Value row = first + any.number(static_cast<int64_t>(i * beside));
+    if (beside > 1)
+      row = row + convert(any.k_.subgroup_lane(), any.index_type()) / any.number(any.held_lanes());
+    rows[i]->begin_if_there_is(row);
+  }
   for (const auto& level : any.plan_.levels) {
     std::vector<std::vector<Value>> sums;
     for (const auto& row : rows) {
@@ -30,6 +34,7 @@ void RowWriter::hold_places() {
   const int64_t steps = plan_.length / width();
   lane_ = is_short() ? writer_.number(0)
                      : convert(there_is_ ? k_.subgroup_lane() : k_.lane(), writer_.index_type());
+  if (rows_side_by_side() > 1) lane_ = lane_ % writer_.number(held_lanes());
   for (int64_t step = 0; step < steps; step += held_lanes()) {
     Held& held = held_.emplace_back();
     Value own = lane_ + writer_.number(step);
@@ -51,6 +56,11 @@ Value RowWriter::over_lanes(Reduction reduction, Value part) {
                       : kernel::is_signed_integer(type) ? Type::i32
                                                         : Type::u32;
     return convert(over_lanes(reduction, convert(part, word)), type);
+  }
+  if (rows_side_by_side() > 1) {
+    for (uint32_t distance = 1; distance < held_lanes(); distance *= 2)
+      part = combine(reduction, part, k_.subgroup_shuffle_xor(part, k_.constant(Type::u32, distance)));
+    return part;
   }
   const Value mine = k_.subgroup_reduce(reduction, part);
   if (there_is_) return mine;

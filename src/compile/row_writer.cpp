@@ -41,6 +41,8 @@ void RowWriter::finish() {
   const Steps steps = steps_of_a_lane();
   if (held_.empty() && steps.at_once > 1)
     store_several(steps);
+  else if (is_short() && !held_.empty())
+    store_short();
   else
     walk([&](const std::vector<Index>& places) { store_whole_roots(places); });
 }
@@ -230,37 +232,51 @@ std::pair<Value, std::optional<Value>> RowWriter::step_of(const Steps& steps, Va
   return {min(step, writer_.number(steps.all - 1)), step < writer_.number(steps.all)};
 }
 
+RowWriter::Made RowWriter::made_at(std::vector<Index> places, std::optional<Value> inside) {
+  Made made;
+  made.inside = inside;
+  made.places = std::move(places);
+  if (made.places.size() > 1) made.vector = writer_.vector();
+  for (const Node* root : plan_.whole_roots) {
+    std::vector<Scalar>& values = made.values.emplace_back();
+    for (const Index& at : made.places) values.push_back(writer_.read(*root, at));
+  }
+  writer_.clear_vector();
+  return made;
+}
+
+void RowWriter::store_all(const std::vector<Made>& all) {
+  for (const Made& made : all)
+    store_if(made.inside, [&] {
+      for (size_t i = 0; i < plan_.whole_roots.size(); ++i)
+        if (made.vector)
+          writer_.store_vector(*plan_.whole_roots[i], *made.vector, made.values[i]);
+        else
+          writer_.store(*plan_.whole_roots[i], made.places[0], made.values[i][0]);
+    });
+}
+
 void RowWriter::store_several(const Steps& steps) {
-  struct Made {
-    std::optional<Value> inside;
-    std::vector<Index> places;
-    std::optional<Value> vector;
-    std::vector<std::vector<Scalar>> values;  // of each root
-  };
   k_.each(k_.constant(Type::u32, steps.rounds), [&](Value number) {
     const Writer::Scope scope(writer_);
     std::vector<Made> all;
     for (int64_t i = 0; i < steps.at_once; ++i) {
       const auto [step, inside] = step_of(steps, convert(number, writer_.index_type()), i);
-      Made& made = all.emplace_back();
-      made.inside = inside;
-      made.places = places(step);
-      if (made.places.size() > 1) made.vector = writer_.vector();
-      for (const Node* root : plan_.whole_roots) {
-        std::vector<Scalar>& values = made.values.emplace_back();
-        for (const Index& at : made.places) values.push_back(writer_.read(*root, at));
-      }
-      writer_.clear_vector();
+      all.push_back(made_at(places(step), inside));
     }
-    for (const Made& made : all)
-      store_if(made.inside, [&] {
-        for (size_t i = 0; i < plan_.whole_roots.size(); ++i)
-          if (made.vector)
-            writer_.store_vector(*plan_.whole_roots[i], *made.vector, made.values[i]);
-          else
-            writer_.store(*plan_.whole_roots[i], made.places[0], made.values[i][0]);
-      });
+    store_all(all);
   });
+}
+
+// Stores of parts of a row that follow each other at some distance would each be a trip to memory.
+void RowWriter::store_short() {
+  const Writer::Scope scope(writer_);
+  std::vector<Made> all;
+  for (const Held& held : held_) {
+    use(held);
+    all.push_back(made_at(held.places, held.inside));
+  }
+  store_all(all);
 }
 
 void RowWriter::store_row_roots() {

@@ -62,6 +62,10 @@ class RowWriter {
   // Rows of a subgroup, where it has few elements of each.
   uint32_t rows_of_a_subgroup() const;
 
+  // Many short rows that are written whole share subgroups: each lane has an access of one of them, so that
+  // what they read and write lies side by side.
+  static bool share_subgroups(const RowPlan& plan, const Target& target);
+
   // Where a subgroup holds a row, a team of several has a row for each: teams of one leave half of a
   // multiprocessor idle, which has room for so many teams and no more.
   uint32_t rows_of_a_team() const;
@@ -98,12 +102,24 @@ class RowWriter {
   };
   Steps steps_of_a_lane() const;
   std::pair<Value, std::optional<Value>> step_of(const Steps& steps, Value first, int64_t which);
+  // What is stored at the places of one access: all is computed before anything is stored, so that more is on
+  // its way from memory, and what a lane alone has of a row leaves it at once.
+  struct Made {
+    std::optional<Value> inside;
+    std::vector<Index> places;
+    std::optional<Value> vector;
+    std::vector<std::vector<Scalar>> values;  // of each root
+  };
+  Made made_at(std::vector<Index> places, std::optional<Value> inside);
+  void store_all(const std::vector<Made>& all);
   void store_several(const Steps& steps);
+  void store_short();
   void store_row_roots();
   void store_whole_roots(const std::vector<Index>& places);
 
   // --- row_shape.cpp
   uint32_t lanes() const;
+  uint32_t rows_side_by_side() const;  // in a subgroup
   // A short row that a lane of a GPU has for itself, in a kernel of its own.
   bool is_short() const { return shop_.target.gpu && !by_team_ && may_hold_ && plan_.length <= most_short; }
   // Elements of one access: 16 bytes where a row's elements lie together, or half of that.

@@ -140,7 +140,7 @@ void RowsInside::write(const std::function<bool(const Node&, const Scalar&)>& ke
 std::vector<Launch> rows_launches(const Group& group, Workshop& shop) {
   const RowPlan plan = plan_rows(group, shop.partition);
   if (plan.count == 0) return {};
-  const bool by_team = goes_by_team(group, plan);
+  const bool by_team = goes_by_team(group, plan) || RowWriter::share_subgroups(plan, shop.target);
   if (const auto lines = lines_for(plan, shop.target)) return line_launches(group, plan, shop, *lines);
   if (const int64_t block = columns_of_a_team(plan, shop.target)) {
     std::vector<Launch> launches;
