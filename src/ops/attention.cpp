@@ -438,12 +438,14 @@ bool fits(const AttentionShape& shape, const AttentionTiling& t, const Limits& l
   return limits.max_loop_trips == 0 || trips < limits.max_loop_trips;
 }
 
-// The best of those that were timed on an H200 with 2048 queries and keys of 64, and with 1024 of 80 and 128;
-// chunks and portions that leave room for several teams on a multiprocessor.
+// The best of those that were timed on an H200 with 2048 queries and keys of 64, and with 1024 of 80, 96 and
+// 128; chunks and portions that leave room for several teams on a multiprocessor.
 AttentionTiling usual_tiling(const AttentionShape& shape, uint32_t block) {
   AttentionTiling t;
   t.block = block;
-  t.across = shape.width > 64 ? 16 : 8;
+  const bool few_rows = shape.width > 80 && shape.width <= 96;
+  t.rows = few_rows ? 4 : 8;
+  t.across = shape.width > 64 && !few_rows ? 16 : 8;
   const uint32_t most = shape.width > 64 ? 64 : block == 128 ? 40 : 16;
   const uint32_t chunks = (shape.depth + most - 1) / most;
   t.chunk = rounded_up((shape.depth + chunks - 1) / chunks, steps);

@@ -243,15 +243,15 @@ class TeamWriter {
   void load(std::vector<Butterfly>& list, uint32_t radix) {
     const uint64_t apart = pass_.length / radix;
     for (Butterfly& b : list) {
+      if (pass_.prime > 0) {
+        load_powers(b, radix, apart);
+        continue;
+      }
       const Place place = place_of(b);
       const Value start = place.in + index(b.along) * number(pass_.in);
       for (uint32_t r = 0; r < radix; ++r) {
         if (pass_.chirp > 0) {
           b.x.push_back(convolved(b.along, r * apart, apart, place.in));
-          continue;
-        }
-        if (pass_.prime > 0) {
-          b.x.push_back(power_turned(b, r * apart));
           continue;
         }
         const Value at = start + number(r * apart * pass_.in);
@@ -342,18 +342,22 @@ class TeamWriter {
   }
 
   // --- Primes ----------------------------------------------------------------------------------------------
-  // Number `along + offset` of what the others are convolved with, exp(-2 pi i g^-(along + offset) / prime);
-  // the place g^(along + offset) is told its exponent.
-  Complex power_turned(const Butterfly& b, uint64_t offset) {
+  // Of what the others are convolved with: numbers k = along + r apart, exp(-2 pi i g^-k / prime). The place
+  // g^k is told its exponent.
+  void load_powers(Butterfly& b, uint32_t radix, uint64_t apart) {
     const uint64_t p = pass_.prime, g = primitive_root(p), back = power_of(g, p - 2, p);
     const auto bits = static_cast<uint32_t>(std::bit_width(p));
-    const auto power = [&](uint64_t base) {
-      return power_of(base, b.along, bits, p) * number(power_of(base, offset, p)) % number(p);
+    const Value place = power_of(g, b.along, bits, p), angle = power_of(back, b.along, bits, p);
+    const auto further = [&](Value power, uint64_t base, uint64_t steps) {
+      return power * number(power_of(base, steps, p)) % number(p);
     };
-    where_there(b, [&] {
-      to_[power(g) + number(2 * pass_.length - 1)] = convert(b.along + number(offset), pass_.type);
-    });
-    return turned(power(back), p, pass_.type, p);
+    for (uint32_t r = 0; r < radix; ++r) {
+      where_there(b, [&] {
+        to_[further(place, g, r * apart) + number(2 * pass_.length - 1)] =
+            convert(b.along + number(r * apart), pass_.type);
+      });
+      b.x.push_back(turned(further(angle, back, r * apart), p, pass_.type, p));
+    }
   }
   // Number 0 is added to all results, and the sum of all numbers is result 0.
   Complex with_first(const Butterfly& b, Complex y) {
