@@ -434,6 +434,20 @@ TEST(FftPlan, PassesAreFew) {
   EXPECT_EQ(passes(1 << 10), 0u);
 }
 
+// Whatever primes a length has, it is cut into passes that end.
+TEST(FftPlan, EveryLengthHasPasses) {
+  ops::FftPlan plan;
+  plan.lanes = 1024;
+  plan.shared_bytes = 48 << 10;
+  std::mt19937_64 generator(3);
+  for (int i = 0; i < 300; ++i) {
+    plan.length = 1 + (i < 100 ? static_cast<uint64_t>(i) : generator() % (i % 2 ? 4000 : 300000));
+    plan.inner = i % 3 ? 1 : 7;
+    plan.outer = i % 5 ? 1 : 4096;
+    EXPECT_GT(ops::fft(plan).launches.size(), 0U) << plan.length;
+  }
+}
+
 TEST(FftPlan, TeamsFitTheirDevice) {
   for (const uint32_t shared : {16u << 10, 32u << 10, 48u << 10})
     for (const uint32_t lanes : {128u, 256u, 1024u})

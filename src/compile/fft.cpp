@@ -79,7 +79,8 @@ Tensor fft_on(const Node& node, const std::vector<Tensor>& x, const Target& targ
 
 std::vector<Work> fft_work(const Node& node, Workshop& shop, Device& device) {
   if (device.info().kind == DeviceKind::cpu) return fft_on_host(node, shop);
-  const ops::FftPlan plan = fft_plan_of(node, device.limits());
+  ops::FftPlan plan = fft_plan_of(node, device.limits());
+  plan.short_kernels = device.info().kind == DeviceKind::software;
   const ops::Fft made = is_of_real(node) ? ops::fft_of_real(plan) : ops::fft(plan);
   std::vector<const Node*> tensors = {&graph::node_of(node.operands[0]), &node};
   for (const uint64_t numbers : made.scratch)

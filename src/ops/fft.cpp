@@ -108,8 +108,9 @@ struct RowLengths {
 
 // With the lengths n_0 n_1 ...: x[o, j_0, j_1, ..., i] becomes [o, k_0, j_1, ..., i], and so on; the last
 // pass writes [o, ..., k_1, k_0, i].
+// Where `prime` is told, the last pass is of that length (fft_prime.hpp).
 FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_t number,
-                const RowLengths& rows) {
+                const RowLengths& rows, uint64_t prime = 0) {
   FftPass pass;
   const bool is_last = number + 1 == lengths.size();
   pass.type = plan.type;
@@ -119,6 +120,10 @@ FftPass pass_of(const FftPlan& plan, const std::vector<uint64_t>& lengths, size_
   if (pass.swap_out) pass.scale = 1 / static_cast<double>(plan.length);
   pass.length = lengths[number];
   pass.numbers = plan.outer * std::max({plan.length, rows.in, rows.out}) * plan.inner;
+  if (prime > 0 && is_last) {
+    pass.prime = prime;
+    pass.length = prime - 1;
+  }
   pass.radices = radices_of(pass.length, plan.inner == 1 && lengths.size() == 1, plan.type);
   uint64_t before = 1, after = 1;
   for (size_t i = 0; i < number; ++i) before *= lengths[i];
@@ -211,6 +216,9 @@ Fft by_prime(const FftPlan& plan) {
   return convolved_in_teams(plan, pass, numbers_for_prime(plan.length));
 }
 
+// Of the number below a prime, whose kernel has a transform there and one back.
+uint64_t longest_convolved_prime(const FftPlan& plan) { return plan.short_kernels ? 7 : longest_short_prime; }
+
 bool fits_a_team(const FftPlan& plan) {
   const uint64_t room = fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type));
   return convolved_length(plan.length) <= std::min(fft_longest_convolved, room);
@@ -223,7 +231,7 @@ bool goes_by_prime(const FftPlan& plan) {
   constexpr uint64_t longest = 3072;
   const uint64_t room = fft_longest_in(plan.shared_bytes / kernel::size_of(plan.type));
   return plan.length <= std::min(longest, room) && is_prime(plan.length) &&
-         fft_is_smooth(plan.length - 1, longest_short_prime);
+         fft_is_smooth(plan.length - 1, longest_convolved_prime(plan));
 }
 
 // The lengths of passes whose last one is the largest prime, and those before it are made of small factors;
@@ -236,7 +244,7 @@ std::vector<uint64_t> lengths_around_prime(const FftPlan& plan) {
   prime = std::max(prime, rest);
   const uint64_t others = plan.length / prime;
   if (others == 1 || prime > most || !fft_is_smooth(others, longest_short_prime) ||
-      !fft_is_smooth(prime - 1, longest_short_prime))
+      !fft_is_smooth(prime - 1, longest_convolved_prime(plan)))
     return {};
   std::vector<uint64_t> lengths = cut_into_fewest(others, most);
   lengths.push_back(prime);
@@ -249,12 +257,9 @@ Fft around_prime(const FftPlan& plan, const std::vector<uint64_t>& lengths) {
   made.scratch = {plan.outer * plan.length * plan.inner, numbers_for_prime(lengths.back())};
   const auto target = [&](size_t pass) { return (lengths.size() - 1 - pass) % 2 ? between : result; };
   for (size_t i = 0; i < lengths.size(); ++i) {
-    FftPass pass = pass_of(plan, lengths, i, {plan.length, plan.length});
+    const FftPass pass = pass_of(plan, lengths, i, {plan.length, plan.length}, lengths.back());
     const bool is_last = i + 1 == lengths.size();
     if (is_last) {
-      pass.prime = lengths[i];
-      pass.length = lengths[i] - 1;
-      pass.radices = radices_of(pass.length, false, plan.type);
       made.launches.push_back(transform_for(plan, pass, made.scratch[1]));
       made.launches.back().to = transform;
     }

@@ -21,6 +21,7 @@ struct FftPlan {
   bool fused = false;                         // the device's fma is one operation
   uint32_t lanes = 1;                         // the most of a team
   uint32_t shared_bytes = 0;                  // of a team
+  bool short_kernels = false;                 // its compiler takes minutes for those with large primes twice
 };
 
 // Lengths with larger prime factors are a convolution with a chirp: a transform of a longer length, a product
