@@ -1,7 +1,7 @@
-// Triangular systems with few right-hand sides: a team a block of rows, all in one launch. A team subtracts
-// the products of each block before its own as soon as that block is solved, and its part of the matrix is in
-// registers by then. Teams take tickets, so that those a team waits for have begun; a solved number travels
-// in words with a bit that tells that it is there, so that no order between words is asked for.
+// Triangular systems with few right-hand sides, all in one launch: a team has a block of rows of some of
+// them. It subtracts the products of each block before its own as soon as that block is solved, and its part
+// of the matrix is in registers by then. Teams take tickets, so that those a team waits for have begun, and
+// tell each number that is solved (waiting.hpp).
 //
 // Every case is t x = b with t lower triangular, rows counted from the end that is solved first.
 #include "ops/triangular_chain.hpp"
@@ -29,49 +29,13 @@ struct Sizes {
   uint32_t subgroups() const { return lanes() / subgroup; }
 };
 
-constexpr uint32_t first_word = 1;  // the word before counts tickets
+constexpr uint32_t first_told = 1;    // the words before count tickets
+constexpr uint32_t most_columns = 4;  // right-hand sides of a team
 
-// Words of a number, each with a part of its bits and one that tells that it is there.
-class Travel {
- public:
-  Travel(Type type, bool complex) : type_(type), complex_(complex) {}
-  uint32_t words() const { return of_part() * (complex_ ? 2 : 1); }
-  void send(const Array& to, Value at, Number number) const {
-    send_part(to, at, number.re);
-    if (complex_) send_part(to, at + of_part(), number.im);
-  }
-  Number wait_for(Builder& k, const Array& from, Value at) const {
-    const std::vector<Value> seen = wait_for_words(
-        k, words(),
-        [&](size_t w) { return from.atomic_or(at + static_cast<uint32_t>(w), k.constant(Type::u32, 0)); },
-        [](Value word) { return (word & there) != 0; });
-    const Value re = part_of(seen, 0);
-    return {re, complex_ ? part_of(seen, of_part()) : re};
-  }
-
- private:
-  static constexpr uint32_t there = 1U << 31;
-
-  uint32_t of_part() const { return type_ == Type::f32 ? 2 : 3; }
-  uint32_t bits() const { return type_ == Type::f32 ? 16 : 22; }
-  Type whole() const { return type_ == Type::f32 ? Type::u32 : Type::u64; }
-  void send_part(const Array& to, Value at, Value number) const {
-    const Value all = bitcast(number, whole());
-    for (uint32_t w = 0; w < of_part(); ++w) {
-      const Value part = convert(all >> (w * bits()) & ((1U << bits()) - 1), Type::u32);
-      to.atomic_exchange(at + w, part | there);
-    }
-  }
-  Value part_of(const std::vector<Value>& seen, uint32_t first) const {
-    Value all = convert(seen[first] & ~there, whole());
-    for (uint32_t w = 1; w < of_part(); ++w)
-      all = all | convert(seen[first + w] & ~there, whole()) << (w * bits());
-    return bitcast(all, type_);
-  }
-
-  Type type_;
-  bool complex_;
-};
+// Of each matrix: teams that have the same right-hand sides wait for each other.
+uint64_t chains_of(const TriangularPlan& plan, const Sizes& s) {
+  return (plan.columns + s.columns - 1) / s.columns;
+}
 
 class Chain {
  public:
@@ -81,18 +45,19 @@ class Chain {
         forward_(plan.lower != turned_),
         s_(sizes),
         complex_(plan.complex),
-        travel_(plan.type, plan.complex),
         k_("triangular_chain", Team::many(sizes.lanes())) {
     a_ = k_.buffer("a", plan.type, Access::read);
     b_ = k_.buffer("b", plan.type, Access::read);
     x_ = k_.buffer("x", plan.type, Access::write);
-    words_ = k_.buffer("words", Type::u32, Access::read_write);
+    words_ = k_.buffer("words", Type::u64, Access::read_write);
     n_ = k_.scalar("n", Type::u32);
     columns_ = k_.scalar("columns", Type::u32);
     batch_ = k_.scalar("batch", Type::u32);
     ticket_ = k_.shared(Type::u32, 1);
     const uint32_t parts = complex_ ? 2 : 1;
     squares_ = k_.shared(plan.type, s_.rows * stride() * parts);
+    inverses_ = k_.shared(plan.type, s_.rows * parts);
+    safe_ = k_.shared(Type::u32, s_.subgroups());
     solved_ = k_.shared(plan.type, s_.rows * s_.columns * parts);
     given_ = k_.shared(plan.type, s_.rows * s_.columns * parts);
     sums_ = k_.shared(plan.type, s_.rows * s_.columns * (turned_ ? s_.groups : 1) * parts);
@@ -108,12 +73,14 @@ class Chain {
     put(given_, own, get(b_, x_at(start_ + own % s_.rows, own / s_.rows)));
     for (uint32_t i = 0; i < rows_each() * s_.columns; ++i) sums_of_.push_back(variable(none()));
     for (const Number& t : load_block(word(0))) block_.push_back(variable(t));
+    k_.barrier();
+    if (!plan_.unit) scale_squares();
     k_.for_(word(0), mine_, word(1), [&](Value before) {
       const std::vector<Number> now = block_now(), next = load_block(before + 1);
       for (size_t i = 0; i < next.size(); ++i) block_[i].set(next[i]);
       k_.if_(lane_ < s_.rows * s_.columns, [&] {
         const Value row = before * s_.rows + lane_ % s_.rows;
-        put(solved_, lane_, travel_.wait_for(k_, words_, word_at(row, lane_ / s_.rows)));
+        put(solved_, lane_, told().wait_for({told_at(row, lane_ / s_.rows)})[0]);
       });
       k_.barrier();
       add_products(now, 0, s_.rows);
@@ -138,6 +105,8 @@ class Chain {
     for (const NumberSum& t : block_) now.push_back(t.get());
     return now;
   }
+  // Small subgroups are a software device's, which compiles long programs for minutes.
+  bool is_software() const { return s_.subgroup < 16; }
   uint32_t stride() const { return s_.square + 1; }  // against bank conflicts
   // A lane's numbers of a block: where rows of t lie side by side in memory, a row's are spread over a
   // subgroup; else a lane has one row, and every fourth number of it.
@@ -148,9 +117,12 @@ class Chain {
   Value first_step() { return turned_ ? lane_ / s_.rows : inside_; }
 
   void take_ticket() {
-    const Value ticket = ops::take_ticket(k_, words_, ticket_, lane_);
-    matrix_ = ticket % batch_;
-    mine_ = ticket / batch_;
+    const Value ticket = take_told_ticket(k_, words_, k_.constant(Type::u64, 0), ticket_, lane_);
+    const Value groups = (columns_ + (s_.columns - 1)) / s_.columns, chains = batch_ * groups;
+    chain_ = ticket % chains;
+    matrix_ = chain_ / groups;
+    first_column_ = chain_ % groups * s_.columns;
+    mine_ = ticket / chains;
     start_ = mine_ * s_.rows;
     a_first_ = wide(matrix_) * wide(n_) * wide(n_);
     x_first_ = wide(matrix_) * wide(n_) * wide(columns_);
@@ -163,11 +135,12 @@ class Chain {
     return get(a_, a_first_ + wide(row) * wide(n_) + wide(column));
   }
   Value x_at(Value i, Value c) {
-    const Value row = wide(row_of(i)), column = wide(min(c, columns_ - 1));
+    const Value row = wide(row_of(i)), column = wide(min(first_column_ + c, columns_ - 1));
     return x_first_ + (plan_.left_side ? row * wide(columns_) + column : column * wide(n_) + row);
   }
-  Value word_at(Value row, Value c) {
-    return ((matrix_ * n_ + row) * s_.columns + c) * travel_.words() + first_word;
+  ToldNumbers told() { return {k_, plan_.type, complex_, words_}; }
+  Value told_at(Value row, Value c) {
+    return (wide(chain_) * wide(n_) + wide(row)) * s_.columns + wide(c) + first_told;
   }
 
   // Squares on the diagonal, column by column.
@@ -232,27 +205,51 @@ class Chain {
     add_products(block_now(), first, first + s_.square);
   }
 
+  // Rows of the squares by the inverses of the diagonal, while others are waited for: then a row is solved
+  // once the rows before it are subtracted, and the next one waits for nothing else. Not where an inverse or
+  // a product would be far from ordinary numbers.
+  void scale_squares() {
+    const double far = plan_.type == Type::f32 ? 0x1p100 : 0x1p1000;
+    const auto size = [&](Number x) { return complex_ ? max(abs(x.re), abs(x.im)) : abs(x.re); };
+    const Variable is_safe = k_.variable(Type::u32, 1);
+    const auto expect = [&](Value fine) { is_safe = select(fine, is_safe.get(), word(0)); };
+    k_.if_(lane_ < s_.rows, [&] {
+      const Number d = get(squares_, lane_ * stride() + lane_ % s_.square);
+      put(inverses_, lane_, quotient_of({none().re.like(1), none().re}, d, complex_));
+      expect(size(d) < far && size(d) > 1 / far);
+    });
+    k_.barrier();
+    for (uint32_t e = 0; e < s_.rows * s_.square / s_.lanes(); ++e) {
+      const Value v = lane_ + e * s_.lanes(), row = v % s_.square, column = v / s_.square;
+      const Value at = column * stride() + row;
+      k_.if_(row > column % s_.square, [&] {
+        const Value inverse = column / s_.square * s_.square + row;
+        const Number scaled = product_of(get(squares_, at), get(inverses_, inverse), complex_);
+        put(squares_, at, scaled);
+        expect(size(scaled) < far);
+      });
+    }
+    const Value all = k_.subgroup_reduce(Reduction::min, is_safe.get());
+    k_.if_(inside_ == 0, [&] { safe_[number_] = all; });
+    k_.barrier();
+    Value every = safe_[word(0)];
+    for (uint32_t s = 1; s < s_.subgroups(); ++s) every = min(every, safe_[word(s)].get());
+    is_safe_ = every == 1;
+  }
+
   // A subgroup a right-hand side; lanes hold some rows each.
   void solve_square(uint32_t first) {
     const uint32_t sets = s_.square / s_.subgroup;
     std::vector<NumberSum> left, x;
-    std::vector<Number> diagonal, inverse;
-    Value is_safe = number_ == number_;
     for (uint32_t q = 0; q < sets; ++q) {
-      const Value row = inside_ + q * s_.subgroup;
-      left.push_back(variable(left_of(row + first, number_)));
+      left.push_back(variable(left_of(inside_ + (q * s_.subgroup + first), number_)));
       x.push_back(variable(none()));
-      diagonal.push_back(get(squares_, (row + first) * stride() + row));
-      inverse.push_back(quotient_of({none().re.like(1), none().re}, diagonal[q], complex_));
-      const double far = plan_.type == Type::f32 ? 0x1p100 : 0x1p1000;
-      const Number d = diagonal[q];
-      const Value size = complex_ ? max(abs(d.re), abs(d.im)) : abs(d.re);
-      is_safe = is_safe && size < far && size > 1 / far;
     }
-    const auto substitute = [&](const std::function<Number(uint32_t)>& quotient) {
-      const uint32_t unrolled = std::min(8U, s_.subgroup);
-      for (uint32_t q = 0; q < sets; ++q)
-        k_.for_(word(0), word(s_.subgroup), word(unrolled), [&](Value some) {
+    // entry(q, r, p): of this lane's row of set r and row p of set q.
+    const auto substitute = [&](uint32_t unrolled, const std::function<Number(uint32_t)>& quotient,
+                                const std::function<Number(uint32_t, uint32_t, Value)>& entry) {
+      for (uint32_t q = 0; q < sets; ++q) {
+        const auto some_rows = [&](Value some) {
           for (uint32_t u = 0; u < unrolled; ++u) {
             const Value p = some + u;
             const Number mine = quotient(q);
@@ -260,27 +257,50 @@ class Chain {
             const Number solved{re, complex_ ? k_.subgroup_shuffle(mine.im, p) : re};
             x[q].set(chosen(inside_ == p, solved, x[q].get(), complex_));
             // Rows that are solved take part too, for nothing: what they become nobody reads.
-            for (uint32_t r = q; r < sets; ++r) {
-              const Value at = (p + (first + q * s_.subgroup)) * stride() + (inside_ + r * s_.subgroup);
-              left[r].subtract(get(squares_, at), solved);
-            }
+            for (uint32_t r = q; r < sets; ++r) left[r].subtract(entry(q, r, p), solved);
           }
-        });
+        };
+        if (unrolled == s_.subgroup)
+          some_rows(word(0));
+        else
+          k_.for_(word(0), word(s_.subgroup), word(unrolled), some_rows);
+      }
+    };
+    const auto row_of_set = [&](uint32_t r) { return inside_ + (first + r * s_.subgroup); };
+    const auto quickly = [&] {
+      substitute(
+          is_software() ? 1 : s_.subgroup, [&](uint32_t q) { return left[q].get(); },
+          [&](uint32_t q, uint32_t r, Value p) {
+            return get(squares_, (p + (first + q * s_.subgroup)) * stride() + (inside_ + r * s_.subgroup));
+          });
     };
     if (plan_.unit) {
-      substitute([&](uint32_t q) { return left[q].get(); });
+      quickly();
     } else {
       k_.if_(
-          k_.subgroup_all(is_safe),
-          [&] { substitute([&](uint32_t q) { return product_of(left[q].get(), inverse[q], complex_); }); },
-          [&] { substitute([&](uint32_t q) { return quotient_of(left[q].get(), diagonal[q], complex_); }); });
+          is_safe_,
+          [&] {
+            for (uint32_t q = 0; q < sets; ++q)
+              left[q].set(product_of(left[q].get(), get(inverses_, row_of_set(q)), complex_));
+            quickly();
+          },
+          [&] {
+            std::vector<Number> diagonal;
+            for (uint32_t q = 0; q < sets; ++q)
+              diagonal.push_back(t(start_ + row_of_set(q), start_ + row_of_set(q)));
+            substitute(
+                1, [&](uint32_t q) { return quotient_of(left[q].get(), diagonal[q], complex_); },
+                [&](uint32_t q, uint32_t r, Value p) {
+                  return t(start_ + row_of_set(r), start_ + (p + (first + q * s_.subgroup)));
+                });
+          });
     }
     for (uint32_t q = 0; q < sets; ++q) {
       const Value row = inside_ + (first + q * s_.subgroup), place = start_ + row;
       put(solved_, number_ * s_.rows + row, x[q].get());
       k_.if_(place < n_, [&] {
-        travel_.send(words_, word_at(place, number_), x[q].get());
-        k_.if_(number_ < columns_, [&] { put(x_, x_at(place, number_), x[q].get()); });
+        told().tell(told_at(place, number_), x[q].get());
+        k_.if_(first_column_ + number_ < columns_, [&] { put(x_, x_at(place, number_), x[q].get()); });
       });
     }
   }
@@ -289,51 +309,46 @@ class Chain {
   bool turned_, forward_;  // turned: t is a's transpose
   Sizes s_;
   bool complex_;
-  Travel travel_;
   Builder k_;
-  Array a_, b_, x_, words_, ticket_, squares_, solved_, given_, sums_;
-  Value n_, columns_, batch_, number_, inside_, lane_, matrix_, mine_, start_, a_first_, x_first_;
+  Array a_, b_, x_, words_, ticket_, squares_, inverses_, safe_, solved_, given_, sums_;
+  Value n_, columns_, batch_, number_, inside_, lane_, chain_, matrix_, first_column_, mine_, start_,
+      a_first_, x_first_, is_safe_;
   std::vector<NumberSum> block_, sums_of_;
 };
-
-Program clear() {
-  Builder k("triangular_clear", Team::one());
-  const Array words = k.buffer("words", Type::u32, Access::write);
-  words[k.team()] = 0;
-  return k.finish();
-}
 
 Sizes sizes_for(const TriangularPlan& plan, const Limits& limits) {
   const uint32_t subgroup = limits.subgroup_size, square = 2 * subgroup;
   // Two squares a team; numbers of eight bytes and more leave room for half of that.
   const uint32_t of_type = plan.complex || plan.type == Type::f64 ? std::max(subgroup, square / 2) : square;
-  return {2 * of_type, of_type, std::bit_ceil(plan.columns), subgroup};
+  return {2 * of_type, of_type, std::bit_ceil(std::min(plan.columns, most_columns)), subgroup};
 }
 
 }  // namespace
 }  // namespace chained
 
+// By panels c64 of 777 rows took an H200 249 us with 5 right-hand sides and 243 with 16; a chain of one
+// took 80.
 bool has_triangular_chain(const TriangularPlan& plan, const Limits& limits) {
-  constexpr uint32_t most_columns = 4, most_teams = 2048;
-  if (plan.columns > most_columns || !has_hands(limits)) return false;
+  constexpr uint32_t few = 16, most_teams = 2048;
+  if (plan.columns > few || !has_hands(limits) || !limits.int64 || !limits.int64_atomics) return false;
   const chained::Sizes s = chained::sizes_for(plan, limits);
-  const uint64_t numbers = s.rows * (s.square + 1 + s.columns * (2 + s.groups));
-  const uint64_t teams = plan.batch * ((plan.n + s.rows - 1) / s.rows);
+  const uint64_t numbers = s.rows * (s.square + 2 + s.columns * (2 + s.groups));
+  const uint64_t teams = plan.batch * chained::chains_of(plan, s) * ((plan.n + s.rows - 1) / s.rows);
   return plan.n > s.square && teams <= most_teams && s.lanes() <= limits.max_lanes &&
          s.rows * s.columns <= s.lanes() && s.columns <= s.subgroups() &&
-         numbers * size_of(plan.type) * (plan.complex ? 2 : 1) + 16 <= limits.shared_bytes;
+         numbers * size_of(plan.type) * (plan.complex ? 2 : 1) + 4 + 4 * s.subgroups() <= limits.shared_bytes;
 }
 
 Factor triangular_chain(const TriangularPlan& plan, const Limits& limits) {
   using namespace chained;
   const Sizes s = sizes_for(plan, limits);
   Factor made;
-  const uint64_t words =
-      first_word + plan.batch * plan.n * s.columns * Travel(plan.type, plan.complex).words();
-  made.scratch = {{4 * words}};
-  made.programs = {clear(), Chain(plan, s).build()};
-  const uint64_t teams = plan.batch * ((plan.n + s.rows - 1) / s.rows);
-  made.passes = {{0, words, {3}},
+  const uint64_t numbers = first_told + plan.batch * chains_of(plan, s) * plan.n * s.columns;
+  const uint64_t pairs = (numbers * ToldNumbers::words(plan.type, plan.complex) + 1) / 2;
+  made.scratch = {{16 * pairs}};
+  made.programs = {clear_words(), Chain(plan, s).build()};
+  const uint64_t teams = plan.batch * chains_of(plan, s) * ((plan.n + s.rows - 1) / s.rows);
+  made.passes = {{0, pairs, {3}},
                  {1, teams, {0, 1, 2, 3}, {plan.n, plan.columns, static_cast<uint32_t>(plan.batch)}}};
   return made;
 }
