@@ -2,6 +2,7 @@
 // rows, and all of a column's products with v in registers. Lanes side by side read the same of v at the same
 // time, which costs them one access. Columns near the ends of the range are scaled, so that no product with v
 // vanishes: there are devices that take subnormal numbers for zero.
+#include <algorithm>
 #include <vector>
 
 #include "ops/factor_writer.hpp"
@@ -15,19 +16,34 @@ using namespace kernel;
 namespace qr_applied {
 namespace {
 
-constexpr uint32_t together = 4;  // rows whose numbers are on their way at a time
-
-// Lanes that have the same column: as many as their sums fit into 32 KiB.
-uint32_t parts_of(const FactorPlan& plan) { return plan.complex || plan.type == Type::f64 ? 4 : 8; }
+// Lanes that have the same column. Their sums pass through shared memory, those of some at a time. (With 4,
+// c64 of 777 x 777 took an H200 51 us a launch, for 512 rows of 48 teams: each lane had 128 rows, one after
+// the other.)
+uint32_t parts_of(uint32_t width, const Limits& limits) {
+  uint32_t parts = std::min(width, 8U);
+  while (parts > 1 && parts * qr_tile > limits.max_lanes) parts /= 2;
+  return parts;
+}
+uint64_t bytes_of_part(const FactorPlan& plan, uint32_t width) {
+  return uint64_t{width} * qr_tile * size_of(plan.type) * (plan.complex ? 2 : 1);
+}
+// Two at least: sums and what becomes of them lie beside each other.
+uint32_t shared_parts_of(const FactorPlan& plan, uint32_t width, const Limits& limits) {
+  constexpr uint64_t room = 32768;
+  uint32_t parts = std::max(2U, parts_of(width, limits));
+  while (parts > 2 && parts * bytes_of_part(plan, width) > room) parts /= 2;
+  return parts;
+}
 
 class Apply {
  public:
-  Apply(const FactorPlan& plan, uint32_t width, bool transposed)
+  Apply(const FactorPlan& plan, uint32_t width, bool transposed, const Limits& limits)
       : type_(plan.type),
         complex_(plan.complex),
         width_(width),
         transposed_(transposed),
-        parts_(parts_of(plan)),
+        parts_(parts_of(width, limits)),
+        shared_parts_(shared_parts_of(plan, width, limits)),
         vectors_(plan.type, plan.complex),
         k_(transposed ? "qr_apply" : "qr_form", Team::many(qr_tile * parts_)) {
     from_ = k_.buffer("from", type_, Access::read);
@@ -47,7 +63,7 @@ class Apply {
     side_ = lane % qr_tile;
     part_ = lane / qr_tile;
     column_ = first + convert(which % across, Type::u32) * qr_tile + side_;
-    sums_ = k_.shared(type_, parts_ * width * qr_tile * (complex_ ? 2 : 1));
+    sums_ = k_.shared(type_, shared_parts_ * width * qr_tile * (complex_ ? 2 : 1));
   }
 
   Program build() {
@@ -119,8 +135,9 @@ class Apply {
     const Value one = select(row == column_, x.re.like(1), x.re.like(0));
     return chosen(row < rows_.m && is_written, x, {one, x.re.like(0)}, complex_);
   }
-  // This lane's rows, some at a time; v has zeros where there are no more.
+  // This lane's rows, some at a time; v has zeros where there are no more, up to a multiple of 32.
   void each_row(const std::function<void(const std::vector<Value>&)>& f) {
+    const uint32_t together = std::min(4U, 32 / parts_);  // whose numbers are on their way
     k_.for_(part_, count_, word(parts_ * together), [&](Value first) {
       std::vector<Value> r;
       for (uint32_t i = 0; i < together; ++i) r.push_back(first + i * parts_);
@@ -152,13 +169,31 @@ class Apply {
     const auto at = [&](Value p) { return p * qr_tile + side_; };
     const auto get = [&](Value place) { return load_number(sums_, place, complex_); };
     const auto put = [&](Value place, Number x) { store_number(sums_, place, x, complex_); };
-    for (uint32_t p = 0; p < width; ++p) put(part_ * (width * qr_tile) + at(word(p)), along[p].get());
+    const auto put_all = [&](Value slot) {
+      for (uint32_t p = 0; p < width; ++p) put(slot * (width * qr_tile) + at(word(p)), along[p].get());
+    };
+    // The later half hands its sums over, as long as not all have room; some by some, where that half has
+    // none.
+    for (uint32_t left = parts_; left > shared_parts_; left /= 2)
+      for (uint32_t first = left / 2; first < left; first += shared_parts_) {
+        const uint32_t end = std::min(left, first + shared_parts_);
+        k_.if_(part_ >= first && part_ < end, [&] { put_all(part_ - first); });
+        k_.barrier();
+        const uint32_t to = first - left / 2;
+        k_.if_(part_ >= to && part_ < to + (end - first), [&] {
+          for (uint32_t p = 0; p < width; ++p)
+            along[p].set(
+                sum_of(along[p].get(), get((part_ - to) * (width * qr_tile) + at(word(p))), complex_));
+        });
+        k_.barrier();
+      }
+    k_.if_(part_ < shared_parts_, [&] { put_all(part_); });
     k_.barrier();
     std::vector<Number> totals;
     for (uint32_t i = 0; i < own; ++i) {
       const Value p = part_ * own + i;
       Number sum = get(at(p));
-      for (uint32_t other = 1; other < parts_; ++other)
+      for (uint32_t other = 1; other < std::min(parts_, shared_parts_); ++other)
         sum = sum_of(sum, get(at(p) + other * (width * qr_tile)), complex_);
       totals.push_back(sum);
     }
@@ -186,7 +221,7 @@ class Apply {
   bool complex_;
   uint32_t width_;
   bool transposed_;
-  uint32_t parts_;
+  uint32_t parts_, shared_parts_;
   NumberVectors vectors_;
   Builder k_;
   Array from_, to_, v_, t_, sums_;
@@ -198,14 +233,13 @@ class Apply {
 }  // namespace qr_applied
 
 bool can_apply_qr(const FactorPlan& plan, uint32_t width, const Limits& limits) {
-  const uint32_t parts = qr_applied::parts_of(plan);
-  return qr_tile * parts <= limits.max_lanes &&
-         uint64_t{parts} * width * qr_tile * size_of(plan.type) * (plan.complex ? 2 : 1) <=
-             limits.shared_bytes;
+  using namespace qr_applied;
+  return qr_tile * parts_of(width, limits) <= limits.max_lanes &&
+         shared_parts_of(plan, width, limits) * bytes_of_part(plan, width) <= limits.shared_bytes;
 }
 
-Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed) {
-  return qr_applied::Apply(plan, width, transposed).build();
+Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed, const Limits& limits) {
+  return qr_applied::Apply(plan, width, transposed, limits).build();
 }
 
 }  // namespace adit::ops

@@ -65,6 +65,6 @@ kernel::Program qr_whole(const QrTeam& team);
 // with and none but these are read: the first `seen` rows of a block, and what is right of and below `known`.
 constexpr uint32_t qr_tile = 32;
 bool can_apply_qr(const FactorPlan& plan, uint32_t width, const Limits& limits);
-kernel::Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed);
+kernel::Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed, const Limits& limits);
 
 }  // namespace adit::ops

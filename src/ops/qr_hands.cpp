@@ -102,7 +102,7 @@ class Passes {
     made_.passes.push_back(
         {program(upper(plan_, columns_)), plan_.batch * columns_ * plan_.n, {work, r_factor}});
     // From the last panel to the first: columns before a panel are those of the identity still.
-    const uint32_t form = program(qr_apply(plan_, schedule_.width, false));
+    const uint32_t form = program(qr_apply(plan_, schedule_.width, false, limits_));
     uint32_t known = std::numeric_limits<uint32_t>::max();
     for (size_t panel = schedule_.panels.size(); panel-- > 0;) {
       const std::vector<QrLevel>& levels = schedule_.panels[panel];
@@ -144,7 +144,7 @@ class Passes {
         {found->second, plan_.batch * level.blocks, buffers, qr_numbers(schedule_.shape, level)});
     const uint32_t end = level.start + schedule_.width;
     if (end >= plan_.n) return;
-    if (!update_) update_ = program(qr_apply(plan_, schedule_.width, true)) + 1;
+    if (!update_) update_ = program(qr_apply(plan_, schedule_.width, true, limits_)) + 1;
     apply(update_ - 1, level, end, plan_.n, buffers);
   }
 
