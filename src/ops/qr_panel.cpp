@@ -15,9 +15,13 @@ using namespace kernel;
 namespace qr_panels {
 namespace {
 
-// Of a lane, for its part of the block: half of what a lane of so many has. With 512 lanes of 64 words, which
-// add up twice as many subgroups' sums, a panel of c64 took an H200 58 us, so 51.
-constexpr uint32_t most_lanes = 256, register_words = 128;
+// Lanes of a team, and words of a lane for its part of the block: half of what it has. A panel of c64 took an
+// H200 51 us, and 58 with 512 lanes of 64 words, which add up the sums of twice as many subgroups. Small
+// subgroups are a software device's, which compiles long programs for minutes.
+struct Room {
+  uint32_t lanes, words;
+};
+Room room_of(uint32_t subgroup) { return subgroup < 16 ? Room{512, 64} : Room{256, 128}; }
 
 // Sums of subgroups and the diagonal's row, each twice; products, t's and r's diagonals; weights of q.
 uint64_t shared_bytes(const QrTeam& team) {
@@ -400,7 +404,7 @@ class Panel {
     k_.barrier();
     // Some rows at a time, so that q takes few registers beside v.
     const uint32_t words = team_.each * team_.parts() * static_cast<uint32_t>(size_of(type_)) / 4;
-    const uint32_t together = std::clamp(register_words / 2 / words, 1U, team_.rows);
+    const uint32_t together = std::clamp(room_of(team_.subgroup).words / 2 / words, 1U, team_.rows);
     for (uint32_t first = 0; first < team_.rows; first += together) store_q(matrix, first, together);
   }
   Value place(Value matrix, Value rows, Value row, Value columns, Value column) {
@@ -481,11 +485,12 @@ QrTeam qr_team(const FactorPlan& plan, uint32_t width, uint32_t rows, const Limi
   team.across = team.subgroup / team.groups;
   team.each = width / team.groups;
   const uint32_t words = static_cast<uint32_t>(size_of(plan.type)) / 4 * team.parts();
-  const uint32_t most = std::min(most_lanes, limits.max_lanes) / team.subgroup;
+  const Room room = room_of(team.subgroup);
+  const uint32_t most = std::min(room.lanes, limits.max_lanes) / team.subgroup;
   // A lane for each column, since t has one a row. Fewer rows of a lane only where the fewest subgroups have
   // them all.
   const uint32_t fewest = (width + team.subgroup - 1) / team.subgroup;
-  for (team.rows = 2; team.rows * team.each * words <= register_words; team.rows *= 2)
+  for (team.rows = 2; team.rows * team.each * words <= room.words; team.rows *= 2)
     for (team.subgroups = fewest; team.subgroups <= (team.rows < 8 ? fewest : most); team.subgroups *= 2)
       if (team.capacity() >= std::max(rows, width) && shared_bytes(team) <= limits.shared_bytes) return team;
   team.rows = 0;
