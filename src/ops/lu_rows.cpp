@@ -104,12 +104,15 @@ PanelSizes widest_panel(const FactorPlan& plan, const Limits& limits, PanelSizes
   return {};
 }
 
-// One team while its lanes have two rows each at most, then several, if their panels are wider: us a column
-// on an H200, f32 of 1000 rows 1.0 with one and 1.2 with two; f64 1.7 (two rows a lane), 4.0 (four) and more
-// with one, about 2.3 with up to 16 teams of 256 lanes, 2.7 with 8 of 512, whose registers do not hold all
-// that a lane needs beside its row. `columns`: none, or how wide the panels before it are.
+// One team while its lanes have two rows of f32 each at most, or one of wider numbers, then several, if their
+// panels are wider: us on an H200, f32 of 1000 rows 1,010 with one and 1,080 with several; f64 of 1024 1,850
+// and 1,720, c64 of 901 2,600 and 2,370, c128 of 700 2,770 and 2,120. Several have 256 lanes: the registers
+// of 512 do not hold all that a lane needs beside its row, so few rows of wide numbers have no more either
+// (c64 of 600 1,100 and 1,020). `columns`: none, or how wide the panels before it are.
 PanelSizes panel_sizes(const FactorPlan& plan, const Limits& limits, uint32_t rows, uint32_t columns = 0) {
-  constexpr uint32_t lanes_alone = 512, lanes_of_many = 256, few_rows = 2;
+  const bool is_wide = bytes_of(plan) > 4;
+  const uint32_t lanes_of_many = 256, lanes_alone = is_wide && rows <= lanes_of_many ? lanes_of_many : 512,
+                 few_rows = is_wide ? 1 : 2;
   const uint32_t subgroup = limits.subgroup_size;
   const auto sizes_with = [&](uint32_t most_lanes, bool are_many) {
     PanelSizes sizes;
@@ -188,7 +191,7 @@ class Schedule {
       append_panel(sizes, from, start);
       const uint32_t right = start + columns;
       if (right >= end) continue;
-      made_.passes.push_back({once({columns, 0, 0}, [&] { return rest_program(plan_, rest); }),
+      made_.passes.push_back({once({columns, 0, 0, 0}, [&] { return rest_program(plan_, rest); }),
                               plan_.batch * rest_teams(rest, plan_.n, right, end),
                               {from, work, factors, permutation, list_},
                               {start, end, plan_.n}});
@@ -196,11 +199,11 @@ class Schedule {
     return columns;
   }
   void append_panel(const PanelSizes& sizes, uint8_t from, uint32_t start) {
-    FactorPass pass{
-        once({sizes.columns, sizes.each, sizes.most_teams}, [&] { return panel_program(plan_, sizes); }),
-        plan_.batch * sizes.teams,
-        {from, work, permutation, sign, list_, next_},
-        {start, plan_.n}};
+    FactorPass pass{once({sizes.columns, sizes.lanes, sizes.each, sizes.most_teams},
+                         [&] { return panel_program(plan_, sizes); }),
+                    plan_.batch * sizes.teams,
+                    {from, work, permutation, sign, list_, next_},
+                    {start, plan_.n}};
     if (sizes.most_teams > 1) {
       pass.buffers.push_back(words);
       pass.numbers.insert(pass.numbers.end(), {static_cast<uint32_t>(words_), sizes.teams});
@@ -209,8 +212,9 @@ class Schedule {
     made_.passes.push_back(std::move(pass));
     std::swap(list_, next_);
   }
-  // A program is made once for each panel's width, rows of a lane, or none, and room for teams.
-  uint32_t once(std::tuple<uint32_t, uint32_t, uint32_t> sizes, const std::function<Program()>& make) {
+  // A program is made once for each panel's width, lanes, rows of a lane, or none, and room for teams.
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+  uint32_t once(const Key& sizes, const std::function<Program()>& make) {
     const auto [found, is_new] = programs_.try_emplace(sizes);
     if (is_new) found->second = add(make());
     return found->second;
@@ -253,7 +257,7 @@ class Schedule {
   uint64_t words_ = 0;  // of all panels so far
   Factor made_;
   std::optional<Updates> updates_;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> programs_;
+  std::map<Key, uint32_t> programs_;
   uint8_t list_ = list, next_ = other_list;
   Same same_;
   std::vector<Gathered> gathers_;

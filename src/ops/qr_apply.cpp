@@ -17,11 +17,11 @@ namespace qr_applied {
 namespace {
 
 // Lanes that have the same column. Their sums pass through shared memory, those of some at a time. On an H200
-// c64 of 777 x 777 took 5.2 ms with tiles of 32 columns and 4 lanes for each, 4.4 with 8 lanes, 3.5 with
-// tiles of 16 and 16 lanes; f64 4.3, 3.6 and 2.9. Small subgroups are a software device's, which compiles
-// long programs for minutes.
+// c64 of 777 x 777 took 5.2 ms with tiles of 32 columns and 4 lanes for each, 4.4 with 8 lanes; 3.4 with
+// tiles of 16 and 16 lanes (and other panels), 3.3 with 32, 3.0 with tiles of 8 and 32 lanes; f64 4.3, 3.6;
+// 2.8, 3.0, 2.4. Small subgroups are a software device's, which compiles long programs for minutes.
 uint32_t parts_of(uint32_t width, const Limits& limits) {
-  uint32_t parts = std::min(width, limits.subgroup_size < 16 ? 4U : 16U);
+  uint32_t parts = std::min(width, limits.subgroup_size < 16 ? 4U : 32U);
   while (parts > 1 && parts * qr_tile > limits.max_lanes) parts /= 2;
   return parts;
 }

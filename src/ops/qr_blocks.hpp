@@ -63,7 +63,7 @@ kernel::Program qr_whole(const QrTeam& team);
 // The same buffers and numbers, and two more: first, tiles. Columns from `first` on become (1 - v t v^H) x,
 // or with t^H; a team has a tile of columns of a block. Without t^H two more, for x is the identity to begin
 // with and none but these are read: the first `seen` rows of a block, and what is right of and below `known`.
-constexpr uint32_t qr_tile = 16;
+constexpr uint32_t qr_tile = 8;
 bool can_apply_qr(const FactorPlan& plan, uint32_t width, const Limits& limits);
 kernel::Program qr_apply(const FactorPlan& plan, uint32_t width, bool transposed, const Limits& limits);
 
