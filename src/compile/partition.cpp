@@ -86,8 +86,9 @@ bool joins_by_parts(const Node& node, const Target& target) {
   if (target.gpu || target.in_round || element_count(node.shape) < least) return false;
   int64_t outer = 1;
   for (int axis = 0; axis < node.as<graph::OneAxis>().axis; ++axis) outer *= node.shape[axis];
-  return outer == 1 || std::all_of(node.operands.begin(), node.operands.end(),
-                                   [&](const Tensor& part) { return part.size() >= outer * shortest; });
+  return outer == 1 || std::all_of(node.operands.begin(), node.operands.end(), [&](const Tensor& part) {
+           return part.size() == 0 || part.size() >= outer * shortest;
+         });
 }
 
 bool has_own_kernel(const Node& node, const Target& target) {
