@@ -254,6 +254,7 @@ Model bends(int64_t rows) {
   const Tensor level = a + b * x;
   m.add_log_density("taken", sum(log_sigmoid(level) - square(w - s)));
   m.add_log_density("added", -sum(-softplus(level * w) - (a * x - softplus(-(s * x) * w))));
+  m.add_log_density("logs", sum(log(square(level) + 1e-3) - log1p(s * square(w)) - log(s * exp(50.0 * x))));
   m.add_log_density("large", -1e9 * sum(softplus(level - 30.0)));
   m.add_log_density("weighed", -sum(square(w) * softplus(level)));
   m.add_log_density("twice", 0.1 * sum(softplus(w * s) - square(softplus(w * s))));
@@ -344,6 +345,7 @@ TEST(LogProducts, KeepNanAndInfinities) {
         std::vector<double> x = normals(rows, 63);
         x[static_cast<size_t>(rows / 3)] = odd;
         m.add_log_density("odd", sum(log_sigmoid(a + m.data("x", tensor(x)))));
+        if (!(odd < 0)) m.add_log_density("log", sum(log(m.data("u", exp(tensor(x))) + exp(a))));
         const LeapfrogKernel kernel(m, {.type = DType::f64, .device = "cpu", .placement = placement});
         const Tensor q = tensor(std::vector<double>{0.1});
         const double value = kernel(q, q, 0.0, 1).log_densities.to_vector<double>()[0];

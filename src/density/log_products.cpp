@@ -1,7 +1,11 @@
 // Logarithms that are summed over rows are one logarithm of a product: a density's rows then have one
-// multiplication instead of a series. Taken so are those of softplus and log_sigmoid, whose factors
-// 1 + exp(-|x|) lie between 1 and 2: so many of them as a product may have are multiplied, then the exponent
-// is taken out. (A CPU in f64; a GPU's f32 has short series.)
+// multiplication instead of a series. Factors lie between 1 and 2: 1 + exp(-|x|) of softplus and log_sigmoid,
+// and of other numbers what is left without their exponents, which are summed. So many factors as a product
+// may have are multiplied, then its exponent is taken out too. (A CPU in f64; a GPU's f32 has short series.)
+#include <bit>
+#include <cmath>
+#include <numbers>
+
 #include "density/writer.hpp"
 #include "graph/op.hpp"
 #include "kernel/decay.hpp"
@@ -17,6 +21,7 @@ constexpr int64_t most_factors = 960;  // the largest product is 2^1023
 constexpr int64_t fewest_steps = 16;   // of which a logarithm after the loop is less than one in each
 
 bool is_bent(const Node& node) { return node.op == Op::softplus || node.op == Op::log_sigmoid; }
+bool has_logarithm(const Node& node) { return is_bent(node) || node.op == Op::log || node.op == Op::log1p; }
 
 // What it takes an exponential of, whatever its sign.
 const Node* bent_at(const Node& node) {
@@ -51,7 +56,7 @@ DensityWriter::LogTerms DensityWriter::log_terms(const Node& total) const {
     open.pop_back();
     if (readers_.at(node) > 1 || stored_.contains(node) || totals_.contains(node) || leaves_.contains(node))
       continue;
-    if (is_bent(*node)) found.terms[node->op == Op::softplus ? sign : 1 - sign].push_back(node);
+    if (has_logarithm(*node)) found.terms[node->op == Op::log_sigmoid ? 1 - sign : sign].push_back(node);
     const bool adds = node->op == Op::add || node->op == Op::subtract;
     if (adds || node->op == Op::negate || node->op == Op::reshape)
       open.emplace_back(&graph::node_of(node->operands[0]), node->op == Op::negate ? 1 - sign : sign);
@@ -87,7 +92,7 @@ void DensityWriter::begin_factors(const std::vector<LogTerms>& logs) {
     for (const auto& terms : of_total.terms)
       for (const Node* term : terms) {
         bent_.insert(term);
-        bent_at_.insert(bent_at(*term));
+        if (is_bent(*term)) bent_at_.insert(bent_at(*term));
       }
 }
 
@@ -95,11 +100,25 @@ void DensityWriter::begin_factors(const std::vector<LogTerms>& logs) {
 // serves a logarithm too.
 std::optional<Value> DensityWriter::without_logarithm(const Node& node, Value x) {
   const bool is_term = bent_.contains(&node);
+  if (is_term && !is_bent(node)) return exponent_of(node, node.op == Op::log ? x : 1.0 + x);
   if (!is_term && !(node.op == Op::sigmoid && bent_at_.contains(bent_at(node)))) return std::nullopt;
   const Value e = kernel::decay(x), one = 1.0 + e;
   if (!is_term) return select(x < 0.0, e, e.like(1)) * (1.0 / one);
   factors_[&node] = one;
   return node.op == Op::softplus ? max(x, 0.0) : min(x, -0.0);
+}
+
+// The part of log(u) that u's exponent is, and all of it where it is no number or infinite.
+Value DensityWriter::exponent_of(const Node& node, Value u) {
+  constexpr double whole = 0x1p52;  // added to a smaller whole number, its bits
+  const auto bits_of = [&](uint64_t bits) { return builder().constant_bits(Type::u64, bits); };
+  const Value bits = bitcast(u, Type::u64);
+  factors_[&node] = bitcast((bits & bits_of(0x000fffffffffffff)) | bits_of(0x3ff0000000000000), Type::f64);
+  const Value raised =
+      bitcast((bits >> bits_of(52)) | bits_of(std::bit_cast<uint64_t>(whole)), Type::f64) - (whole + 1023);
+  const Value infinite = u.like(INFINITY);
+  const Value outside = select(u < 0.0, u.like(NAN), -infinite);
+  return select(u < infinite, select(u < 0x1p-1021, outside, raised * std::numbers::ln2), u);
 }
 
 std::vector<Value> DensityWriter::products_of(const LogTerms& logs) const {

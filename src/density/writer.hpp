@@ -167,7 +167,7 @@ class DensityWriter final : public lower::ElementWriter {
     int64_t element = 0;
   };
   // --- log_products.cpp: logarithms that are summed are one logarithm of a product.
-  // Terms log(1 + exp(-|x|)) of a total, in softplus or log_sigmoid, that are added and that are taken away.
+  // Terms of a total whose logarithms are added, and those whose logarithms are taken away.
   struct LogTerms {
     std::vector<const Node*> terms[2];
   };
@@ -177,6 +177,7 @@ class DensityWriter final : public lower::ElementWriter {
   LogTerms log_terms(const Node& total) const;
   void begin_factors(const std::vector<LogTerms>& logs);
   std::optional<Value> without_logarithm(const Node& node, Value x);
+  Value exponent_of(const Node& node, Value u);
   std::vector<Value> products_of(const LogTerms& logs) const;
   void normalise(const Loop& loop, const std::vector<Variable>& totals);
   std::vector<Value> write_blocks(int64_t count, const Loop& loop);
