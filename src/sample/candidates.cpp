@@ -65,7 +65,8 @@ bool belongs_in_lanes(const stats::ModelState& model, const Demand& demand, cons
   // Chains that would be alone in their subgroups are better off with all of its lanes.
   const bool crowded = demand.chains > 4 * static_cast<int64_t>(limits.processors);
   const bool is_loop = 2 * demand.serial > demand.work;
-  const bool is_light = demand.work <= light_work && (crowded || demand.written <= light_operations);
+  const bool is_light =
+      demand.work <= light_work && demand.written <= (crowded ? long_operations : light_operations);
   return (is_light || (is_loop && crowded)) && model.size <= KernelOptions().written_out;
 }
 

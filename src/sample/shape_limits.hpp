@@ -20,6 +20,9 @@ inline constexpr int64_t light_work = 256;
 // Operations of elements that a lane computes one by one, up to which it is sooner done than a team that
 // shares them: of 2.5 ns each, in the time of a team's round. A guess from the figures below.
 inline constexpr double light_operations = 1000;
+// The same where chains fill the lanes: beyond it a kernel with all of them written out takes a driver
+// seconds (60,000 words of SPIR-V at some 30 us each).
+inline constexpr double long_operations = 3000;
 
 // --- A lane, a team or the device for chains of a GPU: microseconds, bytes and operations a microsecond.
 // Measured on an H200 with models of bench/models: logistic_large with 4, 256 and 1,024 chains, linear_large
