@@ -42,6 +42,29 @@ Model let_go(int64_t length) {
   return m;
 }
 
+// The same with two numbers, each of which is let go of at times of its own.
+Model let_go_of_each(int64_t length) {
+  Model m("let_go_of_each");
+  const Tensor a = m.sample("a", normal(0, 0.5)), b = m.sample("b", normal(0, 1));
+  const Tensor y = m.data("y", tensor(normals(length, 3)));
+  std::vector<double> flags(static_cast<size_t>(length));
+  for (size_t i = 0; i < flags.size(); i += 13) flags[i] = i % 3 == 0 ? 3 : i % 3 == 1 ? 1 : 2;
+  flags[0] = 3;
+  const Tensor from_new = m.data("from_new", tensor(flags));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        const Tensor& y_now = slices[0];
+        const Tensor first = select(logical_or(equal(slices[1], full({}, 1.0, DType::f64)),
+                                               equal(slices[1], full({}, 3.0, DType::f64))),
+                                    b, 0.5 * carry[0] - a * carry[1] + y_now);
+        const Tensor second = select(slices[1] > 1.5, a * y_now, 0.3 * carry[1] + 0.2 * (carry[0] - b));
+        return {{first, second}, {-0.5 * square(y_now - first) - square(second)}};
+      },
+      {a, b}, {y, from_new});
+  m.add_log_density("likelihood", sum(all.outputs[0]));
+  return m;
+}
+
 Model garch(int64_t length) {
   Model m("garch");
   const Tensor mu = m.sample("mu", normal(0, 1)), a0 = m.sample("a0", exponential(1));
@@ -426,6 +449,12 @@ TEST_P(DensityControl, InALane) {
 TEST_P(DensityControl, OnATeam) {
   for (const DensityCase& one : cases)
     compare_density(one.make(), one.name, GetParam(), Placement::team, DType::f64, 1e-10);
+}
+TEST_P(DensityControl, StatesThatAreLetGo) {
+  for (const int64_t length : {40, 131}) {
+    compare_density(let_go(length), "let_go", GetParam(), Placement::team, DType::f64, 1e-10);
+    compare_density(let_go_of_each(length), "let_go_of_each", GetParam(), Placement::team, DType::f64, 1e-10);
+  }
 }
 TEST_P(DensityControl, LongSteps) {
   for (const int64_t n : {11, 29})

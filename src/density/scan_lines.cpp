@@ -8,7 +8,8 @@ using graph::Node;
 using graph::Op;
 using kernel::Value;
 
-Dependence::Dependence(const graph::Subgraph& step, size_t carries, std::span<const size_t> of) {
+Dependence::Dependence(const graph::Subgraph& step, size_t carries, std::span<const size_t> of, bool lets_go)
+    : lets_go_(lets_go) {
   for (size_t i = 0; i < carries; ++i) known_[&graph::node_of(step.parameters[i])] = Bearing::other;
   for (const size_t i : of) known_[&graph::node_of(step.parameters[i])] = Bearing::linear;
 }
@@ -42,8 +43,9 @@ Bearing Dependence::found(const Node& node) {
     case Op::divide: return of[1] == Bearing::linear ? Bearing::other : Bearing::linear;
     // Where one side lets go of the state, that may be NaN or infinite, and 0 times it is not 0.
     case Op::select:
-      return of[0] == Bearing::apart && of[1] == Bearing::linear && of[2] == Bearing::linear ? Bearing::linear
-                                                                                             : Bearing::other;
+      if (of[0] != Bearing::apart) return Bearing::other;
+      return lets_go_ || (of[1] == Bearing::linear && of[2] == Bearing::linear) ? Bearing::linear
+                                                                                : Bearing::other;
     default: return Bearing::other;
   }
 }
@@ -51,15 +53,51 @@ Bearing Dependence::found(const Node& node) {
 namespace {
 
 Line each_part(const Line& a, const std::function<Number(const Number&)>& f) {
-  Line made{a.slopes, f(a.offset)};
+  Line made{a.slopes, f(a.offset), a.holds};
   for (Number& slope : made.slopes) slope = f(slope);
   return made;
 }
 Line each_pair(const Line& a, const Line& b, const std::function<Number(const Number&, const Number&)>& f) {
-  Line made{a.slopes, f(a.offset, b.offset)};
+  Line made{a.slopes, f(a.offset, b.offset), a.holds};
   for (size_t i = 0; i < made.slopes.size(); ++i) made.slopes[i] = f(a.slopes[i], b.slopes[i]);
   return made;
 }
+
+// A slope that is let go of is 0 beside another one.
+Line sum_of(const Line& a, const Line& b) {
+  const auto at_work = [](const Line& line) {
+    Line made = line;
+    for (size_t i = 0; i < made.slopes.size(); ++i)
+      if (made.slopes[i] && made.holds[i])
+        made.slopes[i] = select(*made.holds[i], *made.slopes[i], made.slopes[i]->like(0));
+    return made;
+  };
+  Line made = each_pair(at_work(a), at_work(b), added);
+  for (size_t i = 0; i < made.slopes.size(); ++i) {
+    const bool both = a.slopes[i] && b.slopes[i];
+    if (!both)
+      made.holds[i] = a.slopes[i] ? a.holds[i] : b.holds[i];
+    else
+      made.holds[i] = a.holds[i] && b.holds[i] ? Number(*a.holds[i] || *b.holds[i]) : Number();
+  }
+  return made;
+}
+
+// One or the other: where one side has no slope the choice of it lets go.
+Line chosen_of(Value condition, const Line& a, const Line& b, Value zero) {
+  Line made = each_pair(a, b, [&](const Number& x, const Number& y) {
+    return x || y ? Number(select(condition, x.value_or(zero), y.value_or(zero))) : Number();
+  });
+  for (size_t i = 0; i < made.slopes.size(); ++i) {
+    const auto side = [&](const Line& line) {
+      return line.holds[i].value_or(condition.like(line.slopes[i].has_value()));
+    };
+    const bool always = a.slopes[i] && b.slopes[i] && !a.holds[i] && !b.holds[i];
+    made.holds[i] = always || !made.slopes[i] ? Number() : Number(select(condition, side(a), side(b)));
+  }
+  return made;
+}
+
 Number negated(const Number& x) { return x ? Number(-*x) : x; }
 
 }  // namespace
@@ -68,17 +106,18 @@ Number added(const Number& a, const Number& b) { return a && b ? Number(*a + *b)
 Number multiplied(const Number& a, const Number& b) { return a && b ? Number(*a * *b) : Number(); }
 
 std::vector<Line> lines_of(const graph::Subgraph& step, size_t carries, std::span<const size_t> of, Value one,
-                           const std::function<Value(const Node&)>& read) {
+                           const std::function<Value(const Node&)>& read, bool lets_go) {
   std::map<const Node*, Line> known;
   for (size_t i = 0; i < of.size(); ++i) {
-    Line itself{std::vector<Number>(of.size()), {}};
+    Line itself{std::vector<Number>(of.size()), {}, std::vector<Number>(of.size())};
     itself.slopes[i] = one;
     known[&graph::node_of(step.parameters[of[i]])] = itself;
   }
-  Dependence depends(step, carries, of);
+  Dependence depends(step, carries, of, lets_go);
   const std::function<Line(const Node&)> line = [&](const Node& x) -> Line {
     if (const auto at = known.find(&x); at != known.end()) return at->second;
-    if (depends(x) == Bearing::apart) return {std::vector<Number>(of.size()), read(x)};
+    if (depends(x) == Bearing::apart)
+      return {std::vector<Number>(of.size()), read(x), std::vector<Number>(of.size())};
     const auto operand = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
     const auto is_apart = [&](size_t i) { return depends(graph::node_of(x.operands[i])) == Bearing::apart; };
     const auto scaled = [&](size_t linear, size_t by) {
@@ -87,9 +126,9 @@ std::vector<Line> lines_of(const graph::Subgraph& step, size_t carries, std::spa
     };
     Line made;
     if (x.op == Op::add) {
-      made = each_pair(operand(0), operand(1), added);
+      made = sum_of(operand(0), operand(1));
     } else if (x.op == Op::subtract) {
-      made = each_pair(operand(0), each_part(operand(1), negated), added);
+      made = sum_of(operand(0), each_part(operand(1), negated));
     } else if (x.op == Op::negate) {
       made = each_part(operand(0), negated);
     } else if (x.op == Op::multiply) {
@@ -98,11 +137,8 @@ std::vector<Line> lines_of(const graph::Subgraph& step, size_t carries, std::spa
       const Value by = *operand(1).offset;
       made = each_part(operand(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
     } else if (x.op == Op::select) {
-      const Value chosen = *operand(0).offset, condition = chosen != chosen.like(0);
-      made = each_pair(operand(1), operand(2), [&](const Number& a, const Number& b) {
-        return a || b ? Number(select(condition, a.value_or(one.like(0)), b.value_or(one.like(0))))
-                      : Number();
-      });
+      const Value chosen = *operand(0).offset;
+      made = chosen_of(chosen != chosen.like(0), operand(1), operand(2), one.like(0));
     } else {
       made = operand(0);
     }

@@ -2,7 +2,9 @@
 // alone: autoregressions, GARCH, smoothing, and the way back through any loop of few numbers. Each lane of a
 // subgroup takes steps that follow each other. It first finds what they make of any state, one A and b for
 // all of them; the lanes put those together in as many rounds as their number has binary digits; and each
-// then goes through its own steps from the state that they begin with.
+// then goes through its own steps from the state that they begin with. A step may let go of the state, where
+// the data say so: each entry of A then has a number beside it that is 0 where the state is let go of, since
+// that may be NaN or infinite.
 #include <numeric>
 
 #include "density/scan_lines.hpp"
@@ -23,6 +25,14 @@ std::vector<size_t> all_of(size_t carries) {
   return all;
 }
 
+// Whether a step, linear as it is, chooses a state that does not follow from this one.
+bool may_let_go(const graph::Subgraph& step, size_t carries) {
+  Dependence depends(step, carries, all_of(carries));
+  for (size_t i = 0; i < carries; ++i)
+    if (depends(graph::node_of(step.results[i])) == Bearing::other) return true;
+  return false;
+}
+
 }  // namespace
 
 bool DensityWriter::goes_by_parts(const Node& node, const Control& control) const {
@@ -41,7 +51,7 @@ bool DensityWriter::goes_by_parts(const Node& node, const Control& control) cons
     left += step.results[i].size();
   }
   if (left > most_results) return false;
-  Dependence depends(step, carries, all_of(carries));
+  Dependence depends(step, carries, all_of(carries), true);
   for (size_t i = 0; i < carries; ++i)
     if (depends(graph::node_of(step.results[i])) == Bearing::other) return false;
   return true;
@@ -76,30 +86,49 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
   // What the lane's steps make of any state.
   using Numbers = std::vector<Value>;
   const auto row = [&](size_t i, size_t j) { return i * carries + j; };
-  std::vector<Variable> matrix, offset;
+  std::vector<Variable> matrix, offset, held;
+  const bool lets_go = may_let_go(step, carries);
   for (size_t i = 0; i < carries; ++i) {
-    for (size_t j = 0; j < carries; ++j) matrix.push_back(k.variable(chain_.number(i == j ? 1 : 0)));
+    for (size_t j = 0; j < carries; ++j) {
+      matrix.push_back(k.variable(chain_.number(i == j ? 1 : 0)));
+      if (lets_go) held.push_back(k.variable(chain_.number(i == j ? 1 : 0)));
+    }
     offset.push_back(k.variable(chain_.number(0)));
   }
+  // a x, or 0 where it is let go of.
+  const auto product_of = [&](Value a, Value x, const Number& holds) {
+    return holds ? select(*holds, a * x, x.like(0)) : a * x;
+  };
   each_step([&](Value) {
     within(step, control, 0, std::vector<Vector>(step.results.size()), [&] {
-      const std::vector<Line> next =
-          lines_of(step, carries, all_of(carries), chain_.number(1),
-                   [&](const Node& x) { return read(x, place(x.shape, chain_.index(0))).re; });
+      const std::vector<Line> next = lines_of(
+          step, carries, all_of(carries), chain_.number(1),
+          [&](const Node& x) { return read(x, place(x.shape, chain_.index(0))).re; }, true);
       const auto through = [&](const Line& by, const std::function<Value(size_t)>& column,
                                const Number& first) {
         Number total = first;
-        for (size_t j = 0; j < carries; ++j) total = added(multiplied(by.slopes[j], column(j)), total);
+        for (size_t j = 0; j < carries; ++j)
+          if (by.slopes[j]) total = added(product_of(*by.slopes[j], column(j), by.holds[j]), total);
         return total.value_or(chain_.number(0));
       };
-      Numbers to_matrix, to_offset;
+      Numbers to_matrix, to_offset, to_held;
       for (size_t i = 0; i < carries; ++i) {
-        for (size_t j = 0; j < carries; ++j)
+        for (size_t j = 0; j < carries; ++j) {
           to_matrix.push_back(through(next[i], [&](size_t m) { return matrix[row(m, j)].get(); }, {}));
+          Value holds = chain_.number(0);
+          for (size_t m = 0; m < carries && lets_go; ++m)
+            if (next[i].slopes[m]) {
+              const Value before = held[row(m, j)].get();
+              holds =
+                  max(holds, next[i].holds[m] ? select(*next[i].holds[m], before, holds.like(0)) : before);
+            }
+          if (lets_go) to_held.push_back(holds);
+        }
         to_offset.push_back(through(
             next[i], [&](size_t m) { return offset[m].get(); }, next[i].offset));
       }
       for (size_t i = 0; i < to_matrix.size(); ++i) matrix[i] = to_matrix[i];
+      for (size_t i = 0; i < to_held.size(); ++i) held[i] = to_held[i];
       for (size_t i = 0; i < carries; ++i) offset[i] = to_offset[i];
     });
   });
@@ -110,10 +139,13 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
     for (const Variable& number : numbers) taken.push_back(k.subgroup_shuffle(number.get(), which));
     return taken;
   };
-  const auto applied = [&](const Numbers& by, const Numbers& x, const Numbers& plus) {
+  const auto applied = [&](const Numbers& by, const Numbers& holds, const Numbers& x, const Numbers& plus) {
     Numbers made = plus;
     for (size_t i = 0; i < carries; ++i)
-      for (size_t j = 0; j < carries; ++j) made[i] = made[i] + by[row(i, j)] * x[j];
+      for (size_t j = 0; j < carries; ++j) {
+        const Number is_held = lets_go ? Number(holds[row(i, j)] != chain_.number(0)) : Number();
+        made[i] = made[i] + product_of(by[row(i, j)], x[j], is_held);
+      }
     return made;
   };
   const auto values = [](const std::vector<Variable>& numbers) {
@@ -125,19 +157,26 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
     const Value has = lane >= chain_.index(apart);
     const Value other = select(has, lane - chain_.index(apart), lane);
     const Numbers before = from_lane(matrix, other), shift = from_lane(offset, other), mine = values(matrix);
-    const Numbers to_offset = applied(mine, shift, values(offset));
-    for (size_t j = 0; j < carries; ++j) {
-      Numbers column;
-      for (size_t m = 0; m < carries; ++m) column.push_back(before[row(m, j)]);
-      const Numbers product = applied(mine, column, Numbers(carries, chain_.number(0)));
-      for (size_t i = 0; i < carries; ++i) matrix[row(i, j)] = select(has, product[i], mine[row(i, j)]);
-    }
+    const Numbers held_before = from_lane(held, other), mine_held = values(held);
+    const Numbers to_offset = applied(mine, mine_held, shift, values(offset));
+    const Numbers zeros(carries, chain_.number(0));
+    const auto join = [&](const std::vector<Variable>& to, const Numbers& by, const Numbers& others) {
+      for (size_t j = 0; j < carries; ++j) {
+        Numbers column;
+        for (size_t m = 0; m < carries; ++m) column.push_back(others[row(m, j)]);
+        const Numbers product = applied(by, mine_held, column, zeros);
+        for (size_t i = 0; i < carries; ++i) to[row(i, j)] = select(has, product[i], by[row(i, j)]);
+      }
+    };
+    join(matrix, mine, before);
+    if (lets_go) join(held, mine_held, held_before);
     for (size_t i = 0; i < carries; ++i) offset[i] = select(has, to_offset[i], offset[i].get());
   }
   const Value is_first = lane == chain_.index(0), before = select(is_first, lane, lane - chain_.index(1));
   Numbers start;
   for (const State& state : states) start.push_back(state.cells[0].get());
-  const Numbers reached = applied(from_lane(matrix, before), start, from_lane(offset, before));
+  const Numbers reached =
+      applied(from_lane(matrix, before), from_lane(held, before), start, from_lane(offset, before));
   for (size_t i = 0; i < carries; ++i) states[i].cells[0] = select(is_first, start[i], reached[i]);
 
   each_step([&](Value slice) {
