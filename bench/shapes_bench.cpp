@@ -309,14 +309,14 @@ void run(const Line& line) {
            const Eigh parts = eigh(x[0]);
            return Tensors{parts.values, parts.vectors};
          },
-         {normal(shape, type)});
+         {matrices(line, shape)});
   if (line.kind == "svd")
     time(line.text,
          [](const Tensors& x) {
            const Svd parts = svd(x[0]);
            return Tensors{parts.u, parts.s, parts.v_h};
          },
-         {normal(shape, type)});
+         {matrices(line, shape)});
 }
 
 }  // namespace

@@ -127,9 +127,9 @@ def torch_works(lines):
                  "least_squares": lambda: L.lstsq(x, b)[0]}[kind]
             emit(text, "torch", f, wait)
         elif kind == "eigh":
-            x = new(n["x"]); emit(text, "torch", lambda: torch.linalg.eigh(x), wait)
+            x = matrices(n["x"]); emit(text, "torch", lambda: torch.linalg.eigh(x), wait)
         elif kind == "svd":
-            x = new(n["x"]); emit(text, "torch", lambda: torch.linalg.svd(x, full_matrices=False), wait)
+            x = matrices(n["x"]); emit(text, "torch", lambda: torch.linalg.svd(x, full_matrices=False), wait)
 
 
 def jax_works(lines):
@@ -193,8 +193,8 @@ def jax_works(lines):
                  "triangular": lambda x, b: S.solve_triangular(x, b, lower=True), "solve": lambda x, b: L.solve(x, b),
                  "least_squares": lambda x, b: L.lstsq(x, b)[0]}[kind]
             one(text, f, x, b)
-        elif kind == "eigh": one(text, jnp.linalg.eigh, new(n["x"]))
-        elif kind == "svd": one(text, lambda x: jnp.linalg.svd(x, full_matrices=False), new(n["x"]))
+        elif kind == "eigh": one(text, jnp.linalg.eigh, matrices(n["x"]))
+        elif kind == "svd": one(text, lambda x: jnp.linalg.svd(x, full_matrices=False), matrices(n["x"]))
 
 
 def random_conv(r):

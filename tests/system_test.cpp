@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstdlib>
 #include <random>
 
 #include <adit/adit.hpp>
@@ -357,6 +358,114 @@ TEST_P(Systems, ReflectionsOfComplexMatrices) {
   check_complex_qr(2, 40, 3, true, false);
   check_complex_qr(1, 97, 65, false, false);
   check_complex_qr(1, 40, 40, false, true);
+}
+
+// a v = v w and v^H v = 1, where a's lower triangle is all that may be read, and of its diagonal the real
+// part.
+template <class T>
+void check_hermitian(std::vector<T> x, int batch, int n) {
+  using Real = typename T::value_type;
+  for (int m = 0; m < batch; ++m)
+    for (int i = 0; i < n; ++i)
+      for (int j = i + 1; j < n; ++j) x[(int64_t{m} * n + i) * n + j] = {NAN, NAN};
+  const Eigh made = eigh(tensor(x, {batch, n, n}));
+  const auto values = made.values.to_vector<Real>();
+  const auto vectors = made.vectors.to_vector<T>();
+  double apart = 0, leftover = 0, largest = 0;
+  for (const Real w : values) largest = std::max(largest, double(std::abs(w)));
+  const auto worse = [](double before, Wide now) {
+    return std::isnan(std::abs(now)) ? INFINITY : std::max(before, std::abs(now));
+  };
+  for (int m = 0; m < batch; ++m) {
+    const T* const v = vectors.data() + int64_t{m} * n * n;
+    const auto a = [&](int i, int j) {
+      const Wide lower(x[(int64_t{m} * n + std::max(i, j)) * n + std::min(i, j)]);
+      return i < j ? std::conj(lower) : i == j ? Wide(lower.real()) : lower;
+    };
+    for (int c = 0; c < n; c += n < 64 ? 1 : 7) {
+      EXPECT_LE(values[m * n + std::max(c - 1, 0)], values[m * n + c]);
+      for (int i = 0; i < n; ++i) {
+        Wide left = -Wide(v[i * n + c]) * double(values[m * n + c]), dot = i == c ? -1 : 0;
+        for (int p = 0; p < n; ++p) left += a(i, p) * Wide(v[p * n + c]);
+        for (int p = 0; p < n; ++p) dot += std::conj(Wide(v[p * n + i])) * Wide(v[p * n + c]);
+        leftover = worse(leftover, left), apart = worse(apart, dot);
+      }
+    }
+  }
+  EXPECT_LE(leftover, 40 * unit<T>() * std::max(largest, 1e-300)) << n << " x " << batch;
+  EXPECT_LE(apart, 40 * unit<T>()) << n << " x " << batch;
+}
+
+TEST_P(Systems, HermitianOfEverySize) {
+  const bool is_software = on().info().kind == DeviceKind::software;
+  const auto check = [](auto like, int batch, int n) {
+    using T = decltype(like);
+    check_hermitian(random_numbers<T>(int64_t{batch} * n * n, static_cast<uint32_t>(n)), batch, n);
+  };
+  check(std::complex<float>(), 2, 5), check(std::complex<double>(), 1, 9);
+  if (is_software && !std::getenv("ADIT_BY_HAND")) return;  // there are but rotations
+  check(std::complex<float>(), 1, 33);
+  if (is_software) return;  // which takes long to compile
+  for (const int n : {64, 65, 130, 257, 300}) check(std::complex<float>(), 1, n);
+  for (const int n : {33, 70, 129, 200, 256, 261}) check(std::complex<double>(), 1, n);
+  check(std::complex<float>(), 5, 97), check(std::complex<double>(), 3, 50);
+}
+
+// Equal values, what is tridiagonal already, and next to it nothing but imaginary numbers.
+TEST_P(Systems, HermitianOfHardMatrices) {
+  const int n = on().info().kind == DeviceKind::software ? 9 : 70;
+  std::vector<std::complex<float>> zeros(n * n), one = zeros, beside = zeros, few = zeros;
+  const auto u = random_numbers<std::complex<float>>(2 * n, 3);
+  for (int i = 0; i < n; ++i) {
+    one[i * n + i] = 1;
+    beside[i * n + i] = static_cast<float>(i % 3);
+    if (i > 0) beside[i * n + i - 1] = {0, 1};
+    for (int j = 0; j <= i; ++j) few[i * n + j] = u[i] * std::conj(u[j]) + u[n + i] * std::conj(u[n + j]);
+  }
+  for (const auto& x : {zeros, one, beside, few}) check_hermitian(x, 1, n);
+  auto with_nan = one;
+  with_nan[n + 0] = {0, NAN};
+  for (const float w : eigh_values(tensor(with_nan, {n, n})).to_vector<float>()) EXPECT_TRUE(std::isnan(w));
+}
+
+// u s v^H = a, and both have orthonormal columns.
+void check_singular(int batch, int m, int n) {
+  using T = std::complex<float>;
+  const auto x = random_numbers<T>(int64_t{batch} * m * n, static_cast<uint32_t>(n));
+  const Svd made = svd(tensor(x, {batch, m, n}));
+  const auto u = made.u.to_vector<T>(), v = made.v_h.to_vector<T>();
+  const auto s = made.s.to_vector<float>();
+  const int k = std::min(m, n);
+  double leftover = 0, apart = 0;
+  const auto worse = [](double before, Wide now) {
+    return std::isnan(std::abs(now)) ? INFINITY : std::max(before, std::abs(now));
+  };
+  for (int b = 0; b < batch; ++b) {
+    const T *const left = u.data() + int64_t{b} * m * k, *const right = v.data() + int64_t{b} * k * n;
+    for (int i = 0; i < m; ++i)
+      for (int j = i % 3; j < n; j += 3) {
+        Wide sum = -Wide(x[(int64_t{b} * m + i) * n + j]);
+        for (int p = 0; p < k; ++p)
+          sum += Wide(left[i * k + p]) * double(s[b * k + p]) * Wide(right[p * n + j]);
+        leftover = worse(leftover, sum / double(s[b * k]));
+      }
+    for (int i = 0; i < k; ++i)
+      for (int j = i; j < k; j += 5) {
+        Wide first = i == j ? -1 : 0, second = first;
+        for (int p = 0; p < m; ++p) first += std::conj(Wide(left[p * k + i])) * Wide(left[p * k + j]);
+        for (int p = 0; p < n; ++p) second += Wide(right[i * n + p]) * std::conj(Wide(right[j * n + p]));
+        apart = worse(worse(apart, first), second);
+      }
+  }
+  EXPECT_LE(leftover, 20 * unit<T>()) << m << " x " << n;
+  EXPECT_LE(apart, 60 * unit<T>()) << m << " x " << n;
+}
+
+TEST_P(Systems, SingularValuesOfComplexMatrices) {
+  check_singular(3, 6, 4);
+  check_singular(1, 5, 9);
+  if (on().info().kind == DeviceKind::software) return;
+  check_singular(1, 150, 130), check_singular(1, 140, 201), check_singular(2, 300, 77);
 }
 
 TEST_P(Systems, SolutionsOfEverySize) {

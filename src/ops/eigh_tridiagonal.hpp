@@ -1,4 +1,4 @@
-// eigh of real matrices: to tridiagonal form (tridiagonal.hpp), by division (tridiagonal_merge.hpp), and
+// eigh: to tridiagonal form (tridiagonal.hpp), by division (tridiagonal_merge.hpp), and
 // back.
 #pragma once
 

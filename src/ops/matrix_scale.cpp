@@ -15,8 +15,9 @@ Program largest_of_rows(const FactorPlan& plan, bool lower) {
   const Value infinity = k.constant(plan.type, std::numeric_limits<double>::infinity());
   const Value count = lower ? row + 1 : k.constant(Type::u32, plan.n);
   const Value found = k.reduce(count, Reduction::max, [&](Value j) {
-    const Value value = x[team * plan.n + convert(j, Type::u64)];
-    return select(is_nan(value), infinity, abs(value));
+    const Number value = load_number(x, team * plan.n + convert(j, Type::u64), plan.complex);
+    const auto size = [&](Value part) { return select(is_nan(part), infinity, abs(part)); };
+    return plan.complex ? max(size(value.re), size(value.im)) : size(value.re);
   });
   k.once([&] { to[team] = found; });
   return k.finish();

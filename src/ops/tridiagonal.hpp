@@ -1,7 +1,7 @@
-// Symmetric matrices to tridiagonal form by reflections, q^T a q = t, in one launch.
+// Symmetric and Hermitian matrices to real tridiagonal form by reflections, q^H a q = t, in one launch.
 //
 // Teams share the rows of a matrix, which stay in their registers. Column j of what is left gives the
-// reflection 1 - tau v v^T; every team makes it for itself, with the product of the matrix and v, to which
+// reflection 1 - tau v v^H; every team makes it for itself, with the product of the matrix and v, to which
 // each team gives its rows. That product is all that teams tell each other, once a column: they tell a - x,
 // the column that the reflection is made of - as soon as it is there, and with it their numbers of column j +
 // 1, by which the product with v is made of the product with x. So the norm of x is summed while the others'
@@ -43,10 +43,10 @@ uint64_t words_of(const FactorPlan& plan, const Teams& teams);
 
 // Buffers: x, of which the lower triangle is read, what it is divided by (a NaN gives zeros), words, rows
 // that are stored, if there are any, reflections, tau, the diagonal, what is beside it; the last three [n] of
-// each matrix.
+// each matrix, the last two real.
 kernel::Program reduce(const FactorPlan& plan, const Teams& teams);
 
-// A team a panel: 1 - v t v^T is its reflections' product; where there are no reflections or rows, zeros are
+// A team a panel: 1 - v t v^H is its reflections' product; where there are no reflections or rows, zeros are
 // put. Buffers: reflections, tau, t. A number: n.
 kernel::Program triangles(const FactorPlan& plan);
 
