@@ -261,6 +261,28 @@ Model bends(int64_t rows) {
   return m;
 }
 
+// Functions of groups, some of which nobody is in, and which have no slope that is a number.
+Model empty_groups(int64_t rows, bool all) {
+  Model m("empty groups");
+  const Tensor a = m.sample("a", normal(0, 1), {9}), p = m.sample("p", normal(0, 1));
+  const Tensor table = m.sample("table", normal(0, 1), {5, 2});
+  const Tensor root = tensor({0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0});
+  std::vector<int32_t> group, halves, pairs;
+  for (int64_t i = 0; i < rows; ++i) {
+    constexpr int32_t used[] = {1, 3, 4, 6, 8};
+    group.push_back(all ? static_cast<int32_t>(i % 9) : used[i * 7 % 5]);
+    halves.push_back(group.back() / 2);
+    pairs.push_back(static_cast<int32_t>(i * 3 % 4)), pairs.push_back(static_cast<int32_t>(i % 2));
+  }
+  const Tensor y = m.data("y", tensor(normals(rows, 91))), places = tensor(group);
+  const Tensor scale = all ? exp(a) : exp(a) * root;  // 0 where nobody is
+  m.add_log_density("roots", sum(tanh(y * sqrt(take(scale, places) * exp(p)))));
+  m.add_log_density("logs", -0.1 * sum(square(y - log(take(scale + (all ? 1.0 : 0.0), places)))));
+  m.add_log_density("pairs", sum(tanh(y * exp(gather(table, tensor(pairs, {rows, 2}))))));
+  m.add_log_density("rows", sum(tanh(reshape(y, {rows, 1}) * exp(take(table, tensor(halves), 0)))));
+  return m;
+}
+
 const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"many_groups", [] { return groups(50, 120); }},
                              {"few_places", [] { return groups(3, 5); }},
@@ -289,6 +311,8 @@ const DensityCase cases[] = {{"few_groups", [] { return groups(3, 60); }},
                              {"squares", [] { return squares(1003, 24); }},
                              {"few_squares", [] { return squares(30, 15); }},
                              {"too_few_squares", [] { return squares(30, 16); }},
+                             {"groups_in_use", [] { return empty_groups(64, true); }},
+                             {"groups_not_in_use", [] { return empty_groups(64, false); }},
                              {"few_bends", [] { return bends(17); }},
                              {"bends", [] { return bends(480); }},
                              {"bends_in_two", [] { return bends(962); }},
@@ -354,6 +378,21 @@ TEST(LogProducts, KeepNanAndInfinities) {
         const bool agree = std::isnan(want) || value == want;
         EXPECT_TRUE(agree || std::abs(value - want) < 1e-10 * std::abs(want)) << rows << " " << odd;
       }
+}
+
+// What is left of the rows after whole blocks is no longer than a block.
+TEST(LogProducts, StayInRange) {
+  for (const int64_t rows : {959, 961, 7679, 60 * 960 - 1, 200 * 960 - 1}) {
+    Model m("near two");
+    const Tensor a = m.sample("a", normal(0, 1));
+    m.add_log_density("near_two", sum(log_sigmoid(a * m.data("x", tensor(normals(rows, 64))) * 1e-3)));
+    for (const Placement placement : {Placement::lane, Placement::team}) {
+      const LeapfrogKernel kernel(m, {.type = DType::f64, .device = "cpu", .placement = placement});
+      const Tensor q = tensor(std::vector<double>{0.1});
+      const double want = m.log_density(q).item<double>();
+      EXPECT_NEAR(kernel(q, q, 0.0, 1).log_densities.to_vector<double>()[0], want, 1e-12 * std::abs(want));
+    }
+  }
 }
 
 // A NaN of the data is a NaN of the density, wherever it stands, and columns may be as long as numbers go.

@@ -549,6 +549,9 @@ TEST_P(Reductions, LargestOfLongRows) {
     const auto loss = [&](Tensor t) { return sum(top_k(t, k).values * g); };
     EXPECT_EQ(grad(loss)(given).to_vector<float>(), slopes) << length << " " << k;
   }
+  Shape most = Shape::filled(12, 1);
+  most[11] = 5000;
+  EXPECT_EQ(top_k(iota(most, DType::f32, 11), 2).values.to_vector<float>(), (std::vector<float>{4999, 4998}));
 }
 
 // Sums and largest elements over some axes of whole numbers, beside loops.

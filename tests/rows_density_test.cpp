@@ -122,6 +122,7 @@ TEST_P(RowsDensityOn, ValuesAndGradients) {
     compare_rows(few_groups(5001), GetParam(), teams);
     compare_rows(layers(4321), GetParam(), teams);
     compare_rows(hyper(4100), GetParam(), teams);
+    compare_rows(bounded(4700), GetParam(), teams);
   }
 }
 
@@ -136,7 +137,7 @@ TEST(RowsDensity, OthersAreLeftToTheEngine) {
   };
   EXPECT_TRUE(is_spread(line(4096)));
   EXPECT_FALSE(is_spread(line(4095)));
-  EXPECT_FALSE(is_spread(bounded(5000)));
+  EXPECT_TRUE(is_spread(bounded(5000)));
   Model groups("groups");
   const Tensor level = groups.sample("level", normal(0, 1), {50});
   groups.observe("y", normal(take(level, tensor(places(6000, 50))), 1), tensor(normals(6000, 5)));

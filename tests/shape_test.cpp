@@ -284,6 +284,10 @@ TEST_P(Shapes, StackReverseTile) {
     return x.at({p[1], p[2] % 2});
   });
   EXPECT_EQ(tile(x.tensor(), {0}).shape(), (Shape{3, 0}));
+  for (const Dims& repeats : {Dims{1, 2, 2, 2, 2, 2, 2}, Dims{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}}) {
+    const Tensor repeated = tile(reshape(x.tensor(), {3, 1, 1, 1, 1, 1, 2}), repeats);
+    EXPECT_EQ(sum(repeated).item<float>() * 6, sum(x.tensor()).item<float>() * float(repeated.size()));
+  }
 }
 
 TEST_P(Shapes, TakeAndGatherClampIndices) {

@@ -87,7 +87,7 @@ class Joiner {
   void flush() {
     if (parts_.empty()) return;
     const Group group = group_of(parts_);
-    const bool alone = parts_[0].count > small, by_rows = outer_ != 1 && !shop_.target.gpu;
+    const bool alone = parts_[0].count > small, by_rows = outer_ != 1 && !shop_.target.gpu && are_short();
     Builder k(kernel_name(group, shop_.partition, "parts"),
               alone && !by_rows ? kernel::Team::one(256) : kernel::Team::many(64));
     Arguments arguments(k);
@@ -144,6 +144,12 @@ class Joiner {
   }
 
   // On a CPU the elements of a row stay consecutive.
+  // A team's loops count so far.
+  bool are_short() const {
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [&](const Part& part) { return part.count / outer_ < int64_t{1} << 31; });
+  }
+
   void write_row(Writer& writer, const Part& part, Value begin, Value row) const {
     Builder& k = writer.builder();
     const int64_t length = part.count / outer_;

@@ -19,7 +19,8 @@ uint32_t RowWriter::rows_of_a_subgroup() const {
 
 uint32_t RowWriter::rows_of_a_team() const {
   const Limits& limits = shop_.target.limits;
-  const bool may = by_team_ && holds() && limits.fixed_subgroups && held_lanes() <= limits.subgroup_size;
+  const bool may = by_team_ && holds() && limits.fixed_subgroups &&
+                   (held_lanes() == limits.subgroup_size || rows_side_by_side() > 1);
   if (!may || plan_.count < 1024) return 1;
   return std::clamp(limits.max_lanes / limits.subgroup_size, 1U, 4U) * rows_side_by_side();
 }
@@ -82,14 +83,16 @@ uint32_t RowWriter::held_lanes() const {
   if (const uint32_t beside = rows_side_by_side(); beside > 1)
     return shop_.target.limits.subgroup_size / beside;
   const int64_t steps = plan_.length / width(), most = std::min<int64_t>(512, shop_.target.limits.max_lanes);
+  // Lanes of half a subgroup would have no number among the team's subgroups.
+  const int64_t least = std::max(32U, shop_.target.limits.subgroup_size);
   int64_t lanes = most;
-  while (lanes > 32 && steps % lanes != 0) lanes /= 2;
+  while (lanes > least && steps % lanes != 0) lanes /= 2;
   // Fewer lanes with more elements each need fewer rounds between lanes.
-  while (lanes > 128 && steps / lanes * 2 <= 4) lanes /= 2;
+  while (lanes > std::max<int64_t>(128, least) && steps / lanes * 2 <= 4) lanes /= 2;
   if (steps % lanes == 0 && steps / lanes <= most_held) return static_cast<uint32_t>(lanes);
   // The last access of some lanes has no element. Many rows are best held by a subgroup each.
   const int64_t accesses = plan_.count >= many_held ? most_held : most_held / 2;
-  for (lanes = 32; lanes < most && steps > lanes * accesses;) lanes *= 2;
+  for (lanes = least; lanes < most && steps > lanes * accesses;) lanes *= 2;
   return static_cast<uint32_t>(lanes);
 }
 

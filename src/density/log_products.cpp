@@ -151,13 +151,15 @@ std::vector<Value> DensityWriter::write_blocks(int64_t count, const Loop& loop) 
   constexpr int64_t whole = 8;
   Builder& k = builder();
   const std::vector<Variable> totals = open_totals(loop);
-  int64_t blocks = (count + loop.most_steps - 1) / loop.most_steps;
-  for (int64_t more = blocks; more < 2 * blocks; ++more)
+  // The rest is shorter than a block: a product of more factors could leave the range of numbers.
+  int64_t length = loop.most_steps / whole * whole;
+  const int64_t fewest = (count + loop.most_steps - 1) / loop.most_steps;
+  for (int64_t more = fewest; more < 2 * fewest; ++more)
     if (count % (more * whole) == 0) {
-      blocks = more;
+      length = count / more;
       break;
     }
-  const int64_t length = count / blocks / whole * whole, done = blocks * length;
+  const int64_t blocks = count / length, done = blocks * length;
   const auto add_block = [&](Value begin, int64_t rows) {
     const auto body = [&](Value i) { return loop.body(begin + i); };
     if (chain_.by_team()) return add_totals(loop, totals, chain_.index(rows), body);

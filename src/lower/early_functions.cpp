@@ -43,12 +43,29 @@ std::optional<Tensor> one_number(const Tensor& x) {
   return std::nullopt;
 }
 
+// x, where places that nobody takes have what the first place has: a function's slope there would meet a
+// gradient of 0, and NaN would come of one that is not finite.
+std::optional<Tensor> with_places_only(const graph::Visit& gather) {
+  const Tensor &x = gather.operands[0], &places = gather.operands[1];
+  const Axes& axes = graph::node_of(gather.node).as<graph::AxisList>().axes;
+  const bool are_rows = axes.size() == 1 && axes[0] == 0, are_all = axes == Axes::counted(x.rank());
+  if (!are_rows && !are_all) return std::nullopt;
+  const int64_t each = axes.size();
+  const Tensor first = slice(reshape(places, {places.size() / each, each}), {0, 0}, {1, each});
+  const Tensor taken = adit::gather(x, first, axes);  // [1, what is left of x's axes]
+  const Tensor instead = broadcast_to(are_all ? reshape(taken, {}) : taken, x.shape());
+  const Tensor marks =
+      indexed_put(zeros(x.shape(), DType::u8), places, ones(gather.node.shape(), DType::u8), axes);
+  return select(marks != 0, x, instead);
+}
+
 class Early {
  public:
   Early(const std::vector<Tensor>& roots, const std::vector<Tensor>& inputs) {
     const graph::Dependents found = graph::dependents(roots, inputs);
     for (const graph::Visit& step : found.steps)
-      if (std::optional<Taken> taken = taken_by(step)) taken_.emplace(&graph::node_of(step.node), *taken);
+      if (std::optional<Taken> taken = taken_by(step, found))
+        taken_.emplace(&graph::node_of(step.node), *taken);
     for (const Tensor& root : roots) outside_.insert(&graph::node_of(root));
     for (const graph::Visit& step : found.steps)
       if (!taken_.contains(&graph::node_of(step.node)))
@@ -58,11 +75,13 @@ class Early {
   std::vector<Tensor> from, to;
 
  private:
-  std::optional<Taken> taken_by(const graph::Visit& step) const {
+  std::optional<Taken> taken_by(const graph::Visit& step, const graph::Dependents& found) const {
     const Node& node = graph::node_of(step.node);
     if (node.op == Op::gather) {
       if (step.operands[0].size() * fewer_by > step.node.size() || !is_float(step.node.dtype())) return {};
-      return Taken{step.operands[0], step.node};
+      if (found.contains(step.operands[1])) return {};
+      const std::optional<Tensor> source = with_places_only(step);
+      return source ? std::optional(Taken{*source, step.node}) : std::nullopt;
     }
     if (node.op == Op::reshape) return known(step.operands[0]);
     if (graph::row_of(node.op).kind != graph::Kind::elementwise) return {};

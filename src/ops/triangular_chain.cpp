@@ -224,9 +224,10 @@ class Chain {
       const Value at = column * stride() + row;
       k_.if_(row > column % s_.square, [&] {
         const Value inverse = column / s_.square * s_.square + row;
-        const Number scaled = product_of(get(squares_, at), get(inverses_, inverse), complex_);
+        const Number old = get(squares_, at);
+        const Number scaled = product_of(old, get(inverses_, inverse), complex_);
         put(squares_, at, scaled);
-        expect(size(scaled) < far);
+        expect(size(scaled) < far && (size(scaled) > 1 / far || size(old) == 0));
       });
     }
     const Value all = k_.subgroup_reduce(Reduction::min, is_safe.get());

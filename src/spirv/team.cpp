@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include <adit/error.hpp>
+#include <adit/kernel/builder.hpp>
 
 #include "spirv/arithmetic.hpp"
 
@@ -51,12 +53,12 @@ Word over_subgroup(Code& code, GroupOperation how, Reduction reduction, Type t, 
   const Word scope = subgroup_scope(code), kind = static_cast<Word>(how);
   const Word found = code.wrap(t, code.op(group_op(reduction, t), code.type(t), {scope, kind, value}));
   if (reduction != Reduction::min_or_nan && reduction != Reduction::max_or_nan) return found;
-  // Among bits without their signs those of a NaN are the largest.
-  const Type bits = kernel::unsigned_like(t);
-  const Word largest =
-      code.op(Op::OpGroupNonUniformUMax, code.type(bits), {scope, kind, magnitude_bits(code, t, value)});
-  const Word is_nan = code.compare(Op::OpUGreaterThan, largest, infinity_bits(code, t));
-  return code.select(t, is_nan, code.op(Op::OpBitcast, code.type(t), {largest}), found);
+  // In words: not every device has subgroups of integers of 64 bits.
+  const Word own = code.compare(Op::OpUGreaterThan, magnitude_bits(code, t, value), infinity_bits(code, t));
+  const Word any = code.op(Op::OpGroupNonUniformUMax, code.type(Type::u32),
+                           {scope, kind, code.select(Type::u32, own, code.u32(1), code.u32(0))});
+  const Word is_nan = code.compare(Op::OpUGreaterThan, any, code.u32(0));
+  return code.select(t, is_nan, code.constant(t, kernel::bits_of_number(t, std::nan(""))), found);
 }
 
 }  // namespace

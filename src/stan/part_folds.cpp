@@ -98,12 +98,11 @@ std::optional<Value> Evaluator::filled_list(const Expression& list, double filli
 
 std::optional<Value> Evaluator::fold_by_elements(const Expression& e) {
   if (!folds(e)) return {};
-  const Type real = scalar_type(Base::real);
   if (e.name != "mean") {
     std::optional<Value> list = filled_list(*e.parts[0], *neutral_of(e.name));
     if (!list) return {};
     std::vector<Value> arguments{std::move(*list)};
-    return call_builtin(e.name, arguments, real, e.place);
+    return call_builtin(e.name, arguments, e.type, e.place);
   }
   ExpressionPtr total = copy_of(e), length = length_of(*e.parts[0]);
   total->name = "sum";

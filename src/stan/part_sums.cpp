@@ -259,7 +259,9 @@ std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
   add->value = std::move(addend);
   (*frame_)[first] = Stored{.value = known_real(0), .home = levels_.top(), .window = {}};
   run_by_elements(std::move(length), round_slot, std::move(add));
-  return (*frame_)[first].value;
+  Value total = (*frame_)[first].value;
+  if (e.type.is_integer() && total.is_known()) total.type = e.type;  // a quotient of it is one of integers
+  return total;
 }
 
 // y[a:b] ~ normal(mu[a:b], sigma) in rounds of different sizes: a loop of y[i] ~ normal(mu[i], sigma).

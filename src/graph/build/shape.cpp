@@ -249,9 +249,11 @@ Tensor tile(const Tensor& x, const Dims& repeats) {
   while (times.size() < shape.size()) times.insert(0, 1);
   while (shape.size() < times.size()) shape.insert(0, 1);
   const auto most = std::count_if(times.begin(), times.end(), [](int64_t repeat) { return repeat != 1; });
-  if (2 * most > max_rank) {  // a step at a time
+  if (2 * most + (times[0] == 1 ? 1 : 0) > max_rank) {  // some axes at a time
+    constexpr int together = (max_rank - 1) / 2;
     Dims last = times;
-    for (int axis = 0; axis < times.size(); ++axis) (axis < times.size() / 2 ? last : times)[axis] = 1;
+    for (int axis = 0, repeated = 0; axis < times.size(); ++axis)
+      if (times[axis] != 1) (repeated++ < together ? last : times)[axis] = 1;
     return tile(tile(reshape(x, shape), times), last);
   }
   // Axes that are not repeated belong to the one before them.

@@ -38,7 +38,7 @@ Sorted largest(const Tensor& x, int64_t k) {
   const int64_t n = x.dim(axis), part = std::max<int64_t>(
                                      shortest_part, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(
                                                         left_over * std::min(k, longest_part)))));
-  if (k == 0 || part > longest_part || n < many_parts * part) {
+  if (k == 0 || part > longest_part || n < many_parts * part || x.rank() == max_rank) {
     const auto all = sorted("top_k", x, -1, Direction::descending);
     return {front(all[0], axis, 0, k), front(all[1], axis, 0, k)};
   }

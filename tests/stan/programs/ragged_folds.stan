@@ -4,6 +4,7 @@ data {
   int<lower=1> G;
   array[G] int first;
   array[G] int last;
+  array[N] int k;
   vector[N] x;
 }
 parameters {
@@ -28,6 +29,11 @@ model {
     if (last[g] >= first[g]) all += max(reverse(eta[first[g] : last[g]])) * mean(eta[first[g] : last[g]]);
     target += log_sum_exp(all, log_sum_exp(eta[first[g] : last[g]] - slope)) / (g + 1.0);
     target += prod(eta[first[g] : last[g]]);
+  }
+  for (n in 1 : N) {
+    // Quotients of integers.
+    target += eta[n] * (max(k[1 : n]) / 2) - slope * (sum(k[n : N]) / 3) + eta[n] * (k[n] / min(k[n : N]))
+              + mean(k[1 : n]) * eta[n];
   }
   risk ~ normal(1, 3);
 }
