@@ -48,6 +48,13 @@ bool reduces_last_axes(const Node& node) {
   return true;
 }
 
+bool reads_windows(const Node& reduction) {
+  const Node* from = &graph::node_of(reduction.operands[0]);
+  while ((from->op == Op::reshape || from->op == Op::transpose) && !from->computed)
+    from = &graph::node_of(from->operands[0]);
+  return from->op == Op::windows && !from->computed;
+}
+
 }  // namespace
 
 int64_t Group::row_length() const {
@@ -65,6 +72,7 @@ bool is_inline_reduction(const Node& node, const Target& target) {
   const int64_t length = reduced_count(node);
   if (length > inline_reduction_limit) return false;
   if (!target.gpu || length < shortest_row || element_count(node.shape) < many_rows) return true;
+  if (reads_windows(node)) return true;  // which share their elements
   return !reduces_last_axes(node) || !combines_in_any_order(node);
 }
 
