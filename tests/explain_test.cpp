@@ -332,7 +332,9 @@ double copied_in_a_second(Device& device) {
 TEST_P(ExplainOn, ThePeaksArePlausibleAndMeasuredOnce) {
   const auto& peaks = compile::peaks_of(*device_);
   const double copied = copied_in_a_second(*device_);
-  EXPECT_GT(peaks.bytes, copied / 100);
+  // A software device's kernels share the cores with whatever else runs; its copies are the host's own.
+  const bool is_software = device_->info().kind == DeviceKind::software;
+  EXPECT_GT(peaks.bytes, copied / (is_software ? 10000 : 100));
   EXPECT_LT(peaks.bytes, copied * 100);
   // A processor does between a hundredth of an operation and a thousand of them in the time of a byte.
   EXPECT_GT(peaks.f32, peaks.bytes / 100);
