@@ -386,14 +386,18 @@ class TeamWriter {
       for (size_t i = 0; i < each.size(); ++i)
         where_there(each[i], [&] { to[cells[i]] = real ? each[i].x[0].re : each[i].x[0].im; });
     };
+    hand_to_first_stage(work, put_each);
+  }
+  // What `put` brings into shared memory, a part of the numbers at a time where there is room for one.
+  void hand_to_first_stage(std::vector<Butterfly>& work, const std::function<void(const Array&, bool)>& put) {
     is_in_use_ = true;
-    put_each(real_, true);
-    if (shape_.both_parts) put_each(imaginary_, false);
+    put(real_, true);
+    if (shape_.both_parts) put(imaginary_, false);
     k_.barrier();
     take(work, real_, true, pass_.radices.front());
     if (!shape_.both_parts) {
       k_.barrier();
-      put_each(real_, false);
+      put(real_, false);
       k_.barrier();
     }
     take(work, shape_.both_parts ? imaginary_ : real_, false, pass_.radices.front());
@@ -528,17 +532,7 @@ class TeamWriter {
                  [&] { cells[cell(b, other_end(b), 0, false)] = real ? b.x[1].re : b.x[1].im; });
         });
     };
-    is_in_use_ = true;
-    put_pairs(real_, true);
-    if (shape_.both_parts) put_pairs(imaginary_, false);
-    k_.barrier();
-    take(work, real_, true, pass_.radices.front());
-    if (!shape_.both_parts) {
-      k_.barrier();
-      put_pairs(real_, false);
-      k_.barrier();
-    }
-    take(work, shape_.both_parts ? imaginary_ : real_, false, pass_.radices.front());
+    hand_to_first_stage(work, put_pairs);
   }
 
   // --- Between stages --------------------------------------------------------------------------------------
