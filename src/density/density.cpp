@@ -13,6 +13,7 @@
 #include "graph/row.hpp"
 #include "lower/early_functions.hpp"
 #include "lower/join_sums.hpp"
+#include "lower/scaled_states.hpp"
 #include "lower/simplify.hpp"
 #include "lower/split_exponents.hpp"
 #include "lower/tidy_control.hpp"
@@ -130,7 +131,9 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
   for (const auto& term : model.terms) totals.push_back(term.total);
   const Tensors total = graph::bounded_loops({sum_of(totals)}).roots;
   const Tensors early = lower::functions_before_places(lower::spread_maps(total), inputs);
-  const Terms terms = split_terms(lower::split_exponents(early, type)[0], inputs);
+  const bool scales = on_cpu && type == DType::f64;
+  const Tensors scaled = scales ? lower::scaled_states(early, inputs) : early;
+  const Terms terms = split_terms(lower::split_exponents(scaled, type)[0], inputs);
 
   Graphs made = graphs_of(terms.varying, inputs, model, loop_numbers, on_cpu, true);
   if (!are_counted_alone(made)) made = graphs_of(terms.varying, inputs, model, loop_numbers, on_cpu, false);

@@ -328,10 +328,11 @@ void Scheduler::classify_factor(const Node& node) {
 }
 
 // What the functions read again and again is computed before. A team's lanes all go through the loop, and
-// would each compute what the loop reads once.
+// would each compute what the loop reads once. A CPU computes functions of all slices sooner than those of
+// one after the other, and the way back reads them again.
 void Scheduler::classify_control(const Node& node) {
   const auto& about = *node.as<std::shared_ptr<const graph::ControlAttributes>>();
-  const auto first = static_cast<size_t>(about.carries + (by_team_ ? 0 : about.sequences));
+  const auto first = static_cast<size_t>(about.carries + (by_team_ || on_cpu_ ? 0 : about.sequences));
   for (size_t i = node.op == Op::cond ? 1 : first; i < node.operands.size(); ++i) {
     const Tensor& operand = node.operands[i];
     if (operand.size() <= region_.written || operand.dtype() != region_.type) continue;

@@ -1,7 +1,5 @@
 #include "lower/split_exponents.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
@@ -10,6 +8,7 @@
 
 #include "graph/control.hpp"
 #include "graph/op.hpp"
+#include "lower/log_sums.hpp"
 
 namespace adit::lower {
 
@@ -26,114 +25,6 @@ struct Range {
   double most_exponent, least_sum, most_sum;
 };
 Range range_of(DType type) { return type == DType::f32 ? Range{80, 1e-30, 1e30} : Range{600, 1e-250, 1e250}; }
-
-Tensor operand_of(const Tensor& x, size_t i) { return graph::node_of(x).operands[i]; }
-bool is_a(const Tensor& x, Op op) { return graph::node_of(x).op == op && !graph::node_of(x).computed; }
-
-// What is repeated along some axes, and where its own axes are.
-struct Repeated {
-  Tensor base;
-  Axes axes;
-  Tensor spread(const Tensor& like_base, const Shape& shape) const {
-    return broadcast_in(like_base, shape, axes);
-  }
-};
-
-Repeated repeated(const Tensor& x) {
-  if (!is_a(x, Op::broadcast)) return {x, Axes::counted(x.rank())};
-  return {operand_of(x, 0), graph::node_of(x).as<graph::AxisList>().axes};
-}
-
-// Its axes that are summed over.
-Axes reduced_axes(const Repeated& x, const Axes& reduced) {
-  Axes own;
-  for (int axis = 0; axis < x.base.rank(); ++axis)
-    if (reduced.contains(x.axes[axis])) own.push_back(axis);
-  return own;
-}
-
-// Whether it is the same all along the axes that are summed over.
-bool is_outside(const Repeated& x, const Axes& reduced) {
-  const Axes own = reduced_axes(x, reduced);
-  return std::all_of(own.begin(), own.end(), [&](int64_t axis) { return x.base.shape()[int(axis)] == 1; });
-}
-
-// shift + log(sum(exp(exponents - shift))), whatever the shift: mostly the largest exponent.
-struct LogSum {
-  Tensor root;  // all of it
-  Tensor exponents;
-  Axes axes{};   // that are summed over
-  Shape kept{};  // of the exponents, with extent 1 along those
-};
-
-Tensor past_reshapes(Tensor x) {
-  while (is_a(x, Op::reshape)) x = operand_of(x, 0);
-  return x;
-}
-
-bool is_same(const Tensor& a, const Tensor& b) { return graph::pointer_of(a) == graph::pointer_of(b); }
-
-bool is_number(const Tensor& x, double value) {
-  const graph::Literal* known = graph::constant_value(x);
-  return known && known->real == value;
-}
-
-// What is chosen unless `chosen` equals `when`; the choice itself where it is none of those.
-Tensor unless_equal(const Tensor& x, double when, double instead, Tensor& chosen) {
-  if (!is_a(x, Op::select) || !is_a(operand_of(x, 0), Op::equal) || !is_number(operand_of(x, 1), instead) ||
-      !is_number(operand_of(operand_of(x, 0), 1), when))
-    return x;
-  chosen = operand_of(operand_of(x, 0), 0);
-  return operand_of(x, 2);
-}
-
-// The sum below a logarithm, past a choice of 1 where it is 0.
-std::optional<Tensor> sum_below(const Tensor& logarithm) {
-  Tensor compared;
-  const Tensor x = operand_of(logarithm, 0), sum = unless_equal(x, 0, 1, compared);
-  if (compared && !is_same(compared, sum)) return std::nullopt;
-  const Tensor found = past_reshapes(sum);
-  if (!is_a(found, Op::sum)) return std::nullopt;
-  return found;
-}
-
-bool is_largest_of(Tensor x, const LogSum& sum) {
-  x = past_reshapes(x);
-  if (is_a(x, Op::stop_gradient)) x = past_reshapes(operand_of(x, 0));
-  return is_a(x, Op::reduce_max) && is_same(operand_of(x, 0), sum.exponents) &&
-         graph::node_of(x).as<graph::ReduceAttributes>().axes == sum.axes;
-}
-
-// A sum of `shift` and a logarithm.
-std::optional<LogSum> log_sum_of(const Tensor& shift, const Tensor& logarithm) {
-  if (!is_a(logarithm, Op::log)) return std::nullopt;
-  const std::optional<Tensor> sum = sum_below(logarithm);
-  if (!sum || !is_a(operand_of(*sum, 0), Op::exp)) return std::nullopt;
-  const Tensor difference = operand_of(operand_of(*sum, 0), 0);
-  if (!is_a(difference, Op::subtract) || difference.size() > most_elements) return std::nullopt;
-  LogSum found{.root = {}, .exponents = operand_of(difference, 0)};
-  found.axes = graph::node_of(*sum).as<graph::ReduceAttributes>().axes;
-  for (int axis = 0; axis < difference.rank(); ++axis)
-    found.kept.push_back(found.axes.contains(axis) ? 1 : difference.shape()[axis]);
-  const Repeated taken = repeated(operand_of(difference, 1));
-  if (!is_outside(taken, found.axes) || !is_same(past_reshapes(taken.base), shift)) return std::nullopt;
-  return found;
-}
-
-// Also below a choice of -infinity where all exponents are.
-std::optional<LogSum> log_sum(const Tensor& x) {
-  Tensor compared;
-  const Tensor sum = unless_equal(x, -INFINITY, -INFINITY, compared);
-  if (!is_a(sum, Op::add)) return std::nullopt;
-  for (const size_t side : {0, 1}) {
-    std::optional<LogSum> found =
-        log_sum_of(past_reshapes(operand_of(sum, side)), past_reshapes(operand_of(sum, 1 - side)));
-    if (!found || (compared && !is_largest_of(compared, *found))) continue;
-    found->root = x;
-    return found;
-  }
-  return std::nullopt;
-}
 
 // What exponents are the sum of: `changing` from step to step; `fixed`; `outside`: changing too, but the same
 // all along the sum, in the shape of the results.
@@ -201,7 +92,7 @@ std::vector<std::pair<LogSum, Parts>> sums_of(const Tensors& results, const Tens
   std::vector<std::pair<LogSum, Parts>> found;
   for (const graph::Visit& visit : changing.steps) {
     const std::optional<LogSum> sum = log_sum(visit.node);
-    if (!sum) continue;
+    if (!sum || sum->exponents.size() > most_elements) continue;
     std::optional<Parts> parts = parts_of(*sum, changing);
     if (!parts) continue;
     // One that chooses -infinity comes after what it chooses from, and takes its place.
