@@ -91,7 +91,8 @@ subnormals, infinities, NaN, poles) compared exactly.
   equal terms. There the unit is that of the larger term: |lgamma(-x)|, and log(1 - x), each at least 1/2. Their positive
   zeros (1, 2 and 1.4616...) are as sharp as the bound says.
 - Functions named `_loose` are those of kernels that are written under a `Loose` (`kernel/builder.hpp`), as samplers are:
-  fewer instructions for at most 2 ULP more. In f64 what is below 2^-1021 may count as 0 there.
+  fewer instructions for at most 2 ULP more. In f64 what is below 2^-1021 may count as 0 there. Of lgamma and digamma
+  there, which densities add up, the unit is at least that of 2 and of 1: about their positive zeros they are that sharp.
 )";
 
 template <class T>

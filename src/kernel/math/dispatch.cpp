@@ -86,8 +86,8 @@ Value erf(Value x) { return apply("erf", f32::erf, f64::erf, x); }
 Value erfc(Value x) { return apply("erfc", f32::erfc, f64::erfc, x); }
 Value erfcx(Value x) { return apply("erfcx", f32::erfcx, f64::erfcx, x); }
 Value erf_inv(Value x) { return apply("erf_inv", f32::erf_inv, f64::erf_inv, x); }
-Value lgamma(Value x) { return apply("lgamma", f32::lgamma, f64::lgamma, x); }
-Value digamma(Value x) { return apply("digamma", f32::digamma, f64::digamma, x); }
+Value lgamma(Value x) { return apply("lgamma", f32::lgamma, f64::lgamma, f64::loose::lgamma, x); }
+Value digamma(Value x) { return apply("digamma", f32::digamma, f64::digamma, f64::loose::digamma, x); }
 Value trigamma(Value x) { return apply("trigamma", f32::trigamma, f64::trigamma, x); }
 Value sigmoid(Value x) { return apply("sigmoid", f32::sigmoid, f64::sigmoid, f64::loose::sigmoid, x); }
 Value softplus(Value x) { return apply("softplus", f32::softplus, f64::softplus, f64::loose::softplus, x); }

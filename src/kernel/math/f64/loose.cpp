@@ -51,21 +51,33 @@ Value log_one_plus(const Bend& at) {
                             0x1.16626d902646fp-3, 0x1.94628ce69b42bp-4, 0x1.6c7b8e459d159p-3});
 }
 
-// u = 2^k m with m from sqrt(1/2) on, log m = 2 atanh(f / (2 + f)) with f = m - 1, which the caller says;
-// relative error 2^-59.6 before roundings. Of the bits less those of sqrt(1/2), with 1023 added to the
-// exponent, the upper part is k + 1023 and the lower one what m has beyond sqrt(1/2).
-Value log_of(Value u, const std::function<Value(Value k, Value m)>& fraction_of) {
+// u = 2^k m with m from sqrt(1/2) on. Of the bits less those of sqrt(1/2), with 1023 added to the exponent,
+// the upper part is k + 1023 and the lower one what m has beyond sqrt(1/2).
+struct Split {
+  Value k, m;
+};
+Split exponent_apart(Value u) {
   constexpr uint64_t root_half = 0x3fe6a09e667f3bcd, fraction = 0x000fffffffffffff;
   const auto whole = [&](uint64_t bits) { return u.builder().constant_bits(Type::u64, bits); };
   Value moved = bits(u) + whole((uint64_t{1023} << 52) - root_half);
   Value k = bitcast((moved >> 52) + whole(static_cast<uint64_t>(rounding_shift_bits)), Type::f64) -
             (rounding_shift + 1023);
-  Value m = bitcast((moved & whole(fraction)) + whole(root_half), Type::f64);
-  Value f = fraction_of(k, m), s = f / (f + 2.0), z = s * s;
+  return {k, bitcast((moved & whole(fraction)) + whole(root_half), Type::f64)};
+}
+
+// k log 2 + 2 atanh(s), where s = f / (2 + f) of f = m - 1; relative error 2^-59.6 before roundings.
+Value log_by(Value k, Value s) {
+  Value z = s * s;
   Value series =
       polynomial(z, {2, 0x1.55555555555afp-1, 0x1.999999997a936p-2, 0x1.249249455db96p-2,
                      0x1.c71c4fc525e72p-3, 0x1.7466a573c6ee8p-3, 0x1.399883e0334d8p-3, 0x1.2f5a152f11ce6p-3});
-  Value result = fma(k, ln2_high, fma(s, series, k * ln2_low));
+  return fma(k, ln2_high, fma(s, series, k * ln2_low));
+}
+
+// f is what the caller says.
+Value log_of(Value u, const std::function<Value(Value k, Value m)>& fraction_of) {
+  Split at = exponent_apart(u);
+  Value f = fraction_of(at.k, at.m), result = log_by(at.k, f / (f + 2.0));
   Value small = select(u < 0.0, not_a_number(u), -infinity(u));
   return select(u < infinity(u), select(u < 0x1p-1021, small, result), u);
 }
@@ -89,6 +101,13 @@ Value exp_of_negative_size(Value x) {
 
 Value log(Value x) {
   return log_of(x, [](Value, Value m) { return m - 1.0; });
+}
+
+Logs logs_of_positive(Value u, Value v) {
+  Split a = exponent_apart(u), b = exponent_apart(v);
+  Value f = a.m - 1.0, g = b.m - 1.0, under = f + 2.0, other = g + 2.0, inverse = 1.0 / (under * other);
+  Value first = log_by(a.k, f * other * inverse), second = log_by(b.k, g * under * inverse);
+  return {select(u < infinity(u), first, u), second};
 }
 
 // Near 1 the sum has lost bits of x, but m - 1 is x itself there. Elsewhere they do not count.
