@@ -137,6 +137,27 @@ TEST_F(ScaledStates, Random) {
   }
 }
 
+// A state that goes on alone, faint for some steps, and all that is left in the end.
+TEST_F(ScaledStates, OneAlone) {
+  for (const double depth : {10.0, 400.0, 1000.0}) {
+    Model m("alone");
+    const Tensor level = m.sample("level", normal(0, 1), {2});
+    std::vector<double> low(40, 0.0);
+    low[4] = -depth;
+    for (size_t t = 5; t < 15; ++t) low[2 * t + 1] = -0.3 * depth;
+    const Tensor seen = m.data("seen", tensor(low, {20, 2}));
+    const auto step = [&](const Tensors& carry, const Tensors& slices) -> Step {
+      const Tensor a = slice(carry[0], {0}, {1}), b = slice(carry[0], {1}, {1});
+      const Tensor next =
+          concatenate({a + 0.3 * slice(level, {0}, {1}), pair_sum(a + slice(level, {1}, {1}), b)});
+      return {{next + slices[0]}, {}};
+    };
+    m.add_log_density("forward", 1 / (1 + depth) * logsumexp(scan(step, {level}, {seen}).carry[0]));
+    EXPECT_TRUE(is_scaled(m));
+    compare_density(m, std::to_string(depth), "cpu", Placement::lane, DType::f64, 1e-10, 3);
+  }
+}
+
 // Where nothing can be the density is -infinity, and no NaN.
 TEST_F(ScaledStates, NothingCanBe) {
   Model m("never");

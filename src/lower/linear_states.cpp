@@ -36,8 +36,14 @@ bool keeps_first_axis(const Tensor& x) {
   }
 }
 
-Tensor filled_sums(const Scaled& x) {
-  return x.sums ? x.sums : broadcast_to(number(INFINITY), x.power.shape());
+// A state that goes on alone is a sum of one.
+Tensor filled_sums(const Scaled& x) { return x.sums ? x.sums : x.power; }
+
+// Whether a choice takes all states of a lane or none.
+bool is_by_lane(const Tensor& which) {
+  Axes states;
+  for (int axis = 1; axis < which.rank(); ++axis) states.push_back(axis);
+  return which.rank() > 1 && is_outside(repeated(which), states);
 }
 
 bool are_same(const Tensors& a, const Tensors& b) {
@@ -114,6 +120,7 @@ Tensor total_of(const Tensors& terms, const Shape& shape) {
 
 LinearStates::LinearStates(const graph::Subgraph& step, const Tensors& states, const Tensors& carries)
     : changing_(graph::dependents(step.results, carries)) {
+  if (states.size() == 1) whole_ = step.results;
   for (const Tensor& state : states) known_[&graph::node_of(state)] = Scaled{.power = state};
 }
 
@@ -179,7 +186,12 @@ std::optional<Scaled> LinearStates::chosen(const Tensor& x) {
   Scaled made{.power = with(x, {which, a->power, b->power}), .addends = a->addends};
   if (!are_same(a->addends, b->addends))
     made.addends = {with(x, {which, total_of(a->addends, shape), total_of(b->addends, shape)})};
-  if (a->sums || b->sums) made.sums = with(x, {which, filled_sums(*a), filled_sums(*b)});
+  // Where all of a lane stays as it is nothing can be lost.
+  const bool may_stay = contains(whole_, x) && is_by_lane(which);
+  const auto sums_of = [&](const Scaled& part) {
+    return part.sums || !may_stay ? filled_sums(part) : broadcast_to(number(INFINITY), shape);
+  };
+  if (a->sums || b->sums) made.sums = with(x, {which, sums_of(*a), sums_of(*b)});
   made.has_lanes = a->has_lanes && b->has_lanes;
   return made;
 }

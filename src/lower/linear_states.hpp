@@ -13,7 +13,7 @@ namespace adit::lower {
 struct Scaled {
   Tensor power;
   Tensors addends{};      // apart from the states, each of its shape
-  Tensor sums{};          // the power, infinity where it is a single state; empty: all of it is
+  Tensor sums{};          // the power, infinity where nothing goes on; empty: all are single states
   bool has_lanes = true;  // element i along the first axis is made of the states' elements i alone
 };
 
@@ -41,6 +41,7 @@ class LinearStates {
   std::optional<Scaled> written(const Tensor& x, const Tensors& terms);
 
   graph::Dependents changing_;
+  Tensors whole_;  // results that are all states there are
   std::map<const graph::Node*, std::optional<Scaled>> known_;
 };
 
