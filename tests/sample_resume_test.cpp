@@ -282,9 +282,10 @@ TEST_F(SampleProcessTest, a_killed_run_goes_on) {
 
 // Every layout that a CPU has: killed, then stopped, and gone on with to the same bits.
 TEST_F(SampleProcessTest, a_killed_run_goes_on_in_every_layout) {
-  const std::vector<std::string> layouts = {"lane:3:array", "lane:4:buffer", "team:8:buffer", "team:8:shared",
-                                            "device"};
+  const std::vector<std::string> layouts = {"lane:3:array",  "lane:4:buffer",   "team:8:buffer",
+                                            "team:8:shared", "team:8:buffer:2", "device"};
   const std::string base = options_.checkpoint;
+  options_.chains = 4;
   options_.draws = 60;
   // All kills come first: the process that is killed goes through everything before its own.
   for (const std::string& layout : layouts) {

@@ -56,6 +56,39 @@ int64_t lines_together(const Node& product) {
   return line <= long_line && line * element_count(product.shape) > second_cache ? 2 : 4;
 }
 
+namespace {
+
+// Operations that an element of a product's operands takes where it is read.
+double operations_of_operands(const Schedule& schedule, const Node& product) {
+  double cost = 0;
+  std::vector<const Node*> open{&product};
+  while (!open.empty()) {
+    const Node& node = *open.back();
+    open.pop_back();
+    for (const Tensor& operand : node.operands) {
+      const Node& from = graph::node_of(operand);
+      if (from.operands.empty() || schedule.stored.contains(&from)) continue;
+      cost += std::max<double>(1, graph::row_of(from.op).cost);
+      open.push_back(&from);
+    }
+  }
+  return cost;
+}
+
+}  // namespace
+
+int64_t numbers_in_lines(const Schedule& schedule) {
+  constexpr double few = 8;
+  int64_t found = 0;
+  for (const Pass& pass : schedule.passes)
+    for (const Item& item : pass.items) {
+      if (item.kind != ItemKind::by_rows && item.kind != ItemKind::by_columns) continue;
+      if (operations_of_operands(schedule, *item.node) > few) return 0;
+      found += element_count(item.node->shape) * length_of(*item.node);
+    }
+  return found;
+}
+
 bool are_few_updates(const Node& node) {
   const int64_t updates = node.operands[2].size();
   return element_count(node.shape) <= small && updates <= small / 4 &&

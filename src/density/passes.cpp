@@ -47,8 +47,6 @@ void DensityWriter::write_pass(const Pass& pass) {
   // Updates that were put side by side are not computed again.
   if (pass.items[0].kind != ItemKind::segments || !sorted_.contains(pass.items[0].node)) prepare(pass);
   if (pass.items[0].kind == ItemKind::segments) return write_segments(*pass.items[0].node);
-  if (pass.items[0].kind == ItemKind::by_rows) return write_product_by_rows(*pass.items[0].node);
-  if (pass.items[0].kind == ItemKind::by_columns) return write_product_by_columns(*pass.items[0].node);
   if (pass.items[0].kind == ItemKind::control) return write_control(*pass.items[0].node);
   for (const Item& item : pass.items) {
     const int64_t count = element_count(item.node->shape);
@@ -360,8 +358,7 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
       const Index at = place(node.shape, i);
       return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : compute(node, at).re));
     }
-    case ItemKind::store:
-      return to(memory_at(stored_.at(&node)), i, memory_number(compute(node, place(node.shape, i)).re));
+    case ItemKind::store: return to(rows_of(node), i, memory_number(compute(node, place(node.shape, i)).re));
     case ItemKind::own_sums: {
       // A team's loop gives a lane the steps of its own number and those that are a team apart.
       const Value target = target_of(node, place(node.operands[2].shape(), i));

@@ -90,6 +90,8 @@ struct Schedule {
   int64_t spread_pass = -1;      // the pass whose rows are spread over the device; -1: there is none
   std::vector<Pass> passes;
   std::unordered_map<const Node*, int64_t> stored;  // where in the chain's memory
+  // Of those, what only passes read that go together over tiles: the rows of one tile lie there.
+  std::unordered_set<const Node*> of_a_tile;
   std::unordered_map<const Node*, std::shared_ptr<Control>> controls;
   std::unordered_map<const Node*, int64_t> sorted;  // the same for updates
   std::unordered_set<const Node*> own_sums;         // those of them that lanes add to sums of their own
@@ -152,7 +154,13 @@ inline constexpr int64_t tile_bytes = 24576;
 // Lines of a matrix that a CPU multiplies by a vector side by side: their sums wait less, and share what they
 // read of the vector.
 int64_t lines_together(const Node& product);
-inline constexpr int64_t few_rows = 8;  // a tile of those of which few lines go together
+// Numbers of matrices that a CPU's team reads line by line: once for all chains that go together. None where
+// operands are more than read: loops of several chains would be long, and their sums have other parts than
+// those of one.
+int64_t numbers_in_lines(const Schedule& schedule);
+inline constexpr int64_t most_lines = 4;         // of one chain, and of one that goes
+inline constexpr int64_t most_lines_apart = 16;  // apart from those that it shares a team with
+inline constexpr int64_t few_rows = 8;           // a tile of those of which few lines go together
 
 // Numbers, of eight bytes, of a CPU's cache line.
 inline constexpr int64_t line_numbers = 8;

@@ -118,6 +118,10 @@ void Scheduler::place_memory(Schedule& schedule) {
     if (schedule.passes[p].tile == 0) continue;
     for (size_t i = 0; i < items_.size(); ++i) {
       const size_t end = p + schedule.passes[p].tiled - 1;
+      if (pass[i] >= p && pass[i] <= end && last[i] <= end && schedule.passes[p].tiled == 3 &&
+          (items_[i].kind == ItemKind::by_rows || items_[i].kind == ItemKind::store) &&
+          count_of(*items_[i].node) == schedule.passes[p + 1].count)
+        schedule.of_a_tile.insert(items_[i].node);
       if (pass[i] > p && pass[i] <= end) pass[i] = p;
       if (last[i] >= p && last[i] < end) last[i] = end;
     }
@@ -154,7 +158,8 @@ void Scheduler::place_memory(Schedule& schedule) {
   };
   for (size_t i = 0; i < items_.size(); ++i) {
     const Item& item = items_[i];
-    const int64_t count = count_of(*item.node);
+    const bool of_a_tile = schedule.of_a_tile.contains(item.node);
+    const int64_t count = of_a_tile ? schedule.passes[pass[i]].tile + most_lines_apart : count_of(*item.node);
     if (item.kind == ItemKind::own_sums)
       want(&schedule.sorted[item.node], count * region_.team.lanes, pass[i], last[i],
            2 + 2 * item.count / (count * region_.team.lanes));

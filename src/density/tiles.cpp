@@ -5,31 +5,47 @@
 namespace adit::sampling {
 
 // A product, what is made of its results one by one, and the product with the matrix transposed: over as many
-// rows at a time as a cache holds, so that the matrix comes from memory once.
-void DensityWriter::write_tiles(const Pass& product, const Pass& between, const Pass& back) {
-  Builder& k = builder();
+// rows at a time as a cache holds, so that the matrix comes from memory once, for all chains that go
+// together.
+void DensityWriter::write_tiles(Writers writers, const Pass& product, const Pass& between, const Pass& back) {
+  DensityWriter& one = *writers[0];
+  Builder& k = one.builder();
   const Node &first = *product.items[0].node, &last = *back.items[0].node;
-  prepare(product);
-  prepare(between);
-  prepare(back);
-  clear_columns(last);
+  struct Part {
+    DensityWriter* writer;
+    Loop loop;
+    std::vector<Variable> cells;
+  };
   const std::vector<Total> totals = totals_of(between);
-  const Loop loop = loop_of(between, totals);
-  const std::vector<Variable> cells = open_totals(loop);
+  std::vector<Part> parts;
+  for (DensityWriter* writer : writers) {
+    for (const Pass* pass : {&product, &between, &back}) writer->prepare(*pass);
+    writer->clear_columns(last);
+    Loop loop = writer->loop_of(between, totals);
+    std::vector<Variable> cells = writer->open_totals(loop);
+    parts.push_back({writer, std::move(loop), std::move(cells)});
+  }
   const int64_t rows = between.count;
-  k.for_(chain_.index((rows + product.tile - 1) / product.tile), [&](Value tile) {
-    const Scope scope(*this);
-    const Value begin = tile * product.tile, count = min(chain_.index(product.tile), rows - begin);
-    add_rows(first, begin, count);
-    settle(product);
-    add_totals(loop, cells, count, [&](Value i) { return loop.body(begin + i); });
-    settle(between);
-    add_columns(last, begin, count);
+  k.for_(one.chain_.index((rows + product.tile - 1) / product.tile), [&](Value tile) {
+    const Scopes scopes(writers);
+    const Value begin = tile * product.tile, count = min(one.chain_.index(product.tile), rows - begin);
+    // The last lines that go together may begin before the last tile.
+    for (DensityWriter* writer : writers) writer->first_of_tile_ = begin.like(most_lines_apart) - begin;
+    add_rows(writers, first, begin, count);
+    for (Part& part : parts) {
+      part.writer->settle(product);
+      part.writer->add_totals(part.loop, part.cells, count,
+                              [&](Value i) { return part.loop.body(begin + i); });
+      part.writer->settle(between);
+    }
+    add_columns(writers, last, begin, count);
   });
-  settle(back);
-  std::vector<Value> results;
-  for (const Variable& cell : cells) results.push_back(cell.get());
-  finish(loop, totals, results);
+  for (Part& part : parts) {
+    part.writer->settle(back);
+    std::vector<Value> results;
+    for (const Variable& cell : part.cells) results.push_back(cell.get());
+    part.writer->finish(part.loop, totals, results);
+  }
 }
 
 // A pass, and loops of a few totals each over the same rows.

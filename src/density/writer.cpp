@@ -83,7 +83,42 @@ void DensityWriter::read_ahead() {
   }
 }
 
+void DensityWriter::declare_beside(const DensityWriter& first) {
+  segments_ = first.segments_;
+  reals_ = first.reals_;
+  places_ = first.places_;
+  reals_base_ = first.reals_base_;
+  places_base_ = first.places_base_;
+  ahead_ = first.ahead_;
+}
+
 Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near) {
+  Place outside = begin(q, g, scratch, near);
+  DensityWriter* self = this;
+  write_passes({&self, 1}, schedule_);
+  return end(std::move(outside));
+}
+
+std::vector<Value> DensityWriter::write_together(const std::vector<DensityWriter*>& writers,
+                                                 const std::vector<Point>& points) {
+  std::vector<Place> outside;
+  for (size_t w = 0; w < writers.size(); ++w)
+    outside.push_back(writers[w]->begin(points[w].q, points[w].g, points[w].scratch, {}));
+  write_passes(writers, writers[0]->schedule_);
+  std::vector<Value> values;
+  for (size_t w = 0; w < writers.size(); ++w) values.push_back(writers[w]->end(std::move(outside[w])));
+  return values;
+}
+
+// The parts of a sum over a line are as many as a CPU has room for: they are the same where all sums of a
+// loop are as many, so that a chain alone takes more lines at a time.
+Value DensityWriter::write_apart(const Point& point, int64_t together) {
+  more_lines_ = together;
+  return write(point.q, point.g, point.scratch);
+}
+
+DensityWriter::Place DensityWriter::begin(const Vector& q, const Vector& g, const Vector& scratch,
+                                          const Vector& near) {
   q_ = q;
   g_ = g;
   scratch_ = scratch;
@@ -94,7 +129,11 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
   std::vector<Vector> to(1);
   for (const auto& variable : density_.variables)
     to.push_back(variable.size > schedule_.short_result ? g.from(variable.offset) : Vector());
-  const Place outside = enter(schedule_, 0, std::move(to));
+  return open(schedule_, 0, std::move(to));
+}
+
+Value DensityWriter::end(Place outside) {
+  const Vector& g = g_;
   const Value value = read(graph::node_of(density_.value), place({}, chain_.index(0))).re;
   // All are computed before one is written: they read q, and g may be read as q is.
   std::vector<std::pair<int64_t, Value>> elements;
@@ -115,11 +154,18 @@ Value DensityWriter::write(const Vector& q, const Vector& g, const Vector& scrat
     set_by_lanes(elements);
   else
     chain_.once(set);
-  leave(schedule_, outside);
+  leave(schedule_, std::move(outside));
   return value;
 }
 
 DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base, std::vector<Vector> to) {
+  Place outer = open(schedule, base, std::move(to));
+  DensityWriter* self = this;
+  write_passes({&self, 1}, schedule);
+  return outer;
+}
+
+DensityWriter::Place DensityWriter::open(const Schedule& schedule, int64_t base, std::vector<Vector> to) {
   Place outer{base_, std::move(to_)};
   base_ = base;
   to_ = std::move(to);
@@ -127,21 +173,37 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
   for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
+  return outer;
+}
+
+// Passes with products of data go through them for all chains at once, others for one after the other.
+void DensityWriter::write_passes(Writers writers, const Schedule& schedule) {
+  const std::optional<RowShare>& share = writers[0]->share_;
   for (size_t p = 0; p < schedule.passes.size(); ++p) {
     const Pass& pass = schedule.passes[p];
-    if (share_ && share_->team.type() != Type::none && static_cast<int64_t>(p) > schedule_.spread_pass) break;
-    if (pass.tile > 0) {
-      if (pass.tiled == 3)
-        write_tiles(pass, schedule.passes[p + 1], schedule.passes[p + 2]);
-      else
-        write_tiles(pass, schedule.passes[p + 1]);
-      p += pass.tiled - 1;
-      continue;
+    if (share && share->team.type() != Type::none &&
+        static_cast<int64_t>(p) > writers[0]->schedule_.spread_pass)
+      break;
+    const ItemKind kind = pass.items[0].kind;
+    if (pass.tiled == 3) {
+      write_tiles(writers, pass, schedule.passes[p + 1], schedule.passes[p + 2]);
+    } else if (kind == ItemKind::by_rows || kind == ItemKind::by_columns) {
+      for (DensityWriter* writer : writers) writer->prepare(pass);
+      (kind == ItemKind::by_rows ? write_product_by_rows : write_product_by_columns)(writers,
+                                                                                     *pass.items[0].node);
+      for (DensityWriter* writer : writers) writer->settle(pass);
+    } else {
+      for (DensityWriter* writer : writers) writer->write_alone(schedule, p);
     }
-    write_pass(pass);
-    settle(pass);
+    p += std::max<size_t>(1, pass.tiled) - 1;
   }
-  return outer;
+}
+
+void DensityWriter::write_alone(const Schedule& schedule, size_t p) {
+  const Pass& pass = schedule.passes[p];
+  if (pass.tiled == 2) return write_tiles(pass, schedule.passes[p + 1]);
+  write_pass(pass);
+  settle(pass);
 }
 
 // What the pass computed may be read.
@@ -204,7 +266,7 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
     return value;
   }
   if (is_stored(node)) {
-    Value value = memory_at(stored_.at(&node)).get(linear);
+    Value value = rows_of(node).get(linear);
     const auto kind = kinds_.find(&node);
     if (kind != kinds_.end() && kind->second == ItemKind::scatter && !lower::starts_from_zero(node))
       value = value + read(graph::node_of(node.operands[0]), at).re;
@@ -362,8 +424,8 @@ constexpr int64_t long_segment = 64;
 
 Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* of, int64_t count, Value i) {
   const bool real = kind <= Segment::Kind::columns && is_float(leaf.type);
-  auto& list = real ? segments_.reals : segments_.places;
-  int64_t& end = real ? segments_.reals_count : segments_.places_count;
+  auto& list = real ? segments_->reals : segments_->places;
+  int64_t& end = real ? segments_->reals_count : segments_->places_count;
   const Segment* found = nullptr;
   for (const Segment& one : list)
     if (one.kind == kind && one.leaf == &leaf && one.updates == of) found = &one;

@@ -1,7 +1,10 @@
 // Writes a log density and its gradient into a kernel, for one chain.
 #pragma once
 
+#include <list>
+#include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -70,17 +73,37 @@ class DensityWriter final : public lower::ElementWriter {
   // schedule wants near a team's lanes.
   Value write(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near = {});
 
+  // The same of several chains, with a writer each: they go through the data together, so that products with
+  // its matrices read them once. On a CPU's team; the first writer has declared what all of them use.
+  struct Point {
+    Vector q, g, scratch;
+  };
+  static std::vector<Value> write_together(const std::vector<DensityWriter*>& writers,
+                                           const std::vector<Point>& points);
+  // One of `together` chains alone, to the same bits.
+  Value write_apart(const Point& point, int64_t together);
+  void declare_beside(const DensityWriter& first);
+
   // The same by the schedule's spread pass.
   void write_share(const Vector& q, const Vector& scratch, const RowShare& share);
   Value write_rest(const Vector& q, const Vector& g, const Vector& scratch, const RowShare& share);
   int64_t shares_of_a_team() const;  // numbers
 
-  const Segments& segments() const { return segments_; }
+  const Segments& segments() const { return *segments_; }
 
   Builder& builder() override { return chain_.builder(); }
   Value number(int64_t value) override { return chain_.index(value); }
 
  private:
+  // Of chains that go together; the first stands for what they share.
+  using Writers = std::span<DensityWriter* const>;
+  struct Scopes {
+    explicit Scopes(Writers writers) {
+      for (DensityWriter* writer : writers) each.emplace_back(*writer);
+    }
+    std::list<Scope> each;
+  };
+
   Value linear_of(const Node& node, const Index& at);
   uint64_t place_of(const Node& node, const Index& at) override { return linear_of(node, at).id(); }
   std::optional<Scalar> known(const Node& node, const Index& at) override;
@@ -148,6 +171,11 @@ class DensityWriter final : public lower::ElementWriter {
   Vector memory_at(int64_t place) const {
     return place < schedule_.near ? near_.from(place) : scratch_.from(place - schedule_.near);
   }
+  // A stored tensor as it is read and written by its rows: of one that a tile has, those of this tile.
+  Vector rows_of(const Node& node) const {
+    const Vector memory = memory_at(stored_.at(&node));
+    return schedule_.of_a_tile.contains(&node) ? memory.from(first_of_tile_) : memory;
+  }
   void each(int64_t count, const std::function<void(Value)>& body);
 
   // Passes of a region; its long results go to `to`. What it computes is known until `leave`.
@@ -157,6 +185,11 @@ class DensityWriter final : public lower::ElementWriter {
   };
   void settle(const Pass& pass);
   Place enter(const Schedule& schedule, int64_t base, std::vector<Vector> to);
+  Place open(const Schedule& schedule, int64_t base, std::vector<Vector> to);
+  static void write_passes(Writers writers, const Schedule& schedule);
+  void write_alone(const Schedule& schedule, size_t pass);
+  Place begin(const Vector& q, const Vector& g, const Vector& scratch, const Vector& near);
+  Value end(Place outside);
   void leave(const Schedule& schedule, Place outer);
 
   void read_ahead();
@@ -209,15 +242,16 @@ class DensityWriter final : public lower::ElementWriter {
                   const std::function<std::vector<Value>(Value)>& body);
   // --- product.cpp
   Value zeros_before(const Node& product, Value line, int64_t count);
-  void add_rows(const Node& node, Value begin, Value count);
+  static void add_rows(Writers writers, const Node& node, Value begin, Value count);
   void clear_columns(const Node& node);
-  void add_columns(const Node& node, Value begin, Value count);
-  void write_product_by_rows(const Node& node);
-  void write_product_by_columns(const Node& node);
+  static void add_lines(Writers writers, const Node& node, Value first, int64_t together);
+  static void add_columns(Writers writers, const Node& node, Value begin, Value count);
+  static void write_product_by_rows(Writers writers, const Node& node);
+  static void write_product_by_columns(Writers writers, const Node& node);
   void write_factor(const Node& node);
   void write_places(const Node& node);
   // --- tiles.cpp
-  void write_tiles(const Pass& product, const Pass& between, const Pass& back);
+  static void write_tiles(Writers writers, const Pass& product, const Pass& between, const Pass& back);
   void write_tiles(const Pass& first, const Pass& wide);
   void write_segments(const Node& node);
   void write_segments_by_parts(const Node& node, int64_t width);
@@ -245,7 +279,7 @@ class DensityWriter final : public lower::ElementWriter {
   std::unordered_map<const Node*, Dims> extents_;   // of leaves that tell places
   std::unordered_map<const Node*, int64_t> upper_;  // leaves of zeros where row > column + this number
   std::unordered_set<const Node*> sharp_;           // whose last bits a step may show
-  Segments segments_;
+  std::shared_ptr<Segments> segments_ = std::make_shared<Segments>();
   Array reals_, places_;
   Value reals_base_, places_base_;
   std::unordered_map<const Node*, std::vector<Value>> ahead_;  // leaves that are read already
@@ -269,6 +303,8 @@ class DensityWriter final : public lower::ElementWriter {
   std::unordered_map<const Node*, Value> factors_;
   Value step_;  // of the pass that is written; where there is one
   int64_t step_count_ = 0;
+  int64_t more_lines_ = 1;  // at a time, by this factor
+  Value first_of_tile_;     // where row 0 would lie, beside the rows of the tile that is written
 };
 
 }  // namespace adit::sampling

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 
 #include <adit/kernel/math.hpp>
 
@@ -16,9 +17,9 @@ void Machine::declare() {
   state_ = k_.buffer("state", chain_.real(), Access::read_write);
   words_ = k_.buffer("words", Type::u32, Access::read_write);
   rows_ = k_.buffer("rows", chain_.real(), Access::write);
-  if (options_.in_vectors) places_ = k_.buffer("places", Type::u32, Access::read);
+  if (options_.in_vectors || options_.together > 1) places_ = k_.buffer("places", Type::u32, Access::read);
   chains_ = k_.scalar("chains", Type::u32);
-  find_chain();
+  if (options_.together == 1) find_chain();
   const auto whole = [&](const char* name) { return k_.scalar(name, Type::u32); };
   seed_low_ = whole("seed_low");
   seed_high_ = whole("seed_high");
@@ -42,7 +43,7 @@ void Machine::declare() {
   kappa_ = given("kappa");
   t0_ = given("t0");
   radius_ = given("radius");
-  random_.emplace(chain_, seed_low_, seed_high_, first_chain_ + team_);
+  if (options_.together == 1) random_.emplace(chain_, seed_low_, seed_high_, first_chain_ + team_);
   if (!density_) {
     asked_ = k_.buffer("asked", chain_.real(), Access::write);
     values_ = k_.buffer("values", chain_.real(), Access::read);
@@ -52,6 +53,8 @@ void Machine::declare() {
   Value set;
   if (options_.sets > 1) set = (first_chain_ + team_) / chains_a_set_;
   density_->declare(set);
+  for (DensityWriter* other : densities_)
+    if (other != density_) other->declare_beside(*density_);
 }
 
 void Machine::find_chain() {
@@ -187,19 +190,22 @@ void Machine::fail(Failure failure) {
   set_phase(Phase::failed);
 }
 
+// Whether a chain has more to do in this dispatch.
+Value Machine::goes_on() {
+  const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
+  return !waits && !is_phase(Phase::failed);
+}
+
 void Machine::write() {
   declare();
+  if (options_.together > 1) return write_together();
   open_state();
   rounds_.emplace(k_.variable(by_hand() ? select(exists_, index(0), budget_) : index(0)));
-  const auto goes_on = [&] {
-    const Value waits = is_phase(Phase::transition) && word(word_iteration).get() >= limit_;
-    return !waits && !is_phase(Phase::failed);
-  };
   if (density_)
     k_.while_([&] { return rounds().get() != budget_ && goes_on(); },
               [&] { options_.in_step ? round_in_step() : round(); });
   else
-    round_around_density(goes_on);
+    round_around_density();
   word(word_rounds) = word(word_rounds).get() + rounds().get();
   if (by_hand())
     k_.if_(exists_, [&] { save_state(); });
@@ -217,21 +223,29 @@ void Machine::round_in_step() {
 }
 
 // From the density that was asked for to the next one.
-void Machine::round_around_density(const std::function<Value()>& goes_on) {
+void Machine::round_around_density() {
   k_.if_(word(word_asks).get() != index(0), [&] {
-    rounds() = index(1);
-    word(word_asks) = index(0);
     chain_.each(n_, [&](Value i) { g_.set(i, gradients_[team_ * n_ + i]); });
-    toss(word(word_leaps).get() + 1);
-    arrive(values_[team_]);
-    end_round(add_leaf() && is_phase(Phase::tree));
+    follow_density(values_[team_]);
   });
   k_.if_(goes_on(), [&] {
-    begin_round();
-    move();
+    ask_for_density();
     chain_.each(n_, [&](Value i) { asked_[team_ * n_ + i] = q_.get(i); });
-    word(word_asks) = index(1);
   });
+}
+
+void Machine::follow_density(Value lp) {
+  rounds() = index(1);
+  word(word_asks) = index(0);
+  toss(word(word_leaps).get() + 1);
+  arrive(lp);
+  end_round(add_leaf() && is_phase(Phase::tree));
+}
+
+void Machine::ask_for_density() {
+  begin_round();
+  move();
+  word(word_asks) = index(1);
 }
 
 // Evaluations of the density, with what leads to the first and what follows from the last: all leaves of a
@@ -397,10 +411,15 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   const kernel::Loose loose(k, options.fuses);
   Chain chain(k, options.by_team, real, most_in_registers(density, schedule, options.written_out),
               options.in_vectors, options.by_team && options.by_hand ? options.lanes : 0);
-  DensityWriter writer(chain, density, schedule);
-  Machine machine(k, chain, options.outside ? nullptr : &writer, result.layout, options);
+  std::list<DensityWriter> writers;
+  std::vector<DensityWriter*> used;
+  const int64_t count = options.together == 1 ? 1 : options.together + 1;
+  for (int64_t c = 0; c < count; ++c) writers.emplace_back(chain, density, schedule);
+  for (DensityWriter& writer : writers)
+    if (!options.outside) used.push_back(&writer);
+  Machine machine(k, chain, std::move(used), result.layout, options);
   machine.write();
-  result.segments = writer.segments();
+  result.segments = writers.front().segments();
   result.program = k.finish();
   result.loop_trips = loop_trips(result.program, max_depth);
   return result;

@@ -33,6 +33,7 @@ struct KernelOptions {
   bool in_step = false;      // transitions begin in the rounds of a beat, so that chains do alike together
   int64_t slots = 1 << 20;   // of the stack, in a lane's own memory; the rest are in the buffer
   int64_t sets = 1;          // data sets
+  int64_t together = 1;      // chains of a CPU's team, which go through the data together
   int64_t written_out = 40;  // positions up to this size stay in registers of a lane
 };
 
@@ -45,10 +46,10 @@ struct NutsKernel {
 
 // Parameters of the program, in order.
 //   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
-//   in vectors: the chains by place; then the numbers of the dispatch as Machine declares them and
-//   Run::arguments lists them; reals, places. Where the density is computed outside: points [chains, size]
-//   that the kernel writes, and the values [chains] and gradients [chains, size] there that it reads,
-//   instead.
+//   in vectors, or where chains go together: the chains by place; then the numbers of the dispatch as Machine
+//   declares them and Run::arguments lists them; reals, places. Where the density is computed outside: points
+//   [chains, size] that the kernel writes, and the values [chains] and gradients [chains, size] there that it
+//   reads, instead.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
 

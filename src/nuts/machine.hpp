@@ -13,10 +13,16 @@ namespace adit::sampling {
 
 class Machine {
  public:
-  // Without a density it is computed outside.
-  Machine(Builder& k, Chain& chain, DensityWriter* density, const Layout& layout,
+  // Without densities they are computed outside.
+  Machine(Builder& k, Chain& chain, std::vector<DensityWriter*> densities, const Layout& layout,
           const KernelOptions& options)
-      : k_(k), chain_(chain), density_(density), layout_(layout), options_(options), n_(layout.size) {}
+      : k_(k),
+        chain_(chain),
+        densities_(std::move(densities)),
+        density_(densities_.empty() ? nullptr : densities_[0]),
+        layout_(layout),
+        options_(options),
+        n_(layout.size) {}
   void write();
 
  private:
@@ -36,7 +42,17 @@ class Machine {
   bool by_hand() const { return !options_.by_team && options_.home == Home::shared; }
   void round();
   void round_in_step();
-  void round_around_density(const std::function<Value()>& goes_on);
+  Value goes_on();
+  void round_around_density();
+  void follow_density(Value lp);
+  void ask_for_density();
+  // --- together.cpp: several chains of a team
+  void write_together();
+  void chain_of_team(Value which, const Array& values, Value may_go, const Variable& going);
+  DensityWriter::Point point_of(Value chain);
+  void densities_of_all(const Array& values);
+  void densities_of_some(const Array& values);
+  Value number_of(Value which) { return places_[k_.team() * options_.together + which]; }
   void begin_round();
   void end_round(Value goes);
   Value leaves();
@@ -107,6 +123,7 @@ class Machine {
 
   Builder& k_;
   Chain& chain_;
+  const std::vector<DensityWriter*> densities_;  // one for each chain of a team, and one for any of them
   DensityWriter* const density_;
   const Layout layout_;
   const KernelOptions options_;

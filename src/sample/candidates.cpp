@@ -40,9 +40,17 @@ void sort_by_cost(std::vector<Candidate>& all, size_t first) {
                    [](const Candidate& a, const Candidate& b) { return a.microseconds < b.microseconds; });
 }
 
-// Chains one by one, in vectors as wide as leave work for every thread, and each by all lanes of a vector.
-std::vector<Candidate> on_cpu(const stats::ModelState& model, const Demand& demand, DType type,
-                              const Device& device) {
+// Whether most of what a team reads are matrices of the data, line by line.
+bool is_for_pairs(const Density& density, const Demand& demand) {
+  if (2 * demand.products < demand.work) return false;
+  const Schedule schedule = make_schedule(density, true, true, TeamShape{.short_result = 4});
+  return 2 * numbers_in_lines(schedule) >= demand.products;
+}
+
+// Chains one by one, in vectors as wide as leave work for every thread, each by all lanes of a vector, and
+// pairs of them: enough for all threads, and none left over.
+std::vector<Candidate> on_cpu(const stats::ModelState& model, const Density& density, const Demand& demand,
+                              DType type, const Device& device) {
   const Limits& limits = device.limits();
   const Speeds speeds = speeds_of(device);
   const int64_t threads = std::max(1u, limits.processors);
@@ -55,6 +63,11 @@ std::vector<Candidate> on_cpu(const stats::ModelState& model, const Demand& dema
                              {team, vectors_microseconds(demand, width, limits, speeds)}};
   if (vector.lanes > 1)
     all.push_back({vector, lane_microseconds(demand, vector.lanes, width, limits, speeds)});
+  if (demand.chains % 2 == 0 && demand.chains >= 2 * threads && is_for_pairs(density, demand)) {
+    Choice pairs = team;
+    pairs.together = 2;
+    all.push_back({pairs, pairs_microseconds(demand, width, limits, speeds)});
+  }
   all.push_back({outside_choice(model, type, true), host_microseconds(demand, limits, speeds)});
   sort_by_cost(all, 0);
   return all;
@@ -106,7 +119,7 @@ std::vector<Candidate> candidates(const stats::ModelState& model, DType type, in
   const std::optional<Schedule> schedule = known_schedule(density, is_cpu);
   if (!schedule) return {{outside_choice(model, type, is_cpu), 0}};
   const Demand demand = demand_of(density, *schedule, chains);
-  return is_cpu ? on_cpu(model, demand, type, device) : on_gpu(model, density, demand, device);
+  return is_cpu ? on_cpu(model, density, demand, type, device) : on_gpu(model, density, demand, device);
 }
 
 }  // namespace adit::sampling

@@ -77,7 +77,7 @@ void describe_counted_rows(const Density& density, SamplePlan& plan) {
 
 std::string name_of(const Choice& choice) {
   if (choice.outside) return choice.spreads ? "device, by rows" : "device";
-  if (choice.by_team) return "team";
+  if (choice.by_team) return choice.together > 1 ? "team, in pairs" : "team";
   return choice.lanes > 1 ? fmt::format("lane:{}", choice.lanes) : "lane";
 }
 

@@ -16,6 +16,7 @@ struct Forced {
   int64_t at_once = 0;     // chains whose density the engine of tensors computes together, where it is not 0
   std::optional<Home> home{};
   std::optional<int64_t> slots{};
+  int64_t together = 0;           // chains of a CPU's team, where it is not 0
   int64_t ring = 0;               // rows, where it is not 0
   bool summarises = false;        // where chains are, also of few, in a few numbers
   int64_t loop_numbers = 0;       // that a loop of a chain may keep, where it is not 0

@@ -9,6 +9,7 @@ namespace adit::sampling {
 
 namespace {
 
+constexpr int64_t most_together = 4;  // chains of a team: each is a part of the kernel
 constexpr std::pair<const char*, Home> homes[] = {
     {"buffer", Home::buffer}, {"array", Home::array}, {"shared", Home::shared}, {"split", Home::split}};
 
@@ -53,6 +54,7 @@ std::string layout_text(const KernelOptions& shape, const Density& density) {
   std::string text =
       fmt::format("{}:{}:{}", shape.by_team ? "team" : "lane", shape.lanes, name_of(shape.home));
   if (!shape.by_team && shape.home == Home::shared) text += fmt::format(":{}", shape.slots);
+  if (shape.together > 1) text += fmt::format(":{}", shape.together);
   return text + blocks_text(density);
 }
 
@@ -86,7 +88,10 @@ LayoutWish layout_wish(const std::string& text) {
       if (parts[2] == name) wish.forced.home = home;
     if (!wish.forced.home) refuse("buffer, array, shared or split after the second colon", text);
   }
-  if (parts.size() > 3) wish.forced.slots = whole(parts[3], 0, 64, text);
+  if (parts.size() > 3 && wish.placement == Placement::team)
+    wish.forced.together = whole(parts[3], 1, most_together, text);
+  else if (parts.size() > 3)
+    wish.forced.slots = whole(parts[3], 0, 64, text);
   return wish;
 }
 
@@ -94,6 +99,8 @@ void check_layout(const LayoutWish& wish, const std::string& text, const Device&
   const bool is_cpu = device.info().kind == DeviceKind::cpu, by_team = wish.placement == Placement::team;
   if (wish.forced.lanes > device.limits().max_lanes)
     refuse(fmt::format("at most {} lanes on {}", device.limits().max_lanes, device.info().id), text);
+  if (wish.forced.together > 1 && (!is_cpu || wish.forced.home != Home::buffer))
+    refuse("chains that share a team only in the buffer of a CPU", text);
   if (!wish.forced.home) return;
   std::vector<Home> known{Home::buffer};
   if (by_team || !is_cpu) known.push_back(Home::shared);

@@ -4,6 +4,7 @@
 //   device:132        the same, by kernels that spread a chain's rows over 132 teams
 //   lane:4:array      chains in lanes, 4 together, their numbers in arrays
 //   lane:16:shared:3  with 3 slots of the tree's stack in shared memory
+//   team:32:buffer:2  two chains on a CPU's team, which read the data together
 //   team:64:split     a chain on 64 lanes, what every leaf touches in shared memory
 //   lane:2:buffer:blocks:30000  loops that would keep more numbers of a chain go by blocks
 #pragma once

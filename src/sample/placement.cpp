@@ -80,16 +80,29 @@ double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, c
   return turns_of((demand.chains + lanes - 1) / lanes, limits) * round * elements * cpu_element * speeds.step;
 }
 
-double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits,
-                            const Speeds& speeds) {
+namespace {
+
+// Elements of a chain's leapfrog by all lanes of a vector.
+double elements_of_vectors(const Demand& demand, uint32_t width) {
   const double vectors = vector_share * width;
   // Short positions are written out; the loops of longer ones go by vectors.
   const double written = tree_elements(std::min(demand.size, small));
   const double tree = team_tree * written + (tree_elements(demand.size) - written) / vectors;
-  const double elements = shared_elements(demand, width) / vectors +
-                          serial_share * static_cast<double>(demand.serial) + tree +
-                          loop_elements * static_cast<double>(demand.passes.size());
-  return turns_of(demand.chains, limits) * elements * cpu_element * speeds.step;
+  return shared_elements(demand, width) / vectors + serial_share * static_cast<double>(demand.serial) + tree +
+         loop_elements * static_cast<double>(demand.passes.size());
+}
+
+}  // namespace
+
+double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits,
+                            const Speeds& speeds) {
+  return turns_of(demand.chains, limits) * elements_of_vectors(demand, width) * cpu_element * speeds.step;
+}
+
+double pairs_microseconds(const Demand& demand, uint32_t width, const Limits& limits, const Speeds& speeds) {
+  const double saved = pair_share * static_cast<double>(demand.products) / (vector_share * width);
+  const double elements = elements_of_vectors(demand, width) - saved + pair_elements;
+  return turns_of((demand.chains + 1) / 2, limits) * 2 * elements * cpu_element * speeds.step;
 }
 
 double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds) {

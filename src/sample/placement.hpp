@@ -33,6 +33,8 @@ double gpu_lane_microseconds(const Demand& demand, const Limits& limits, const S
 double lane_microseconds(const Demand& demand, uint32_t lanes, uint32_t width, const Limits& limits,
                          const Speeds& speeds);
 double vectors_microseconds(const Demand& demand, uint32_t width, const Limits& limits, const Speeds& speeds);
+// Two chains at a time on a vector's lanes, whose products with matrices of the data read them once.
+double pairs_microseconds(const Demand& demand, uint32_t width, const Limits& limits, const Speeds& speeds);
 double host_microseconds(const Demand& demand, const Limits& limits, const Speeds& speeds);
 
 }  // namespace adit::sampling

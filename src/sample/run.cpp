@@ -50,12 +50,13 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   layout_ = layout_text(shape, *density_);
   teams_ = teams_of(shape, chains_);
   chains_a_team_ = teams_ == static_cast<uint64_t>(chains_) ? 1 : shape.lanes;
-  const uint32_t together = shape.by_team ? 1 : shape.lanes;
+  const uint32_t together = shape.by_team ? static_cast<uint32_t>(shape.together) : shape.lanes;
   packing_.emplace(chains_, together);
-  if (!shape.in_vectors && (chains_ >= summarised_chains || forced_.summarises))
+  if (!shape.in_vectors && shape.together == 1 && (chains_ >= summarised_chains || forced_.summarises))
     summariser_.emplace(device_, chains_);
   groups_ = (chains_ + together - 1) / together;
-  in_vectors_ = shape.in_vectors;
+  is_placed_ = shape.in_vectors || shape.together > 1;
+  places_a_team_ = static_cast<uint64_t>(shape.together);
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
   if (options.adapt == Adapt::pooled && !kernel_->layout.dense() && chains_ >= summarised_chains)
@@ -112,7 +113,7 @@ void Run::allocate() {
   if (forced_.ring) ring_ = std::min(ring_, forced_.ring);
   state_ = device_->allocate(chains * static_cast<uint64_t>(kernel_->layout.count) * element);
   words_ = device_->allocate(chains * word_count * 4);
-  if (in_vectors_) places_ = device_->allocate(chains * 4);
+  if (is_placed_) places_ = device_->allocate(chains * 4);
   rows_ = device_->allocate(chains * static_cast<uint64_t>(ring_) * row);
 }
 
@@ -188,12 +189,12 @@ std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds, uint64_t fi
     return Argument(buffer.slice(offset, buffer.bytes() - offset));
   };
   // Chains that are placed are found by their places, others lie one after the other.
-  const int64_t first = in_vectors_ ? 0 : static_cast<int64_t>(first_team) * chains_a_team_;
+  const int64_t first = is_placed_ ? 0 : static_cast<int64_t>(first_team) * chains_a_team_;
   std::vector<Argument> list{
       from(state_, static_cast<uint64_t>(kernel_->layout.count) * element, first),
       from(words_, word_count * 4, first),
       from(rows_, static_cast<uint64_t>(ring_ * (stats_count + model_.size)) * element, first)};
-  if (in_vectors_) list.push_back(from(places_, 4, static_cast<int64_t>(first_team)));
+  if (is_placed_) list.push_back(from(places_, 4 * places_a_team_, static_cast<int64_t>(first_team)));
   list.push_back(Argument(static_cast<uint32_t>(chains_ - first)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed >> 32)));
@@ -322,7 +323,7 @@ void Run::place(int64_t limit, Dispatch& dispatch) {
   device_->write(places_, places.data(), places.size() * 4);
   const auto part = static_cast<uint32_t>(std::min(0.7 * packing_->longest(), 1e9));
   const uint32_t rounds = begins ? fewest : std::max(fewest, part - part % longest_beat);
-  dispatch.teams = places.size();
+  dispatch.teams = places.size() / places_a_team_;
   dispatch.rounds = std::min(dispatch.rounds, rounds);
 }
 
@@ -330,7 +331,7 @@ void Run::slice(int64_t limit, double share) {
   Dispatch dispatch{teams_, budget_};
   if (!forced_.budget && !device_->limits().max_loop_trips)
     dispatch.rounds = static_cast<uint32_t>(std::min(budget_ / turns(share), 0x1p24));
-  if (in_vectors_) place(limit, dispatch);
+  if (is_placed_) place(limit, dispatch);
   if (outside_)
     rounds_outside(limit, dispatch.rounds);
   else

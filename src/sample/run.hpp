@@ -136,8 +136,9 @@ class Run {
   uint64_t teams_ = 0;  // of a dispatch of all chains
   int64_t chains_a_team_ = 1;
   int64_t groups_ = 1;
-  bool in_vectors_ = false;  // chains lie in vectors, and are placed anew for each dispatch
-  bool sampling_ = false;    // some dispatch began after warm-up
+  bool is_placed_ = false;  // chains lie in vectors or share teams, and are placed anew for each dispatch
+  uint64_t places_a_team_ = 1;
+  bool sampling_ = false;  // some dispatch began after warm-up
   BoundData data_;
   std::unique_ptr<OutsideDensity> outside_;  // where the density is computed outside of the kernel
   Buffer state_, words_, rows_, places_;

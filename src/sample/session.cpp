@@ -31,6 +31,7 @@ Forced joined(Forced forced, const Forced& wish) {
   if (!forced.rows_teams) forced.rows_teams = wish.rows_teams;
   if (!forced.home) forced.home = wish.home;
   if (!forced.slots) forced.slots = wish.slots;
+  if (!forced.together) forced.together = wish.together;
   if (!forced.loop_numbers) forced.loop_numbers = wish.loop_numbers;
   return forced;
 }
@@ -82,7 +83,8 @@ void Session::read_header() {
 std::string Session::layout() const {
   const bool is_open =
       (options_.layout.empty() || options_.layout == "auto") && options_.placement == Placement::automatic;
-  const bool decides = forced_.lanes || forced_.home || forced_.rows_teams || forced_.slots;
+  const bool decides =
+      forced_.lanes || forced_.home || forced_.rows_teams || forced_.slots || forced_.together;
   if (!is_open || decides) return options_.layout;
   return options_.resume ? checkpoint_layout_ : settled_layout(model_, options_, sets_, device_, begin_);
 }

@@ -164,9 +164,20 @@ KernelPlan plan_team(KernelOptions shape, const Density& density, const SampleOp
 void shape_cpu_team(KernelOptions& shape, const Layout& layout, DType type, const Device& device,
                     const Forced& forced) {
   shape.lanes = forced.lanes ? forced.lanes : std::min(32u, device.limits().max_lanes);
+  if (shape.together > 1) return;  // they take turns with what a thread has
   const int64_t bytes = layout.count * static_cast<int64_t>(size_of(type));
   if (bytes + spare_shared_bytes <= device.limits().shared_bytes) shape.home = Home::shared;
   if (forced.home) shape.home = *forced.home;
+}
+
+// A team that is not full goes on with chains that are done, so that there must be some.
+void check_together(int64_t together, int64_t chains, int64_t sets) {
+  if (chains % together == 0 && sets == 1) return;
+  throw Error(
+      ErrorKind::bad_argument,
+      fmt::format("[sample] layout: expected a multiple of {} chains of one data set for teams of {}, "
+                  "got {} of {}",
+                  together, together, chains, sets));
 }
 
 // Lanes of a CPU's vectors that chains fill, but no more than leave work for every thread.
@@ -217,6 +228,8 @@ KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int
     shape.written_out = 2;
     return {Schedule(), shape};
   }
+  if (choice.by_team) shape.together = forced.together ? forced.together : sets > 1 ? 1 : choice.together;
+  if (shape.together > 1) check_together(shape.together, chains, sets);
   if (choice.by_team && is_gpu(device)) return plan_team(shape, density, options, chains, device, forced);
   TeamShape team;
   if (choice.by_team) team.short_result = 4;  // loops compile sooner than numbers one by one
@@ -234,7 +247,7 @@ KernelPlan plan_kernel(const Density& density, const SampleOptions& options, int
 
 uint64_t teams_of(const KernelOptions& shape, int64_t chains) {
   const bool by_hand = !shape.by_team && shape.home == Home::shared;
-  return static_cast<uint64_t>(by_hand ? (chains + shape.lanes - 1) / shape.lanes : chains);
+  return static_cast<uint64_t>(by_hand ? (chains + shape.lanes - 1) / shape.lanes : chains / shape.together);
 }
 
 }  // namespace adit::sampling

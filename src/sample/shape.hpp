@@ -12,6 +12,7 @@ struct Choice {
   bool outside = false;  // the density is computed between dispatches: by the engine of tensors,
   bool spreads = false;  // or by teams that its rows are spread over
   uint32_t lanes = 0;    // of a team, or of chains together; 0: left to the plan
+  int64_t together = 1;  // chains of a CPU's team
 };
 // Throws where the device does not have what the caller asks for.
 DType type_of(const stats::ModelState& model, const SampleOptions& options, const Device& device);

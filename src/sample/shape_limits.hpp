@@ -75,6 +75,9 @@ inline constexpr double rows_round = 18;
 // crossed, ordered_probit, ar2, garch, hmm, mixture, zero_inflated. An element took 0.5 to 18 ns there.
 inline constexpr double cpu_element = 0.006, host_round = 60, loop_elements = 40;
 inline constexpr double vector_share = 0.75, host_share = 2;
+// What two chains that go through the data together save of their products, and the elements that turns of
+// theirs take. Of logistic regressions and a normal one on two cores of a Neoverse V1, in f64.
+inline constexpr double pair_share = 0.25, pair_elements = 60;
 // Elements that the engine takes in the time of one which comes after another in a loop: sir, lotka_volterra
 // of posteriordb on a Neoverse V1, 4 chains, 69 and 104 leapfrogs a second (teams: 4,400 and 5,200).
 inline constexpr double host_serial = 5;
