@@ -122,4 +122,12 @@ std::vector<Candidate> candidates(const stats::ModelState& model, DType type, in
   return is_cpu ? on_cpu(model, density, demand, type, device) : on_gpu(model, density, demand, device);
 }
 
+bool is_short(const Candidate& best, const SampleOptions& options) {
+  constexpr double shortest_run = 0.3;           // seconds
+  constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
+  const double leapfrogs =
+      leapfrogs_a_transition * static_cast<double>(options.warmup + options.draws * options.thin);
+  return std::max(best.microseconds, least_microseconds) * leapfrogs < shortest_run * 1e6;
+}
+
 }  // namespace adit::sampling

@@ -19,4 +19,8 @@ std::vector<Candidate> candidates(const stats::ModelState& model, DType type, in
 // long.
 Choice outside_choice(const stats::ModelState& model, DType type, bool on_cpu);
 
+inline constexpr double least_microseconds = 5;  // of a leapfrog, whatever the costs say
+// Whether a run is too short for trials, and for a kernel that takes longer to compile, to be worth it.
+bool is_short(const Candidate& best, const SampleOptions& options);
+
 }  // namespace adit::sampling

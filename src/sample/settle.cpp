@@ -27,18 +27,16 @@ constexpr size_t most_timed = 4;
 // Estimates that differ by more than this are believed: they are off by up to a factor of two or so
 // (bench/layouts_bench).
 constexpr double close = 3;
-// Seconds: of a run below which trials are not worth it, of a trial, and from the beginning until which
-// another kernel is waited for. A first draw with empty caches comes within 1.5.
-constexpr double shortest_run = 0.3, trial_seconds = 0.006, longest_wait = 1.0;
+// Seconds: of a trial, and from the beginning until which another kernel is waited for. A first draw with
+// empty caches comes within 1.5.
+constexpr double trial_seconds = 0.006, longest_wait = 1.0;
 // The engine of tensors compiles several kernels, and nothing of it ahead: not begun after so long.
 constexpr double latest_engine = 0.5;
 // Instructions of a kernel that is compiled by then (some 80 us each on a Neoverse-V1, 300 by the driver of
 // an H200): a longer one would only keep the process from ending.
 constexpr size_t longest_ahead = 10000, longest_ahead_of_gpu = 4000;
-constexpr int turns = 3;                       // that a trial goes by
-constexpr double clearly = 1.03;               // faster than the one before: else the estimate stands
-constexpr double leapfrogs_a_transition = 15;  // a guess: a tree of four doublings
-constexpr double least_microseconds = 5;       // of a leapfrog, whatever the costs say
+constexpr int turns = 3;          // that a trial goes by
+constexpr double clearly = 1.03;  // faster than the one before: else the estimate stands
 
 // All that decides between layouts, or that the text of one depends on.
 std::string key_of(const stats::ModelState& model, DType type, const SampleOptions& options, int64_t sets,
@@ -192,12 +190,6 @@ class Settling {
   int64_t chains_;
 };
 
-bool is_worth(const Candidate& best, const SampleOptions& options) {
-  const double leapfrogs =
-      leapfrogs_a_transition * static_cast<double>(options.warmup + options.draws * options.thin);
-  return std::max(best.microseconds, least_microseconds) * leapfrogs >= shortest_run * 1e6;
-}
-
 // Several runs of these chains at once are no trouble.
 bool has_room(const stats::ModelState& model, int64_t chains, const Device& device) {
   constexpr uint64_t numbers = 64;  // of a chain, for each of its position: the tree's stack, most of all
@@ -225,7 +217,7 @@ std::string settled_layout(const stats::ModelState& model, const SampleOptions& 
   if (const std::string kept = load(key); !kept.empty()) return kept;
   const int64_t chains = options.chains * std::ssize(sets);
   std::vector<Candidate> all = candidates(model, type, chains, *device);
-  if (!is_worth(all[0], options) || !has_room(model, chains, *device)) return "";
+  if (is_short(all[0], options) || !has_room(model, chains, *device)) return "";
   const double most = close * std::max(all[0].microseconds, least_microseconds);
   std::erase_if(all, [&](const Candidate& each) { return each.microseconds > most; });
   const bool has_widths = all[0].choice.by_team && !all[0].choice.outside && !all[0].choice.on_cpu;

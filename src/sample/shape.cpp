@@ -33,6 +33,13 @@ int64_t slots_that_fit(const Layout& layout, DType type, uint32_t chains, const 
   return room < 0 ? -1 : std::min(layout.slots(), room / layout.slot);
 }
 
+// A kernel of pairs has the density three times.
+Choice best_choice(const stats::ModelState& model, const SampleOptions& options, DType type, int64_t chains,
+                   const Device& device) {
+  const std::vector<Candidate> all = candidates(model, type, chains, device);
+  return all[0].choice.together > 1 && is_short(all[0], options) ? all[1].choice : all[0].choice;
+}
+
 }  // namespace
 
 TeamShape team_shape(uint32_t lanes, const Limits& limits) {
@@ -75,7 +82,7 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, int6
     case Placement::lane: break;
     case Placement::team: choice.by_team = true; break;
     case Placement::device: return outside_choice(model, choice.type, choice.on_cpu);
-    case Placement::automatic: return candidates(model, choice.type, chains, device)[0].choice;
+    case Placement::automatic: return best_choice(model, options, choice.type, chains, device);
   }
   return choice;
 }
