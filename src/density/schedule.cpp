@@ -236,8 +236,9 @@ void Scheduler::keep_table(const Node& node, const Tensor& operand, double least
   while (seen->op == Op::reshape) seen = &graph::node_of(seen->operands[0]);
   const Node& table = *seen;
   const int64_t count = count_of(table);
-  if (!by_team_ || count <= few_steps || count > region_.written || table.type != region_.type) return;
+  if (!by_team_ || count > region_.written || table.type != region_.type) return;
   if (!varying_.contains(&table) || known_.contains(&table) || table.operands.empty()) return;
+  if (count <= few_steps) least = long_table;  // so few comparisons are cheap, their elements may not be
   if (count_of(node) <= region_.written || (least > 0 && written_cost(table) < least)) return;
   keep(table);
   costs_.clear();

@@ -304,8 +304,17 @@ void Evaluator::add_to_variable(Stored& variable, int slot, const Spots& spots, 
   bool deeper = false;
   for (const Spot& spot : spots)
     deeper = deeper || (spot.kind != Spot::Kind::all && spot.numbers.level > level);
-  if (deeper) throw NotTogether{"sums at places of some of the rounds"};
-  loop->addends.push_back({sum_of_lanes(addend, level), spots});
+  if (!deeper) {
+    loop->addends.push_back({sum_of_lanes(addend, level), spots});
+    return;
+  }
+  // Some of the rounds, each at a place of its own: their total.
+  const std::optional<Touch> touch = touch_of(storage, levels_.top());
+  if (!touch) throw NotTogether{"sums at places that follow from parameters"};
+  const Value zero = known_value(storage.value->type, storage.value->shape,
+                                 std::vector<double>(static_cast<size_t>(storage.value->size())));
+  loop->addends.push_back(
+      {placed(zero, storage.home, *touch, addend, true), {}, true, {counted_only(*touch)}});
 }
 
 // The pending write goes into the variable's value.
@@ -390,6 +399,9 @@ Value Evaluator::placed(const Value& whole, int home, const Touch& touch, const 
     rows = take(rows, adit::tensor(kept), 0);
     places = std::move(kept_places);
   }
+  if (adds && std::ssize(places) == table.dim(0) && std::is_sorted(places.begin(), places.end()) &&
+      std::adjacent_find(places.begin(), places.end()) == places.end())  // each row in its turn
+    return traced_value(whole.type, whole.shape, reshape(table + rows, table_shape), home, inside);
   const Tensor changed = adds ? indexed_add(table, adit::tensor(places, {std::ssize(places), 1}), rows)
                               : rows_placed(table, rows, places);
   return traced_value(whole.type, whole.shape, reshape(changed, table_shape), home, inside);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
+#include "stan/row_choice.hpp"
 #include "stan/uses.hpp"
 
 namespace adit::stan {
@@ -77,8 +78,9 @@ Value Evaluator::spread(const Value& value) {
                      value.known->numbers.begin() + (lane + 1) * value.size());
     return known_value(value.type, value.shape, std::move(numbers), around);
   }
-  return traced_value(value.type, value.shape, take(value.tensor, adit::tensor(source), 0), around,
-                      value.inside);
+  Tensor all = repeated_rows(value.tensor, source);
+  if (!all) all = take(value.tensor, adit::tensor(source), 0);
+  return traced_value(value.type, value.shape, all, around, value.inside);
 }
 
 // Variables from outside that a choice or what follows it may write.

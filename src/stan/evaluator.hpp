@@ -176,6 +176,7 @@ class Evaluator {
   ExpressionPtr cut_as_index(const Expression& e);
   ExpressionPtr length_of(const Expression& list);
   ExpressionPtr element_of(const Expression& list, const Expression& at);
+  std::optional<Value> sum_by_running(const Expression& e);
   std::optional<Value> sum_by_elements(const Expression& e);
   bool tilde_by_elements(const Statement& tilde);
   ExpressionPtr common_length(std::span<const Expression* const> lists);
@@ -345,6 +346,7 @@ class Evaluator {
   Value index_by_lane(const Rounds& rounds);
   void push_level(const Rounds& rounds, bool is_scan);
   void track(Together& loop, const Statement& statement);
+  std::optional<std::vector<double>> by_lanes_around(const Differs& size, int level) const;
   void in_groups(const Statement& body);
   std::map<int, Tracked> all_at_once(const Rounds& rounds);  // what carries; none: it is done
   void finish(Together& loop, const Frame& before);

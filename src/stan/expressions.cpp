@@ -227,6 +227,7 @@ Value Evaluator::sum_of_parts(const Expression& e, const std::function<Value()>&
   try {
     return of_one_size();
   } catch (const Differs& size) {
+    if (std::optional<Value> total = sum_by_running(e)) return *total;
     const std::set<double> sizes(size.numbers.begin(), size.numbers.end());
     if (sizes.size() <= few_sizes && levels_.innermost_scan(levels_.top()) == 0) throw;
     if (std::optional<Value> total = folds(e) ? fold_by_elements(e) : sum_by_elements(e)) return *total;

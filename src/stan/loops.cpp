@@ -292,6 +292,21 @@ void Evaluator::track(Together& loop, const Statement& statement) {
   }
 }
 
+// Numbers of a level in lanes of one around it; none where a lane may have several. Lanes that a condition on
+// data left out have no number, and are a group of their own.
+std::optional<std::vector<double>> Evaluator::by_lanes_around(const Differs& size, int level) const {
+  std::vector<double> numbers = size.numbers;
+  for (int inner = size.level; inner > level; --inner) {
+    if (levels_.at(inner).is_regular) return {};
+    const std::vector<int64_t>& parent = levels_.at(inner).parent;
+    std::vector<double> around(static_cast<size_t>(levels_.at(inner - 1).total), -1);
+    if (std::set<int64_t>(parent.begin(), parent.end()).size() < parent.size()) return {};
+    for (size_t i = 0; i < parent.size(); ++i) around[static_cast<size_t>(parent[i])] = numbers[i];
+    numbers = std::move(around);
+  }
+  return numbers;
+}
+
 // A body for all lanes of the top level; where a size in it differs, for those of one size after the other.
 void Evaluator::in_groups(const Statement& body) {
   constexpr size_t most_groups = 40;
@@ -300,12 +315,14 @@ void Evaluator::in_groups(const Statement& body) {
     execute(body);
     return;
   } catch (const Differs& size) {
-    if (size.level != start.levels.top() || start.levels.innermost_scan(size.level) > 0)
-      throw NotTogether{"a number that differs from round to round"};
+    const int level = start.levels.top();
+    const auto numbers = size.level < level || levels_.innermost_scan(size.level) > 0
+                             ? std::nullopt
+                             : by_lanes_around(size, level);
+    if (!numbers) throw NotTogether{"a number that differs from round to round"};
     std::map<double, std::vector<int64_t>> groups;
-    for (size_t i = 0; i < size.numbers.size(); ++i)
-      groups[size.numbers[i]].push_back(static_cast<int64_t>(i));
-    if (groups.size() > most_groups && groups.size() * few_rounds > size.numbers.size())
+    for (size_t i = 0; i < numbers->size(); ++i) groups[(*numbers)[i]].push_back(static_cast<int64_t>(i));
+    if (groups.size() > most_groups && groups.size() * few_rounds > numbers->size())
       throw NotTogether{"sizes that differ from round to round"};
     restore(start);
     for (auto& [number, lanes] : groups) {

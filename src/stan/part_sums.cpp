@@ -1,6 +1,7 @@
 // Sums over parts whose size differs from round to round: dot_product(x[1:t], w[1:t]) in a loop over t.
 // Rounds that are run together need one size for all, so such a sum becomes a loop over its elements, which
 // may have different numbers of rounds (lengths.cpp).
+#include <algorithm>
 #include <set>
 
 #include "stan/copies.hpp"
@@ -218,6 +219,48 @@ void Evaluator::run_by_elements(ExpressionPtr length, int slot, StatementPtr bod
   const Inside inside = inside_of_a_part();
   sums_.push_back(std::move(loop));
   for_range(*sums_.back());
+}
+
+// sum(x[1:i]) with an i for each round, where x is the same in all of them: a running sum of x, of which each
+// round takes one element; sum(x[i:n]) is one from the end.
+std::optional<Value> Evaluator::sum_by_running(const Expression& e) {
+  if (e.name != "sum" || e.type.is_integer() || !masks_.empty()) return {};
+  const ExpressionPtr cut = cut_as_index(without_groups(*e.parts[0]));
+  const Expression& list = cut ? *cut : without_groups(*e.parts[0]);
+  if (!is_list(list.type) || list.kind != Kind::index || list.parts[0]->kind != Kind::variable) return {};
+  ExpressionPtr longest = copy_of(list);
+  const auto range = std::find_if(longest->indices.begin(), longest->indices.end(), is_range);
+  if (range == longest->indices.end() || range->kind == Index::Kind::single) return {};
+  const Shape& shape = (*frame_)[static_cast<size_t>(list.parts[0]->slot)].value.shape;
+  const int64_t extent = shape[static_cast<int>(range - longest->indices.begin())];
+  const auto bound = [&](const ExpressionPtr& own, Index::Kind open, int64_t otherwise) {
+    return levels_.lifted(range->kind == open ? known_integer(otherwise) : evaluate(*own), levels_.top());
+  };
+  const std::vector<double> lows = bound(range->low, Index::Kind::to, 1).known->numbers,
+                            highs = bound(range->high, Index::Kind::from, extent).known->numbers;
+  std::vector<double> counts(lows.size(), 0);
+  std::set<double> first, last;
+  for (size_t i = 0; i < lows.size(); ++i) {
+    if (highs[i] < lows[i]) continue;
+    counts[i] = highs[i] - lows[i] + 1;
+    first.insert(lows[i]), last.insert(highs[i]);
+  }
+  if (first.empty() || (first.size() > 1 && last.size() > 1)) return {};
+  *range = range_index(integer_literal(static_cast<int64_t>(*first.begin())),
+                       integer_literal(static_cast<int64_t>(*last.rbegin())));
+  std::vector<Value> whole_list{evaluate(*longest)};
+  if (whole_list[0].level > 0 || whole_list[0].is_known()) return {};
+  const Type vector = scalar_type(Base::vector);
+  const auto apply = [&](const char* name) {
+    whole_list = {call_builtin(name, whole_list, vector, e.place)};
+  };
+  apply("to_vector");
+  if (first.size() > 1) apply("reverse");
+  apply("cumulative_sum");
+  whole_list.insert(whole_list.begin(), known_real(0));
+  apply("append_row");
+  const Value place = known_value(integer_type, {}, std::move(counts), levels_.top());
+  return at(whole_list[0], {{Spot::Kind::single, place}}, scalar_type(Base::real), e.place);
 }
 
 // The sum that an expression is, element by element; none where it is no such sum.

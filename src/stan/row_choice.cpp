@@ -29,6 +29,7 @@ class RowChoice {
     return result;
   }
   int choices() const { return choices_; }
+  int cost() const { return cost_; }  // of what is computed for each row
 
  private:
   Shape shape_of(const Shape& all) const {
@@ -58,12 +59,22 @@ class RowChoice {
       return graph::make_node(node.op, node.type, shape_of(node.shape), {left, node.operands[1]},
                               node.attributes);
     }
+    if (node.op == Op::gather && node.operands[1].rank() > 1 && node.operands[1].dim(0) == extent_ &&
+        is_data(node.operands[1]))
+      return graph::make_node(node.op, node.type, shape_of(node.shape),
+                              {node.operands[0], of(node.operands[1])}, node.attributes);
     ++choices_;
     return chosen(x);
   }
 
+  static bool is_data(const Tensor& x) {
+    const Node& node = graph::node_of(x);
+    return node.computed || (node.op == Op::reshape && is_data(node.operands[0]));
+  }
+
   Tensor elementwise(const Node& node) {
     std::vector<Tensor> operands;
+    cost_ += graph::row_of(node.op).cost;
     for (const Tensor& operand : node.operands) operands.push_back(operand.rank() ? of(operand) : operand);
     return graph::make_node(node.op, node.type, shape_of(node.shape), std::move(operands), node.attributes);
   }
@@ -90,7 +101,7 @@ class RowChoice {
   int64_t extent_, count_;
   std::vector<int64_t> rows_;
   Tensor index_;
-  int choices_ = 0;
+  int choices_ = 0, cost_ = 0;
   std::unordered_map<const Node*, Tensor> made_;
 };
 
@@ -112,6 +123,16 @@ Tensor chosen_rows(const Tensor& table, const std::vector<double>& rows) {
   RowChoice choice(extent, rows);
   const Tensor result = choice.of(table);
   return choice.choices() <= 1 ? result : Tensor();
+}
+
+Tensor repeated_rows(const Tensor& table, const std::vector<int64_t>& rows) {
+  constexpr int cheap = 16;  // additions for a row that nobody reads
+  const int64_t extent = table.dim(0);
+  if (extent < 2) return {};
+  RowChoice choice(extent, std::vector<double>(rows.begin(), rows.end()));
+  const Tensor result = choice.of(table);
+  const bool are_few_more = std::ssize(rows) <= 2 * extent;
+  return choice.choices() == 0 && (are_few_more || choice.cost() <= cheap) ? result : Tensor();
 }
 
 }  // namespace adit::stan

@@ -13,4 +13,8 @@ namespace adit::stan {
 // tensor of parameters would have to be chosen from.
 Tensor chosen_rows(const Tensor& table, const std::vector<double>& rows);
 
+// Rows of which some are asked for again: made of data, and of what is taken at places of the data, so that
+// there is nothing left to choose. None where there is, or where rows that nobody reads would cost much.
+Tensor repeated_rows(const Tensor& table, const std::vector<int64_t>& rows);
+
 }  // namespace adit::stan
