@@ -3,6 +3,7 @@
 #include <functional>
 #include <numbers>
 
+#include <adit/control.hpp>
 #include <adit/ops.hpp>
 #include <adit/sample.hpp>
 #include <adit/transform.hpp>
@@ -283,6 +284,25 @@ void expect_error(const std::function<void()>& f, const std::string& begin) {
 }
 
 }  // namespace
+
+// The gradient of a loop keeps the states of all rounds: more than the stack of a thread has room for.
+TEST(LeapfrogMemory, OfLongLoopsLiesInABuffer) {
+  Model model;
+  const int64_t count = 150;
+  const Tensor x = model.sample("x", normal(0, 1), {count});
+  const Tensor small =
+      while_loop([&](const Tensors& s) { return greater(reduce_max(abs(s[0])), full({}, 0.1, DType::f64)); },
+                 [&](const Tensors& s) { return Tensors{s[0] * 0.5}; }, {x})[0];
+  model.add_log_density("small", sum(square(small)) * -0.5);
+  for (const Placement placement : {Placement::lane, Placement::team}) {
+    const LeapfrogKernel kernel(model, {.type = DType::f64, .device = "cpu", .placement = placement});
+    const LeapfrogChain chain =
+        kernel(full({count}, 1.0, DType::f64), full({count}, 0.5, DType::f64), 1e-3, 3);
+    const std::vector<double> q = chain.positions.to_vector<double>(),
+                              g = chain.gradients.to_vector<double>();
+    for (size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], -q[i] * (1 + std::pow(0.25, 4)), 1e-12) << i;
+  }
+}
 
 TEST(LeapfrogErrors, AreToldBeforeAnythingRuns) {
   const Model model = family_model("normal", 3);

@@ -12,6 +12,7 @@
 #include "graph/trace.hpp"
 #include "lower/memory_plan.hpp"
 #include "sample/shape.hpp"
+#include "sample/shape_limits.hpp"
 
 namespace adit {
 
@@ -90,8 +91,10 @@ LeapfrogShape shape_of(const Schedule& schedule, const Choice& choice, int64_t s
   if (lanes > 0) shape.lanes = lanes;
   if (is_gpu) shape.lanes = std::min(shape.lanes, device.limits().max_lanes);
   const auto bytes = static_cast<uint64_t>(3 * size + schedule.scratch) * size_of(choice.type);
+  const uint64_t most_of_a_lane = is_gpu ? 0 : most_array_bytes / 8;  // up to eight share a thread's stack
   shape.is_own =
-      choice.by_team ? bytes <= std::min<uint64_t>(device.limits().shared_bytes * 3 / 4, 32 * 1024) : !is_gpu;
+      bytes <=
+      (choice.by_team ? std::min<uint64_t>(device.limits().shared_bytes * 3 / 4, 32 * 1024) : most_of_a_lane);
   return shape;
 }
 
