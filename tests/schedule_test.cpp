@@ -313,5 +313,36 @@ TEST(Schedules, FunctionsOfGroupsAreComputedOnceAGroup) {
   EXPECT_EQ(count(rows, "exp [40]"), 0) << to_text(rows);
 }
 
+// A filter's covariance: each product of small matrices is written out, or computed once and read from
+// memory, whatever its size. Written where it is read, it would be computed again for every element of the
+// next one.
+TEST(Schedules, ProductsOfProductsAreComputedOnce) {
+  for (const int64_t size : {3, 4, 5, 6, 7, 8, 10, 12})
+    for (const bool by_team : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} states, {}", size, by_team ? "team" : "lane"));
+      Model m("filter");
+      const Tensor noise = m.sample("noise", half_normal(1), {size});
+      const Tensor turn = tensor(std::vector<double>(static_cast<size_t>(size * size), 0.1), {size, size});
+      const Tensors last =
+          scan(
+              [&](const Tensors& state, const Tensors&) -> Step {
+                const Tensor ahead = matmul(matmul(turn, state[0]), transpose(turn)) +
+                                     expand_dims(noise, 0) * expand_dims(noise, 1);
+                const Tensor gain = dot(ahead, full({size}, 0.3, DType::f64));
+                return {{ahead - expand_dims(gain, 1) * expand_dims(gain, 0) / (1.0 + sum(gain))},
+                        {sum(gain)}};
+              },
+              {full({size, size}, 0.5, DType::f64)}, {full({20}, 1.0, DType::f64)})
+              .carry;
+      m.add_log_density("last", -sum(last[0]));
+      const Schedule schedule = schedule_of(m, by_team, true);
+      if (size <= 5) EXPECT_EQ(count(schedule, "store dot"), 0) << to_text(schedule);  // in registers
+      for (const auto& [node, control] : schedule.controls)
+        for (const Schedule& step : control->functions)
+          for (const sampling::Pass& pass : step.passes)
+            EXPECT_LE(pass.cost, 60 * static_cast<double>(size)) << to_text(schedule);
+    }
+}
+
 }  // namespace
 }  // namespace adit::test

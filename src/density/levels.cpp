@@ -167,7 +167,7 @@ void Scheduler::count_reads(const std::vector<const Item*>& items,
       // A reduction inside a step reads all of its operand at every one.
       // So does what chooses between its operands: it computes each at all of its own places.
       const bool scattered = node.op == Op::gather || node.op == Op::take_along_axis || node.op == Op::pad ||
-                             node.op == Op::concatenate || (by_team_ && reduces(node) && !is_total);
+                             node.op == Op::concatenate || (reduces(node) && !is_total);
       const double all = reads * length;
       const double distinct =
           loops * std::max(static_cast<double>(operand.size()), static_cast<double>(items[0]->count));

@@ -24,7 +24,10 @@ constexpr double worth_sorting = 1.5;  // cost of an update that is more than a 
 // Operations of a short tensor's elements from which they are kept rather than written out again where a
 // longer one is made of them. A guess: a pass and its barrier cost about as much.
 constexpr double long_table = 256;
-constexpr int64_t few_steps = 8;       // that no loop is made for
+constexpr int64_t few_steps = 8;  // that no loop is made for
+// Multiplications of small matrices that a CPU has written out: a loop over the elements of a product would
+// pick each number of the factors, which lie in registers, by as many comparisons as they have.
+constexpr int64_t small_matrix_operations = 256;
 constexpr double lanes_sum_cost = 40;  // of a sum over lanes, in operations one after the other
 // The same of one of many, which wait for each other's: five exchanges and sums. A guess.
 constexpr double one_of_many_sums = 12;
@@ -175,7 +178,9 @@ void Scheduler::classify_reduction(const Node& node) {
 // a sum over lanes takes about as long as forty operations one after the other.
 bool Scheduler::is_written_out(const Node& node) {
   const int64_t m = count_of(node), n = length_of(node);
-  if (m * n > few_operations || n > 2 * region_.written) return false;
+  const bool is_small_matrix = on_cpu_ && n <= few_steps && m <= region_.written;
+  if (m * n > (is_small_matrix ? small_matrix_operations : few_operations) || n > 2 * region_.written)
+    return false;
   if (!by_gpu_team_ || n <= few_steps) return true;
   double cost = 0;
   for (const Tensor& operand : node.operands) {
