@@ -336,7 +336,9 @@ TEST(Schedules, ProductsOfProductsAreComputedOnce) {
               .carry;
       m.add_log_density("last", -sum(last[0]));
       const Schedule schedule = schedule_of(m, by_team, true);
-      if (size <= 5) EXPECT_EQ(count(schedule, "store dot"), 0) << to_text(schedule);  // in registers
+      if (size <= 5) {  // in registers
+        EXPECT_EQ(count(schedule, "store dot"), 0) << to_text(schedule);
+      }
       for (const auto& [node, control] : schedule.controls)
         for (const Schedule& step : control->functions)
           for (const sampling::Pass& pass : step.passes)
