@@ -83,9 +83,14 @@ Tensor log_normal_between(const NormalInterval& x) {
 
 // Newton's method from -sqrt(-2 log p), which lies below: log P is concave, so the steps come from one side
 // and five of them reach f64's precision everywhere.
-Tensor normal_quantile_of_log(const Tensor& log_p) {
-  Tensor z = -sqrt(real(-2) * log_p);
-  for (int step = 0; step < 5; ++step) {
+// Hastings' quotient is within 4.5e-4 of it from the middle to the far tail, and Newton's steps on the
+// logarithm more than double the digits each: 1e-7, 3e-15.
+Tensor normal_quantile_of_log(const Tensor& log_p, int steps) {
+  const Tensor t = sqrt(real(-2) * log_p);
+  const Tensor above = real(2.515517) + t * (real(0.802853) + t * real(0.010328));
+  const Tensor below = real(1) + t * (real(1.432788) + t * (real(0.189269) + t * real(0.001308)));
+  Tensor z = above / below - t;
+  for (int step = 0; step < steps; ++step) {
     const Tensor reached = log_normal_cdf(z);
     z = z - (reached - log_p) * exp(reached - log_normal_density(z));
   }

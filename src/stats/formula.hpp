@@ -51,6 +51,6 @@ struct NormalInterval {
 };
 Tensor log_normal_between(const NormalInterval& x);
 // z with log P(Z <= z) = log_p, for log_p <= log(1/2).
-Tensor normal_quantile_of_log(const Tensor& log_p);
+Tensor normal_quantile_of_log(const Tensor& log_p, int steps = 3);
 
 }  // namespace adit::stats
