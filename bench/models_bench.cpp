@@ -1,7 +1,7 @@
 // Speed of the sampler on the models that people write (bench/models).
 //
 //   models_bench [--model NAME]... [--chains N] [--warmup N] [--draws N] [--seed N] [--device ID]
-//                [--precision f64|f32|auto] [--placement auto|lane|team|device] [--layout TEXT]
+//                [--precision f64|mixed|f32|auto] [--placement auto|lane|team|device] [--layout TEXT]
 //                [--max-depth N] [--json]
 //   models_bench --list              the names
 //   models_bench --data FOLDER       writes NAME.json, which the twins read: models_rstan.R,
@@ -47,7 +47,8 @@ Precision precision_of(const std::string& word) {
   if (word == "auto") return Precision::automatic;
   if (word == "f32") return Precision::f32;
   if (word == "f64") return Precision::f64;
-  throw std::runtime_error(fmt::format("--precision: expected f64, f32 or auto, got {}", word));
+  if (word == "mixed") return Precision::mixed;
+  throw std::runtime_error(fmt::format("--precision: expected f64, mixed, f32 or auto, got {}", word));
 }
 
 Placement placement_of(const std::string& word) {

@@ -77,7 +77,7 @@ TEST_F(CliSampleTest, bad_words_are_named) {
       {"--max-depth 13", "--max-depth: expected a number from 1 to 12, got 13"},
       {"--metric dia", "--metric: unknown dia; did you mean diag?"},
       {"--adapt poled", "--adapt: unknown poled; did you mean pooled?"},
-      {"--precision f16", "--precision: unknown f16; expected auto, f32, f64"},
+      {"--precision f16", "--precision: unknown f16; expected auto, f32, mixed, f64"},
       {"--format scv", "--format: unknown scv; did you mean csv?"},
       {"--device cpi", "--device: unknown cpi; did you mean cpu?"},
       {"--init -1", "--init"},

@@ -65,6 +65,45 @@ TEST_P(ModelFuzz, DensitiesOnGpus) {
   }
 }
 
+// Energies of short runs beside f64, in one layout after the other.
+void check_energies(uint64_t seed, const std::string& id) {
+  const Model model = RandomModel(seed).make();
+  SampleOptions options;
+  options.device = id;
+  options.chains = 4;
+  options.warmup = 0;
+  options.draws = 4;
+  options.max_depth = 3;
+  options.step_size = 0.01;
+  options.init_radius = 0.5;
+  options.seed = seed;
+  options.placement = std::array{Placement::lane, Placement::team, Placement::device}[seed / shares % 3];
+  // In f32 errors are 1e-6 to 5e-4, in mixed 2e-8 to 1e-5; the largest are those of loops, which stay in f32.
+  for (const auto& [precision, most] : {std::pair(Precision::f32, 1e-2), std::pair(Precision::mixed, 1e-4)}) {
+    options.precision = precision;
+    try {
+      EXPECT_LT(sample(model, options).energy_error, most);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+    }
+  }
+}
+
+TEST_P(ModelFuzz, EnergiesOnTheCpu) {
+  each_seed(4, [](uint64_t seed) { check_energies(seed, "cpu"); });
+}
+
+// A software device compiles slowly: one a share.
+TEST_P(ModelFuzz, EnergiesOnGpus) {
+  for (const std::string& id : device_ids()) {
+    const auto& on = device(id);
+    if (id == "cpu" || !on.limits().float64) continue;
+    if (on.info().kind == DeviceKind::software && GetParam() > 1 && !std::getenv("ADIT_MODEL_FUZZ")) continue;
+    each_seed(on.info().kind == DeviceKind::software ? 1 : 10,
+              [&](uint64_t seed) { check_energies(seed, id); });
+  }
+}
+
 struct Layout {
   std::string name;
   Placement placement;

@@ -61,8 +61,9 @@ struct Draws {
   std::vector<std::vector<double>> inverse_metrics;  // diagonal [D], or row-major [D * D]
   Seconds seconds;
   uint64_t leapfrogs = 0, warmup_divergences = 0;
-  // Of a run in f32: how far differences of log densities between its draws are off; else 0.
-  double energy_error = 0;
+  // Of a run in f32 or mixed, beside f64: how far differences of log densities between its draws are off, and
+  // the gradients of its last draws, by their length; the same in warm-up, before the draws. Else 0.
+  double energy_error = 0, gradient_error = 0, energy_error_before = 0, gradient_error_before = 0;
   bool finished = true;            // false: stopped before all draws were made
   std::vector<std::string> notes;  // what the run met that draws do not show, in words; warnings() has them
 

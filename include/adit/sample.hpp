@@ -14,7 +14,13 @@ namespace adit {
 
 enum class Metric : uint8_t { diagonal, dense, unit };
 enum class Adapt : uint8_t { chain, pooled };
-enum class Precision : uint8_t { automatic, f32, f64 };  // automatic: f32 on a GPU, f64 on a CPU
+// Of a chain's numbers and of its log density.
+enum class Precision : uint8_t {
+  automatic,  // f64 on a CPU; on a GPU f32, or f64 where energies in f32 are off
+  f32,        // on a CPU with sums of many rows, and so energies, in f64
+  f64,
+  mixed  // f32 with the log density in f64, but for terms of many rows; its gradient stays f32
+};
 // How chains lie on the device. automatic: from the model and the device.
 // lane, team: whole chains in one kernel, each in a lane or on the lanes of a team. device: the density of
 // all chains is computed between dispatches by the engine of tensors, on all of the device: for large data,

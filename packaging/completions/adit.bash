@@ -54,7 +54,7 @@ _adit_words() {
 _adit_values() {
   case $1 in
     --device) _adit_devices ;;
-    --precision) echo auto f32 f64 ;;
+    --precision) echo auto f32 mixed f64 ;;
     --layout) echo auto lane team device ;;
     --metric) echo auto diag dense unit ;;
     --adapt) echo chain pooled ;;

@@ -30,8 +30,8 @@ SampleOptions options_of(const FitWords& words) {
   options.layout = words.layout;
   options.max_depth = static_cast<int>(words.max_depth);
   options.precision = std::vector{
-      Precision::automatic, Precision::f32,
-      Precision::f64}[choice_of("[explain] --precision", words.precision, {"auto", "f32", "f64"})];
+      Precision::automatic, Precision::f32, Precision::mixed,
+      Precision::f64}[choice_of("[explain] --precision", words.precision, {"auto", "f32", "mixed", "f64"})];
   options.adapt = std::vector{
       Adapt::chain, Adapt::pooled}[choice_of("[explain] --adapt", words.adapt, {"chain", "pooled"})];
   return options;

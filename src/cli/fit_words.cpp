@@ -148,8 +148,8 @@ void declare_fitting(CLI::App& app, FitWords& words, std::function<int()>& actio
   plan.model(words);
   plan.count("--chains", words.chains, "That it is made ready for (default 4)");
   plan.count("--warmup", words.warmup, "Iterations of warm-up, by which the metric is chosen (default 1000)");
-  plan.word("--precision", words.precision, "auto|f32|f64",
-            "auto: f32 on a GPU, f64 on a CPU (default auto)");
+  plan.word("--precision", words.precision, "auto|f32|mixed|f64",
+            "auto: f64 on a CPU, f32 on a GPU unless energies are off (default auto)");
   plan.word("--layout", words.layout, "TEXT",
             "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
   plan.word("--metric", words.metric, "auto|diag|dense|unit",

@@ -98,6 +98,7 @@ void print_run_as_json(const Run& run) {
                      {"warmup", draws.seconds.warmup},
                      {"sampling", draws.seconds.sampling},
                      {"total", draws.seconds.total}};
+  const auto told = [&](double error) { return draws.precision == "f64" ? Json() : Json(error); };
   const Json document{{"model", draws.model},
                       {"device", draws.device},
                       {"precision", draws.precision},
@@ -109,7 +110,10 @@ void print_run_as_json(const Run& run) {
                       {"draws", draws.draws},
                       {"leapfrogs", draws.leapfrogs},
                       {"divergences", draws.divergences()},
-                      {"energy_error", draws.precision == "f32" ? Json(draws.energy_error) : Json()},
+                      {"energy_error", told(draws.energy_error)},
+                      {"gradient_error", told(draws.gradient_error)},
+                      {"energy_error_before", told(draws.energy_error_before)},
+                      {"gradient_error_before", told(draws.gradient_error_before)},
                       {"warnings", run.warnings},
                       {"files", run.files},
                       {"report", run.report.empty() ? Json() : Json(run.report)},

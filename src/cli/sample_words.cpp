@@ -75,7 +75,8 @@ void check_stan_compat(const SampleWords& words, SampleOptions& options) {
   const auto refuse = [](const char* option, const std::string& got) {
     throw UsageError(fmt::format("[sample] --stan-compat: {} {} is not what Stan does", option, got));
   };
-  if (options.precision == Precision::f32) refuse("--precision", words.precision);
+  if (options.precision == Precision::f32 || options.precision == Precision::mixed)
+    refuse("--precision", words.precision);
   if (options.adapt != Adapt::chain) refuse("--adapt", words.adapt);
   if (!words.warm_start.empty()) refuse("--warm-start", words.warm_start.front());
   options.precision = Precision::f64;
@@ -143,8 +144,8 @@ void declare_run(CLI::App& command, SampleWords& words) {
   group.option("--thin", words.thin, "N", "Keep one iteration of N (default 1)");
   group.option("--seed", words.seed, "N", "The same seed gives the same draws (default 1)");
   group.option("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");
-  group.option("--precision", words.precision, "auto|f32|f64",
-               "auto: f32 on a GPU, f64 on a CPU (default auto)");
+  group.option("--precision", words.precision, "auto|f32|mixed|f64",
+               "auto: f64 on a CPU, f32 on a GPU unless energies are off (default auto)");
   group.option("--layout", words.layout, "TEXT",
                "How chains lie on the device: auto, lane, team, device, or as a run told it (default auto)");
   group.option("--metric", words.metric, "auto|diag|dense|unit",
@@ -240,9 +241,9 @@ SampleOptions checked(const SampleWords& words) {
   options.thin = words.thin;
   options.seed = words.seed;
   options.device = words.device;
-  options.precision =
-      std::vector{Precision::automatic, Precision::f32,
-                  Precision::f64}[choice_of("[sample] --precision", words.precision, {"auto", "f32", "f64"})];
+  options.precision = std::vector{
+      Precision::automatic, Precision::f32, Precision::mixed,
+      Precision::f64}[choice_of("[sample] --precision", words.precision, {"auto", "f32", "mixed", "f64"})];
   options.layout = words.layout;
   // auto: settled when the model is known
   options.metric = metric_named("[sample] --metric", words.metric).value_or(Metric::diagonal);

@@ -1,6 +1,7 @@
 #include "density/bind.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
@@ -93,7 +94,15 @@ class Binder {
                               ? with_first_axis_last(numbers, segment.leaf->shape)
                               : numbers;
       reals.resize(first + static_cast<size_t>(segment.offset));
-      reals.insert(reals.end(), turned.begin(), turned.end());
+      if (!segment.is_wide) {
+        reals.insert(reals.end(), turned.begin(), turned.end());
+        continue;
+      }
+      for (const double number : turned) reals.push_back(static_cast<float>(number));
+      for (const double number : turned) {  // what is left
+        const double first_part = static_cast<float>(number);
+        reals.push_back(std::isfinite(first_part) ? number - first_part : 0);
+      }
     }
     reals.resize(first + static_cast<size_t>(segments_.reals_count));
     for (const Segment& segment : segments_.places) add_places(segment, values.at(segment.leaf).wholes);

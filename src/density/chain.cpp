@@ -88,7 +88,24 @@ void Chain::once(const std::function<void()>& f) {
     f();
 }
 
+Vector Vector::from(Value offset) const {
+  Vector rest = *this;
+  rest.base_ = base_ + offset;
+  return rest;
+}
+
+Vector Vector::wide(int64_t count) const {
+  Vector same = *this;
+  same.halves_ = count;
+  return same;
+}
+
 Value Vector::get(Value i) const {
+  if (halves_ > 0) {
+    const auto half = [&](Value at) { return convert(bitcast(Value(array_[at]), Type::u32), Type::u64); };
+    const Value low = half(base_ + i), high = half(base_ + i + i.like(halves_));
+    return bitcast((high << high.like(32)) | low, Type::f64);
+  }
   if (!in_registers()) return array_[base_ + i];
   const auto place = kernel::constant_bits_of(i);
   if (!place) throw Error(ErrorKind::internal, "[sample] registers: expected a place that is known");
@@ -96,6 +113,13 @@ Value Vector::get(Value i) const {
 }
 
 void Vector::set(Value i, Value value) const {
+  if (halves_ > 0) {
+    const Value bits = bitcast(value, Type::u64);
+    const auto half = [&](Value word) { return bitcast(convert(word, Type::u32), Type::f32); };
+    array_[base_ + i] = half(bits);
+    array_[base_ + i + i.like(halves_)] = half(bits >> bits.like(32));
+    return;
+  }
   if (!in_registers()) {
     array_[base_ + i] = value;
     return;

@@ -66,6 +66,8 @@ class Chain {
 };
 
 // Numbers of a chain: in registers (places known while the kernel is written), or in memory from `base` on.
+// In memory of f32 numbers may be f64 (`wide`): the lower halves of their bits first, then the upper ones, so
+// that lanes side by side read side by side.
 class Vector {
  public:
   Vector() = default;
@@ -75,13 +77,16 @@ class Vector {
   void set(Value i, Value value) const;
   bool in_registers() const { return !cells_.empty(); }
   // The numbers from `offset` on; memory only.
-  Vector from(Value offset) const { return Vector(array_, base_ + offset); }
+  Vector from(Value offset) const;
   Vector from(int64_t offset) const { return from(base_.like(offset)); }
+  // The same memory as `count` numbers of f64, in twice as many of f32.
+  Vector wide(int64_t count) const;
 
  private:
   std::vector<Variable> cells_;
   Array array_;
   Value base_;
+  int64_t halves_ = 0;  // wide: how far apart they lie
 };
 
 }  // namespace adit::sampling

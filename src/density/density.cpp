@@ -124,7 +124,8 @@ bool are_counted_alone(const Graphs& made) {
 
 }  // namespace
 
-Density make_density(const stats::ModelState& model, DType type, int64_t loop_numbers, bool on_cpu) {
+Density make_density(const stats::ModelState& model, NumberTypes numbers, int64_t loop_numbers, bool on_cpu) {
+  const DType type = numbers.type;
   const graph::Tracing tracing;
   std::vector<Tensor> inputs, totals;
   for (const auto& variable : model.variables) inputs.push_back(variable.unconstrained);
@@ -140,7 +141,9 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
 
   const Hoist hoist(made.roots, inputs);
   const Tensors roots = graph::substitute(made.roots, hoist.from, hoist.to);
-  const graph::Retyped narrow = graph::retype(roots, type);
+  std::unordered_set<const Node*> wide;
+  if (type == DType::f32) wide = wide_nodes(roots[0], inputs, numbers.wide);
+  const graph::Retyped narrow = graph::retype(roots, type, wide);
   const auto renamed = [&](const Tensor& x) {
     const auto at = narrow.placeholders.find(&graph::node_of(x));
     return at == narrow.placeholders.end() ? x : at->second;
@@ -165,8 +168,8 @@ Density make_density(const stats::ModelState& model, DType type, int64_t loop_nu
     density.loop_places.push_back({graph::alias(each.source), each.extents});
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto& variable = model.variables[i];
-    density.variables.push_back(
-        {variable.name, renamed(inputs[i]), narrow.roots[i + 1], variable.offset, variable.size});
+    density.variables.push_back({variable.name, renamed(inputs[i]), as_type(narrow.roots[i + 1], type),
+                                 variable.offset, variable.size});
   }
   for (size_t i = 0; i < hoist.from.size(); ++i)
     density.leaves.push_back(

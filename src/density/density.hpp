@@ -10,6 +10,7 @@
 #include "density/counted_rows.hpp"
 #include "density/places.hpp"
 #include "density/square_sums.hpp"
+#include "density/wide.hpp"
 #include "graph/node.hpp"
 #include "lower/loop_blocks.hpp"
 #include "stats/model_state.hpp"
@@ -33,10 +34,10 @@ struct DensityVariable {
 };
 
 struct Density {
-  DType type{};      // f32 or f64
+  DType type{};      // of a chain's numbers: f32 or f64
   int64_t size = 0;  // unconstrained numbers
   std::vector<DensityVariable> variables;
-  Tensor value;  // a scalar, up to `constant`
+  Tensor value;  // a scalar, up to `constant`; f64 where it is wide
   std::vector<DensityLeaf> leaves;
   std::vector<SquareSum> square_sums;              // whose factors the leaves' sources hold as placeholders
   std::vector<CountedRows> counted;                // the same of rows that differ; their counts are leaves
@@ -47,7 +48,7 @@ struct Density {
 
 // Loops whose gradients would keep more than `loop_numbers` go by blocks (lower/loop_blocks.hpp). On a CPU
 // the gradient of a factorisation stays whole (factor_vjp.cpp); others compute what it is made of.
-Density make_density(const stats::ModelState& model, DType type,
+Density make_density(const stats::ModelState& model, NumberTypes numbers,
                      int64_t loop_numbers = lower::any_loop_numbers, bool on_cpu = false);
 
 }  // namespace adit::sampling

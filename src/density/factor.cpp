@@ -45,9 +45,9 @@ void cholesky_alone(Chain& chain, int64_t n, Value first, const ReadElement& x, 
       });
       const Value root = kernel::sqrt(rest);
       to.set(first + i * n + i, select(rest > 0, root, ops::nan_like(root)));
+      k.for_(i + 1, chain.index(n), chain.index(1),
+             [&](Value j) { to.set(first + i * n + j, root.like(0)); });
     });
-    k.for_(i + 1, chain.index(n), chain.index(1),
-           [&](Value j) { to.set(first + i * n + j, chain.number(0)); });
   });
 }
 
@@ -117,7 +117,7 @@ void solve_alone(Chain& chain, const Triangle& about, Value side, const ReadElem
         });
         for (const Variable& rest : open) rests.push_back(rest.get());
       }
-      const Value inverse = chain.number(1) / entry(row, row);
+      const Value pivot = entry(row, row), inverse = pivot.like(1) / pivot;
       for (int64_t s = 0; s < sides; ++s) to.set(place(row, s), rests[static_cast<size_t>(s)] * inverse);
     });
   });
@@ -152,7 +152,7 @@ void solve_together(Chain& chain, const Triangle& about, Value matrix, const Rea
     const Value row = about.forward ? step : (n - 1) - step;
     scope([&] {
       std::vector<Value> found;
-      const Value inverse = chain.number(1) / entry(row, row);
+      const Value pivot = entry(row, row), inverse = pivot.like(1) / pivot;
       for (int64_t s = 0; s < sides; ++s) found.push_back(to.get(place(row, column + s)) * inverse);
       chain.once([&] {
         for (int64_t s = 0; s < sides; ++s) to.set(place(row, column + s), found[static_cast<size_t>(s)]);

@@ -118,7 +118,7 @@ void go_back_by_block(const Backwards& m, Value begin, int64_t rows, bool has_be
   Few inverse;
   for (int64_t a = 0; a < rows; ++a) {
     for (int64_t b = 0; b <= a; ++b) d[a][b] = m.factor(begin + a, begin + b);
-    inverse[a] = m.chain.number(1) / d[a][a];
+    inverse[a] = d[a][a].like(1) / d[a][a];
   }
   Square taken;
   if (has_below) {
@@ -153,7 +153,7 @@ void go_back_alone(const Backwards& m) {
   const Value zero = m.chain.index(0), one = m.chain.index(1), n = m.chain.index(m.n);
   k.for_(n, [&](Value step) {
     m.scope([&] {
-      const Value row = (m.n - 1) - step, inverse = m.chain.number(1) / m.factor(row, row);
+      const Value row = (m.n - 1) - step, pivot = m.factor(row, row), inverse = pivot.like(1) / pivot;
       const Variable own = k.variable(m.get(row, row));
       k.for_(row + 1, n, one, [&](Value i) {
         m.scope([&] {
@@ -183,13 +183,14 @@ void write_cholesky_vjp(Chain& chain, const Node& node, const ReadElement& l, co
   Builder& k = chain.builder();
   const int64_t n = node.shape[node.shape.size() - 1];
   const int64_t matrices = element_count(node.shape) / std::max<int64_t>(1, n * n);
+  const Value zero = k.constant(compute_type(node.type), 0.0);
   const auto each = [&](Value items, const std::function<void(Value)>& body) {
     chain.by_team() ? k.each(items, body) : k.for_(items, body);
   };
   k.for_(chain.index(matrices * n), [&](Value line) {
     const Value row = matrices == 1 ? line : line % n, begin = line * n;
     each(row + 1, [&](Value e) { scope([&] { to.set(begin + e, g(begin + e)); }); });
-    each((n - 1) - row, [&](Value e) { to.set(begin + row + 1 + e, chain.number(0)); });
+    each((n - 1) - row, [&](Value e) { to.set(begin + row + 1 + e, zero); });
   });
   const auto of = [&](Value matrix) { return Backwards{chain, n, matrix * (n * n), l, to, scope}; };
   const auto alone = [&](Value matrix) { scope([&] { go_back_alone(of(matrix)); }); };

@@ -209,7 +209,8 @@ bool Scheduler::keep_costly() {
   for (const Node* node : nodes_) {
     const auto at = reads.find(node);
     const int64_t count = count_of(*node);
-    if (at == reads.end() || count <= region_.written || node->type != region_.type) continue;
+    if (at == reads.end() || count <= region_.written) continue;
+    if (node->type != region_.type && places_of(*node, region_.type) == 1) continue;
     const double times = at->second / static_cast<double>(count);
     // A sigmoid on the way back: the way there has its exponential, and memory costs a CPU less.
     const bool is_shared = on_cpu_ && node->op == Op::sigmoid && exponentials[exponential_of(*node)] > 1;

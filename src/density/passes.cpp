@@ -112,13 +112,18 @@ Value DensityWriter::limit_of(const Pass& pass) {
 std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& loop) {
   Builder& k = builder();
   const int64_t teams = share_->teams, rows = (pass.count + teams - 1) / teams;
-  const auto place_of = [&](size_t t, Value team) {
-    return share_->base + chain_.index(static_cast<int64_t>(t) * teams) + team;
-  };
+  std::vector<Vector> shares;  // of all teams
+  int64_t end = 0;
+  for (const Type type : loop.types) {
+    const Vector here(share_->shares, share_->base + chain_.index(end));
+    const bool wide = type != chain_.real();
+    shares.push_back(wide ? here.wide(teams) : here);
+    end += wide ? 2 * teams : teams;
+  }
   if (share_->team.type() == Type::none)
     return k.reduce(chain_.index(teams), loop.reductions, [&](Value team) {
       std::vector<Value> parts;
-      for (size_t t = 0; t < loop.types.size(); ++t) parts.push_back(share_->shares[place_of(t, team)]);
+      for (size_t t = 0; t < loop.types.size(); ++t) parts.push_back(shares[t].get(team));
       return parts;
     });
   const Value first = share_->team * rows;
@@ -133,7 +138,7 @@ std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& lo
     return parts;
   });
   k.once([&] {
-    for (size_t t = 0; t < results.size(); ++t) share_->shares[place_of(t, share_->team)] = results[t];
+    for (size_t t = 0; t < results.size(); ++t) shares[t].set(share_->team, results[t]);
   });
   return results;
 }
@@ -141,7 +146,8 @@ std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& lo
 int64_t DensityWriter::shares_of_a_team() const {
   int64_t count = 0;
   for (const Item& item : schedule_.passes[static_cast<size_t>(schedule_.spread_pass)].items)
-    count += element_count(item.node->shape) * std::ssize(lower::total_reductions(*item.node));
+    count += element_count(item.node->shape) * std::ssize(lower::total_reductions(*item.node)) *
+             (is_wide(*item.node) ? 2 : 1);
   return count;
 }
 
@@ -358,7 +364,8 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
       const Index at = place(node.shape, i);
       return to(to_[item.result], i, memory_number(is_known ? read(node, at).re : compute(node, at).re));
     }
-    case ItemKind::store: return to(rows_of(node), i, memory_number(compute(node, place(node.shape, i)).re));
+    case ItemKind::store:
+      return to(rows_of(node), i, stored_number(node, compute(node, place(node.shape, i)).re));
     case ItemKind::own_sums: {
       // A team's loop gives a lane the steps of its own number and those that are a team apart.
       const Value target = target_of(node, place(node.operands[2].shape(), i));
@@ -374,7 +381,7 @@ std::function<void()> DensityWriter::element_store(const Item& item, Value i) {
 }
 
 void DensityWriter::write_factor(const Node& node) {
-  const Vector to = memory_at(stored_.at(&node));
+  const Vector to = memory_of(node);
   const auto operand = [&](size_t which) {
     return [&, which](Value i) {
       const Tensor& x = node.operands[which];

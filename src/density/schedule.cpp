@@ -106,9 +106,9 @@ int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
     if (found >= 0 || pass.totals_a_loop > 0) return -1;
     found = static_cast<int64_t>(p);
     for (const Item& item : pass.items) {
-      if (item.kind != ItemKind::totals || item.node->type != region_.type) return -1;
+      if (item.kind != ItemKind::totals || !is_float(item.node->type)) return -1;
       for (const kernel::Type type : lower::total_types(*item.node))
-        if (type != compute_type(region_.type)) return -1;
+        if (type != compute_type(item.node->type)) return -1;
       totals += count_of(*item.node);
     }
   }

@@ -120,7 +120,7 @@ void Scheduler::place_memory(Schedule& schedule) {
       const size_t end = p + schedule.passes[p].tiled - 1;
       if (pass[i] >= p && pass[i] <= end && last[i] <= end && schedule.passes[p].tiled == 3 &&
           (items_[i].kind == ItemKind::by_rows || items_[i].kind == ItemKind::store) &&
-          count_of(*items_[i].node) == schedule.passes[p + 1].count)
+          count_of(*items_[i].node) == schedule.passes[p + 1].count && items_[i].node->type == region_.type)
         schedule.of_a_tile.insert(items_[i].node);
       if (pass[i] > p && pass[i] <= end) pass[i] = p;
       if (last[i] >= p && last[i] < end) last[i] = end;
@@ -139,7 +139,9 @@ void Scheduler::place_memory(Schedule& schedule) {
     if (item.kind == ItemKind::store)
       for (const size_t other : needs(item, true)) {
         const auto at = schedule.stored.find(items_[other].node);
-        if (at == schedule.stored.end() || count_of(*items_[other].node) != item.count) continue;
+        if (at == schedule.stored.end() || count_of(*items_[other].node) != item.count ||
+            items_[other].node->type != item.node->type)
+          continue;
         if (pass[other] == pass[i] || !is_read_in_step(*items_[other].node, schedule.passes[pass[i]]))
           continue;
         wants.back().over = &at->second;
@@ -170,7 +172,9 @@ void Scheduler::place_memory(Schedule& schedule) {
            memory_of(controlled(schedule, *item.node), *item.node))
         want(place, numbers, pass[i], lasts ? last[i] : pass[i], touches);
     else if (item.kind != ItemKind::totals && item.kind != ItemKind::output)
-      want(&schedule.stored[item.node], count, pass[i], last[i], touches_of(*item.node)), over(i);
+      want(&schedule.stored[item.node], count * places_of(*item.node, region_.type), pass[i], last[i],
+           touches_of(*item.node)),
+          over(i);
   }
   place_all(wants, schedule);
   find_results(schedule);

@@ -12,6 +12,10 @@
 namespace adit::sampling {
 
 inline int64_t count_of(const Node& node) { return element_count(node.shape); }
+// Numbers of a chain's memory of this type that one of the node's takes.
+inline int64_t places_of(const Node& node, DType type) {
+  return node.type == DType::f64 && type == DType::f32 ? 2 : 1;
+}
 
 // Memory that something wants, from one pass to another, and where it wants to be told its place.
 struct Want {

@@ -51,16 +51,16 @@ Scalar DensityWriter::few_updates(const Node& node, const Index& at) {
 
 // One after the other, by one lane: of several at a place the last one counts.
 void DensityWriter::write_places(const Node& node) {
-  const Vector to = memory_at(stored_.at(&node));
+  const Vector to = memory_of(node);
   each(element_count(node.shape), [&](Value i) {
-    to.set(i, memory_number(read(graph::node_of(node.operands[0]), place(node.shape, i)).re));
+    to.set(i, stored_number(node, read(graph::node_of(node.operands[0]), place(node.shape, i)).re));
   });
   const Tensor& source = node.operands[2];
   chain_.once([&] {
     builder().for_(chain_.index(source.size()), [&](Value i) {
       const Scope scope(*this);
       const Index update = place(source.shape(), i);
-      const Value value = memory_number(read(graph::node_of(source), update).re);
+      const Value value = stored_number(node, read(graph::node_of(source), update).re);
       const Value target = target_of(node, update);
       to.set(target, node.op == Op::indexed_add ? to.get(target) + value : value);
     });

@@ -431,12 +431,13 @@ Value DensityWriter::segment(Segment::Kind kind, const Node& leaf, const Node* o
     if (one.kind == kind && one.leaf == &leaf && one.updates == of) found = &one;
   if (!found) {
     if (real && count >= long_segment) end = (end + line_numbers - 1) / line_numbers * line_numbers;
-    list.push_back({kind, &leaf, of, end, count});
-    end += count;
+    list.push_back({kind, &leaf, of, end, count, real && is_wide(leaf)});
+    end += list.back().is_wide ? 2 * count : count;
     found = &list.back();
   }
   const Value at = (real ? reals_base_ : places_base_) + chain_.index(found->offset) + i;
-  return (real ? reals_ : places_)[at];
+  if (!found->is_wide) return (real ? reals_ : places_)[at];
+  return convert(Value(reals_[at]), Type::f64) + convert(Value(reals_[at + at.like(count)]), Type::f64);
 }
 
 Scalar DensityWriter::load_leaf(const Node& node, const Index& at) {

@@ -32,6 +32,7 @@ struct Segment {
   const Node* leaf = nullptr;
   const Node* updates = nullptr;  // order, starts, ranks: the indexed_add
   int64_t offset = 0, count = 0;
+  bool is_wide = false;  // numbers of f64 as sums of two of f32: all first parts, then all second ones
 };
 struct Segments {
   std::vector<Segment> reals, places;
@@ -165,15 +166,22 @@ class DensityWriter final : public lower::ElementWriter {
   std::vector<Change> changes_of(const std::vector<const Node*>& updates);
   Scalar parameter(const Node& node, const Binding& binding, const Index& at, Value linear);
   std::vector<Value> elements_of(const Tensor& x);
-  Value memory_number(Value value);                 // as the chain's memory holds it
+  Value memory_number(Value value);  // as the chain's memory holds it
+  Value stored_number(const Node& node, Value value) { return is_wide(node) ? value : memory_number(value); }
   Value number_of(const Node& node, Value stored);  // and back
   Vector memory(int64_t place) const { return memory_at(base_ + place); }
   Vector memory_at(int64_t place) const {
     return place < schedule_.near ? near_.from(place) : scratch_.from(place - schedule_.near);
   }
+  // Where a node lies there. Numbers of f64 among those of f32 take two places each.
+  bool is_wide(const Node& node) const { return node.type == DType::f64 && chain_.real() == Type::f32; }
+  Vector memory_of(const Node& node) const {
+    const Vector memory = memory_at(stored_.at(&node));
+    return is_wide(node) ? memory.wide(element_count(node.shape)) : memory;
+  }
   // A stored tensor as it is read and written by its rows: of one that a tile has, those of this tile.
   Vector rows_of(const Node& node) const {
-    const Vector memory = memory_at(stored_.at(&node));
+    const Vector memory = memory_of(node);
     return schedule_.of_a_tile.contains(&node) ? memory.from(first_of_tile_) : memory;
   }
   void each(int64_t count, const std::function<void(Value)>& body);

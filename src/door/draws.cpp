@@ -60,6 +60,9 @@ std::unique_ptr<adit_draws> draws_of(std::shared_ptr<const Draws> draws) {
   made->numbers["warmup_divergences"] = {static_cast<double>(d.warmup_divergences)};
   made->numbers["leapfrogs"] = {static_cast<double>(d.leapfrogs)};
   made->numbers["energy_error"] = {d.energy_error};
+  made->numbers["gradient_error"] = {d.gradient_error};
+  made->numbers["energy_error_before"] = {d.energy_error_before};
+  made->numbers["gradient_error_before"] = {d.gradient_error_before};
   return made;
 }
 

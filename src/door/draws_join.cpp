@@ -120,7 +120,9 @@ Draws join(Parts parts) {
                                part->inverse_metrics.end());
     all.leapfrogs += part->leapfrogs;
     all.warmup_divergences += part->warmup_divergences;
-    all.energy_error = std::max(all.energy_error, part->energy_error);
+    for (const auto error : {&Draws::energy_error, &Draws::gradient_error, &Draws::energy_error_before,
+                             &Draws::gradient_error_before})
+      all.*error = std::max(all.*error, part->*error);
     all.finished = all.finished && part->finished;
     // They ran side by side: what the slowest took.
     for (const auto second :

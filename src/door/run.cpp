@@ -53,9 +53,12 @@ SampleOptions options_of(const Call& c) {
   o.seed = static_cast<uint64_t>(c.integer("seed", static_cast<int64_t>(o.seed)));
   o.device = c.text("device", "");
   o.layout = c.text("layout", "");
-  o.precision = named<Precision>(
-      c, "precision", {{"automatic", Precision::automatic}, {"f32", Precision::f32}, {"f64", Precision::f64}},
-      o.precision);
+  o.precision = named<Precision>(c, "precision",
+                                 {{"automatic", Precision::automatic},
+                                  {"f32", Precision::f32},
+                                  {"mixed", Precision::mixed},
+                                  {"f64", Precision::f64}},
+                                 o.precision);
   o.placement = named<Placement>(c, "placement",
                                  {{"automatic", Placement::automatic},
                                   {"lane", Placement::lane},

@@ -16,7 +16,7 @@ DType narrowed(DType type, DType to) { return type == DType::f64 ? to : type; }
 
 class Retyper {
  public:
-  explicit Retyper(DType to) : to_(to) {}
+  Retyper(DType to, const std::unordered_set<const Node*>& wide) : to_(to), wide_(wide) {}
 
   Tensors run(std::span<const Tensor> roots) {
     const std::lock_guard lock(graph_lock());
@@ -38,25 +38,46 @@ class Retyper {
     if (is_complex(node.type))
       graph::fail("retype", graph::name_of(node.op),
                   "expected real numbers, got " + std::string(name_of(node.type)));
-    if (node.computed) return node.type == DType::f64 ? as_type(x, to_) : x;
+    const bool is_wide = wide_.contains(&node);
+    const DType type = is_wide ? node.type : narrowed(node.type, to_);
+    if (node.computed) return node.type == DType::f64 ? as_type(x, type) : x;
     if (graph::is_placeholder(x)) {
-      const Tensor fresh = node.type == DType::f64 ? graph::placeholder(to_, node.shape) : x;
+      const Tensor fresh = node.type == type ? x : graph::placeholder(type, node.shape);
       placeholders_[&node] = fresh;
       return fresh;
     }
     Tensors operands;
-    bool changed = node.type == DType::f64;
+    bool changed = node.type != type;
+    // A mask or a whole number that is made of wide numbers compares them as they are.
+    const DType from = is_wide || (node.type != DType::f64 && reads_wide(node)) ? DType::f64 : to_;
     for (const Tensor& operand : node.operands) {
-      operands.push_back(now_.at(&node_of(operand)));
+      operands.push_back(of_type(operand, from));
       changed = changed || pointer_of(operands.back()) != pointer_of(operand);
     }
     if (!changed) return x;
-    const DType type = narrowed(node.type, to_);
     if (node.op == Op::as_type) return as_type(operands[0], type);
     if (node.op == Op::bitcast && to_ != DType::f64)
       graph::fail("retype", "bitcast",
                   "expected no bits of f64 in a graph that is narrowed to " + std::string(name_of(to_)));
     return graph::make_node(node.op, type, node.shape, std::move(operands), attributes_of(node));
+  }
+
+  bool reads_wide(const Node& node) const {
+    for (const Tensor& operand : node.operands)
+      if (wide_.contains(&node_of(operand))) return true;
+    return false;
+  }
+
+  // What became of a number of f64, in one of the two types.
+  Tensor of_type(const Tensor& old, DType type) {
+    const Tensor now = now_.at(&node_of(old));
+    if (old.dtype() != DType::f64 || now.dtype() == type) return now;
+    // Constants, and tensors in memory, have all of their digits still.
+    const bool is_whole = node_of(old).operands.empty() && !graph::is_placeholder(old);
+    if (type == DType::f64 && (is_whole || node_of(old).computed)) return old;
+    Tensor& other = other_[&node_of(old)];
+    if (!other) other = as_type(now, type);
+    return other;
   }
 
   // Functions inside of nodes hold types of their own.
@@ -79,7 +100,7 @@ class Retyper {
   }
 
   std::shared_ptr<const graph::Subgraph> function_of(const graph::Subgraph& f) const {
-    Retyper inner(to_);
+    Retyper inner(to_, wide_);
     auto changed = std::make_shared<graph::Subgraph>();
     for (const Tensor& x : f.parameters) inner.visit(x);  // also those that no result needs
     changed->results = inner.run(f.results);
@@ -88,13 +109,14 @@ class Retyper {
   }
 
   DType to_;
-  std::unordered_map<const Node*, Tensor> now_;
+  const std::unordered_set<const Node*>& wide_;
+  std::unordered_map<const Node*, Tensor> now_, other_;
   std::map<const Node*, Tensor> placeholders_;
 };
 
 }  // namespace
 
-Retyped retype(std::span<const Tensor> roots, DType to) {
+Retyped retype(std::span<const Tensor> roots, DType to, const std::unordered_set<const Node*>& wide) {
   if (to != DType::f32 && to != DType::f64)
     graph::fail("retype", "to", fmt::format("expected f32 or f64, got {}", name_of(to)));
   if (to == DType::f64) {
@@ -103,7 +125,7 @@ Retyped retype(std::span<const Tensor> roots, DType to) {
       if (graph::is_placeholder(x)) same.placeholders[&node_of(x)] = x;
     return same;
   }
-  Retyper retyper(to);
+  Retyper retyper(to, wide);
   Retyped changed;
   changed.roots = retyper.run(roots);
   changed.placeholders = retyper.placeholders();

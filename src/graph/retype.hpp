@@ -3,6 +3,7 @@
 
 #include <map>
 #include <span>
+#include <unordered_set>
 
 #include <adit/control.hpp>
 
@@ -19,6 +20,8 @@ struct Retyped {
 // - constants, numbers and iotas change their type; placeholders of f64 become new ones;
 // - tensors in memory are converted; conversions to the type that a tensor has vanish;
 // - everything else keeps its operation, integers and masks their type. For f64 nothing changes.
-Retyped retype(std::span<const Tensor> roots, DType to);
+// Nodes of `wide` stay f64, placeholders too, with conversions where they meet the others; a root among them
+// is f64.
+Retyped retype(std::span<const Tensor> roots, DType to, const std::unordered_set<const Node*>& wide = {});
 
 }  // namespace adit::graph

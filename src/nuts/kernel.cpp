@@ -46,7 +46,7 @@ void Machine::declare() {
   if (options_.together == 1) random_.emplace(chain_, seed_low_, seed_high_, first_chain_ + team_);
   if (!density_) {
     asked_ = k_.buffer("asked", chain_.real(), Access::write);
-    values_ = k_.buffer("values", chain_.real(), Access::read);
+    values_ = k_.buffer("values", value_, Access::read);
     gradients_ = k_.buffer("gradients", chain_.real(), Access::read);
     return;
   }
@@ -238,7 +238,7 @@ void Machine::follow_density(Value lp) {
   rounds() = index(1);
   word(word_asks) = index(0);
   toss(word(word_leaps).get() + 1);
-  arrive(lp);
+  arrive(relative(lp));
   end_round(add_leaf() && is_phase(Phase::tree));
 }
 
@@ -301,7 +301,25 @@ void Machine::leap() {
   // Drawn here, among the density's arithmetic, they cost little time of their own. (A call for two leaves at
   // a time, made elsewhere, cost more.)
   toss(word(word_leaps).get() + 1);
-  arrive(density_->write(q_, g_, at(layout_.scratch), near_));
+  arrive(relative(density_->write(q_, g_, at(layout_.scratch), near_)));
+}
+
+// Log densities of many rows are large, and their last bits are what energies differ by: where the density
+// has those, what the chain remembers of it is how far it is from a number that all of a transition shares.
+Value Machine::relative(Value lp) {
+  if (value_ == chain_.real()) return lp;
+  const Value origin =
+      select(is_phase(Phase::start_point), convert(lp, chain_.real()), real(real_origin).get());
+  real(real_origin) = origin;
+  return convert(lp - convert(origin, value_), chain_.real());
+}
+
+void Machine::move_origin() {
+  if (value_ == chain_.real()) return;
+  const Value lp = convert(real(real_origin).get(), value_) + convert(real(real_lp).get(), value_);
+  const Value origin = convert(lp, chain_.real());
+  real(real_origin) = origin;
+  real(real_lp) = convert(lp - convert(origin, value_), chain_.real());
 }
 
 Value Machine::signed_step() {
@@ -417,7 +435,9 @@ NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Me
   for (int64_t c = 0; c < count; ++c) writers.emplace_back(chain, density, schedule);
   for (DensityWriter& writer : writers)
     if (!options.outside) used.push_back(&writer);
-  Machine machine(k, chain, std::move(used), result.layout, options);
+  const Type value = compute_type(density.value.dtype());
+  if (value != real) result.layout.stats = stats_count + 1;
+  Machine machine(k, chain, std::move(used), result.layout, options, value);
   machine.write();
   result.segments = writers.front().segments();
   result.program = k.finish();

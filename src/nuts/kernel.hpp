@@ -45,11 +45,11 @@ struct NutsKernel {
 };
 
 // Parameters of the program, in order.
-//   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, stats + size],
-//   in vectors, or where chains go together: the chains by place; then the numbers of the dispatch as Machine
-//   declares them and Run::arguments lists them; reals, places. Where the density is computed outside: points
-//   [chains, size] that the kernel writes, and the values [chains] and gradients [chains, size] there that it
-//   reads, instead.
+//   buffers: state [chains, layout.count], words [chains, word_count], rows [chains, ring, layout.stats +
+//   size], in vectors, or where chains go together: the chains by place; then the numbers of the dispatch as
+//   Machine declares them and Run::arguments lists them; reals, places. Where the density is computed
+//   outside: points [chains, size] that the kernel writes, and the values [chains] and gradients [chains,
+//   size] there that it reads, instead.
 NutsKernel make_nuts_kernel(const Density& density, const Schedule& schedule, Metric metric, int max_depth,
                             const KernelOptions& options);
 

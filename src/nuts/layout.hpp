@@ -59,8 +59,12 @@ enum Real : uint32_t {
   real_energy,
   real_proposal_lp,
   real_proposal_energy,
+  real_origin,  // where the density is wider than the chain's numbers: log densities are relative to this
   real_count = 16
 };
+
+// A saved draw: the sampler's own numbers (Layout::stats of them), then the position.
+inline constexpr int64_t stats_count = 7;  // lp, accept_stat, step size, depth, leapfrogs, divergent, energy
 
 // Of the 255 registers of 4 bytes that a GPU's lane has, those that may hold a chain's numbers; the rest are
 // for the arithmetic. A guess, not measured.
@@ -71,7 +75,8 @@ struct Layout {
   Metric metric = Metric::diagonal;
   int max_depth = 10;
   int64_t scratch_size = 0;
-  int64_t near = 0;  // numbers of the density's scratch that lie near a team's lanes, and not here
+  int64_t near = 0;             // numbers of the density's scratch that lie near a team's lanes, and not here
+  int64_t stats = stats_count;  // of a saved draw: `stats_count`, and the origin where there is one
 
   // Offsets among the numbers. Those that every leaf touches come first.
   int64_t current = 0;   // position, momentum, gradient: of the end that grows
@@ -97,8 +102,5 @@ struct Layout {
 };
 // `near` of the scratch lies elsewhere.
 Layout make_layout(int64_t size, Metric metric, int max_depth, int64_t scratch, int64_t near = 0);
-
-// A saved draw: the sampler's own numbers, then the position.
-inline constexpr int64_t stats_count = 7;  // lp, accept_stat, step size, depth, leapfrogs, divergent, energy
 
 }  // namespace adit::sampling

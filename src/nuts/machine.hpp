@@ -13,15 +13,16 @@ namespace adit::sampling {
 
 class Machine {
  public:
-  // Without densities they are computed outside.
+  // Without densities they are computed outside. `value`: the type of log densities.
   Machine(Builder& k, Chain& chain, std::vector<DensityWriter*> densities, const Layout& layout,
-          const KernelOptions& options)
+          const KernelOptions& options, Type value)
       : k_(k),
         chain_(chain),
         densities_(std::move(densities)),
         density_(densities_.empty() ? nullptr : densities_[0]),
         layout_(layout),
         options_(options),
+        value_(value),
         n_(layout.size) {}
   void write();
 
@@ -62,6 +63,8 @@ class Machine {
   Value signed_step();
   void move();
   void arrive(Value lp);
+  Value relative(Value lp);  // to the chain's origin
+  void move_origin();
 
   // --- tree.cpp: transitions
   void begin_transition();
@@ -127,6 +130,7 @@ class Machine {
   DensityWriter* const density_;
   const Layout layout_;
   const KernelOptions options_;
+  const Type value_;
   const int64_t n_;
 
   // Parameters

@@ -14,6 +14,7 @@ void Machine::begin_with_momentum() {
   draw_momentum(select(searches, code(Purpose::search), code(Purpose::momentum)),
                 select(searches, word(word_attempt).get(), index(0)));
   if (layout_.dense()) chain_.sync();
+  move_origin();
   real(real_h0) = kinetic() - real(real_lp).get();
 }
 

@@ -5,7 +5,7 @@
 namespace adit::sampling {
 
 void Machine::write_together() {
-  const Array values = k_.shared(chain_.real(), static_cast<uint32_t>(options_.together));
+  const Array values = k_.shared(value_, static_cast<uint32_t>(options_.together));
   const Variable round = k_.variable(index(0)), going = k_.variable(index(options_.together));
   k_.while_([&] { return going.get() != index(0); },
             [&] {

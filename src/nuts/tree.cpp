@@ -273,9 +273,9 @@ void Machine::save_draw(Value accept_stat) {
   const Value iteration = word(word_iteration).get();
   const Value since = iteration - save_from_;
   k_.if_(iteration >= save_from_ && since % thin_ == index(0), [&] {
-    const Value row = (team_ * ring_ + (since / thin_) % ring_) * (stats_count + n_);
+    const Value row = (team_ * ring_ + (since / thin_) % ring_) * (layout_.stats + n_);
     const Value divergent = !(real(real_h0).get() - now_h().get() >= number(-1000));
-    const auto position = [&](Value i) { rows_[row + index(stats_count) + i] = sample_q_.get(i); };
+    const auto position = [&](Value i) { rows_[row + index(layout_.stats) + i] = sample_q_.get(i); };
     chain_.once([&] {
       const Value stats[] = {real(real_lp).get(),
                              accept_stat,
@@ -283,8 +283,9 @@ void Machine::save_draw(Value accept_stat) {
                              convert(word(word_depth).get(), chain_.real()),
                              convert(word(word_leaps).get(), chain_.real()),
                              select(divergent, number(1), number(0)),
-                             real(real_energy).get()};
-      for (int64_t i = 0; i < stats_count; ++i) rows_[row + index(i)] = stats[i];
+                             real(real_energy).get(),
+                             real(real_origin).get()};
+      for (int64_t i = 0; i < layout_.stats; ++i) rows_[row + index(i)] = stats[i];
     });
     chain_.each(n_, position);
   });

@@ -69,6 +69,7 @@ BatchedDensity::BatchedDensity(const stats::ModelState& model, const Density& de
                                std::shared_ptr<Device> device, int64_t at_once)
     : device_(std::move(device)),
       type_(density.type),
+      value_type_(density.value.dtype()),
       shape_({chains_a_set * static_cast<int64_t>(sets.size()), density.size}) {
   const auto many = static_cast<int64_t>(sets.size());
   std::vector<Tensors> of_sets;
@@ -107,7 +108,7 @@ BatchedDensity::BatchedDensity(const stats::ModelState& model, const Density& de
   points_ = device_->allocate(std::max<size_t>(16, zero.size()));
   device_->write(points_, zero.data(), zero.size());
   if (at_once_ < shape_[0]) {
-    values_ = device_->allocate(static_cast<uint64_t>(shape_[0]) * size_of(type_));
+    values_ = device_->allocate(static_cast<uint64_t>(shape_[0]) * size_of(value_type_));
     gradients_ = device_->allocate(points_.bytes());
   }
   evaluate();
@@ -127,7 +128,7 @@ void BatchedDensity::evaluate() {
     gradients_ = buffer_of(results[1]);
     return;
   }
-  const uint64_t element = size_of(type_), row = static_cast<uint64_t>(shape_[1]) * element;
+  const uint64_t element = size_of(value_type_), row = static_cast<uint64_t>(shape_[1]) * size_of(type_);
   for (int64_t first = 0; first < shape_[0]; first += at_once_) {
     const int64_t count = std::min(at_once_, shape_[0] - first);
     const Tensors results = evaluate_part(first, count);

@@ -24,7 +24,7 @@ class BatchedDensity final : public OutsideDensity {
 
  private:
   std::shared_ptr<Device> device_;
-  DType type_;
+  DType type_{}, value_type_{};
   Shape shape_;  // of the points
   Buffer points_;
   Tensors leaves_;

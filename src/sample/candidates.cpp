@@ -112,14 +112,21 @@ Choice outside_choice(const stats::ModelState& model, DType type, bool on_cpu) {
           .outside = true};
 }
 
-std::vector<Candidate> candidates(const stats::ModelState& model, DType type, int64_t chains,
+std::vector<Candidate> candidates(const stats::ModelState& model, NumberTypes numbers, int64_t chains,
                                   const Device& device) {
   const bool is_cpu = device.info().kind == DeviceKind::cpu;
-  const Density density = density_for(model, type, chains, device);
+  const Density density = density_for(model, numbers, chains, device);
   const std::optional<Schedule> schedule = known_schedule(density, is_cpu);
-  if (!schedule) return {{outside_choice(model, type, is_cpu), 0}};
-  const Demand demand = demand_of(density, *schedule, chains);
-  return is_cpu ? on_cpu(model, density, demand, type, device) : on_gpu(model, density, demand, device);
+  std::vector<Candidate> all;
+  if (!schedule) {
+    all.push_back({outside_choice(model, numbers.type, is_cpu), 0});
+  } else {
+    const Demand demand = demand_of(density, *schedule, chains);
+    all = is_cpu ? on_cpu(model, density, demand, numbers.type, device)
+                 : on_gpu(model, density, demand, device);
+  }
+  for (Candidate& each : all) each.choice.wide = numbers.wide;
+  return all;
 }
 
 bool is_short(const Candidate& best, const SampleOptions& options) {

@@ -12,7 +12,7 @@ struct Candidate {
 };
 // What the costs say is best comes first, the others follow by their costs. `chains` in all, of all data
 // sets.
-std::vector<Candidate> candidates(const stats::ModelState& model, DType type, int64_t chains,
+std::vector<Candidate> candidates(const stats::ModelState& model, NumberTypes numbers, int64_t chains,
                                   const Device& device);
 
 // The tree around a density that is computed outside is small: lanes of a GPU share it where a position is

@@ -72,9 +72,10 @@ void prepare_collection(const stats::ModelState& model, int64_t draws,
 }
 
 std::vector<double> collect_draws(const stats::ModelState& model, std::vector<double> rows,
-                                  double lp_constant, const std::shared_ptr<Device>& device,
+                                  int64_t stats_a_row, double lp_constant,
+                                  const std::shared_ptr<Device>& device,
                                   std::vector<DrawsVariable>& variables, SampleStats& stats) {
-  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_count);
+  const auto size = static_cast<size_t>(model.size), width = size + static_cast<size_t>(stats_a_row);
   const size_t count = rows.size() / width;
   std::vector<double>* const columns[] = {&stats.lp,         &stats.accept_stat, &stats.step_size,
                                           &stats.tree_depth, &stats.n_leapfrog,  &stats.divergent,
@@ -83,12 +84,15 @@ std::vector<double> collect_draws(const stats::ModelState& model, std::vector<do
     columns[s]->resize(count);
     for (size_t r = 0; r < count; ++r) (*columns[s])[r] = rows[r * width + s];
   }
-  for (double& lp : stats.lp) lp += lp_constant;
-  for (double& energy : stats.energy) energy -= lp_constant;
+  for (size_t r = 0; r < count; ++r) {
+    const double origin = lp_constant + (stats_a_row > stats_count ? rows[r * width + stats_count] : 0);
+    stats.lp[r] += origin;
+    stats.energy[r] -= origin;
+  }
   // The points close up in place of the rows, which may be most of the memory.
   std::vector<double> points = std::move(rows);
   for (size_t r = 0; r < count; ++r)
-    std::copy_n(points.begin() + static_cast<int64_t>(r * width) + stats_count, size,
+    std::copy_n(points.begin() + static_cast<int64_t>(r * width) + stats_a_row, size,
                 points.begin() + static_cast<int64_t>(r * size));
   points.resize(count * size);
 

@@ -84,7 +84,7 @@ std::string name_of(const Choice& choice) {
 // What the sampler knows where the caller leaves the layout open.
 void describe_ways(const stats::ModelState& model, const SampleOptions& options, const Device& device,
                    SamplePlan& plan) {
-  for (const Candidate& each : candidates(model, type_of(model, options, device), options.chains, device))
+  for (const Candidate& each : candidates(model, numbers_of(model, options, device), options.chains, device))
     plan.ways.push_back({name_of(each.choice), each.microseconds});
 }
 
@@ -118,7 +118,8 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   }
   if (wish.placement != Placement::automatic) options.placement = wish.placement;
   const Choice choice = choose(model, options, options.chains, *device);
-  const Density density = density_for(model, choice.type, options.chains, *device, wish.forced);
+  const Density density =
+      density_for(model, {choice.type, choice.wide}, options.chains, *device, wish.forced);
   const auto [schedule, shape] =
       plan_kernel(density, options, options.chains, 1, choice, *device, wish.forced);
   const NutsKernel kernel = make_nuts_kernel(density, schedule, options.metric, options.max_depth, shape);
@@ -129,7 +130,7 @@ SamplePlan plan_of(const stats::ModelState& model, SampleOptions options) {
   describe_counted_rows(density, plan);
   plan.device = device->info().id;
   plan.device_name = device->info().name;
-  plan.precision = choice.type == DType::f64 ? "f64" : "f32";
+  plan.precision = name_of(choice.type, choice.wide);
   plan.metric = sampling::name_of(options.metric);
   plan.layout = layout_text(shape, density);
   plan.chains = options.chains;

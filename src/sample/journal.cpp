@@ -58,7 +58,8 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
           {"seed", options.seed},
           {"device", device.info().id},
           {"processor", device.info().name},
-          {"precision", run.density().type == DType::f64 ? "f64" : "f32"},
+          {"precision", name_of(run.choice().type, run.choice().wide)},
+          {"wide", static_cast<int>(run.choice().wide)},
           {"metric", static_cast<int>(options.metric)},
           {"adapt", static_cast<int>(options.adapt)},
           {"adapt_delta", options.adapt_delta},
@@ -128,11 +129,17 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
                        {"kernel", kernel::content_hash(run.kernel().program)}}
                       .dump();
   header.dimensions = static_cast<uint64_t>(model.size);
-  header.stats = static_cast<uint64_t>(stats_count);
+  header.stats = static_cast<uint64_t>(run.kernel().layout.stats);
   header.chains = static_cast<uint64_t>(run.chains());
   header.is_f32 = run.density().type == DType::f32;
   header.state_bytes = run.state_bytes();
   return header;
+}
+
+std::string precision_of(const CheckpointHeader& header) {
+  const Json options = parse_json<Json>(header.options);
+  const bool tells = options.is_object() && options.contains("precision") && options["precision"].is_string();
+  return tells ? options["precision"].get<std::string>() : header.is_f32 ? "f32" : "f64";
 }
 
 std::string layout_of(const CheckpointHeader& header) {

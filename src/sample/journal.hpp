@@ -19,6 +19,7 @@ CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const
 
 // As SampleOptions::layout takes it; "" where the header does not tell.
 std::string layout_of(const CheckpointHeader& header);
+std::string precision_of(const CheckpointHeader& header);
 
 class Journal {
  public:

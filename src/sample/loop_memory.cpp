@@ -13,11 +13,12 @@ int64_t loop_numbers(DType type, int64_t chains, const Device& device) {
   return std::max<int64_t>(1, numbers / static_cast<int64_t>(share) / std::max<int64_t>(1, chains));
 }
 
-Density density_for(const stats::ModelState& model, DType type, int64_t chains, const Device& device,
+Density density_for(const stats::ModelState& model, NumberTypes numbers, int64_t chains, const Device& device,
                     const Forced& forced) {
-  return make_density(model, type,
-                      forced.loop_numbers > 0 ? forced.loop_numbers : loop_numbers(type, chains, device),
-                      device.info().kind == DeviceKind::cpu);
+  return make_density(
+      model, numbers,
+      forced.loop_numbers > 0 ? forced.loop_numbers : loop_numbers(numbers.type, chains, device),
+      device.info().kind == DeviceKind::cpu);
 }
 
 }  // namespace adit::sampling

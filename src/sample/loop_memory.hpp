@@ -8,12 +8,12 @@
 
 namespace adit::sampling {
 
-// Numbers that a loop may keep for each of `chains`: the rest of a run needs memory too, and a model may have
-// several loops.
+// Numbers that a loop may keep for each of `chains`: the rest of a run needs memory too, and a model may
+// have several loops.
 int64_t loop_numbers(DType type, int64_t chains, const Device& device);
 
 // `chains` in all, of all data sets.
-Density density_for(const stats::ModelState& model, DType type, int64_t chains, const Device& device,
+Density density_for(const stats::ModelState& model, NumberTypes numbers, int64_t chains, const Device& device,
                     const Forced& forced = {});
 
 }  // namespace adit::sampling

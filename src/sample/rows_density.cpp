@@ -36,7 +36,7 @@ Program make_program(const Density& density, const Schedule& schedule, int64_t t
   share.teams = teams;
   Array values, gradients;
   if (is_rest) {
-    values = k.buffer("values", real, Access::write);
+    values = k.buffer("values", compute_type(density.value.dtype()), Access::write);
     gradients = k.buffer("gradients", real, Access::read_write);
   }
   const Value chains_a_set = k.scalar("chains_a_set", Type::u32);
@@ -76,7 +76,7 @@ std::optional<Schedule> rows_schedule(const Density& density, const Limits& limi
   team.short_result = 4;
   try {
     Schedule schedule = make_schedule(density, true, false, team);
-    const int64_t numbers = schedule.scratch + numbers_of_sums(schedule, lanes, limits);
+    const int64_t numbers = schedule.scratch + numbers_of_sums(schedule, density.type, lanes, limits);
     const int64_t bytes = numbers * static_cast<int64_t>(size_of(density.type));
     if (schedule.spread_pass < 0 || bytes + spare_shared_bytes > limits.shared_bytes) return std::nullopt;
     return schedule;
@@ -112,9 +112,10 @@ RowsDensity::RowsDensity(const stats::ModelState& model, const Density& density,
   const auto room = [&](int64_t count) {
     return device_->allocate(std::max<uint64_t>(16, static_cast<uint64_t>(count) * size_of(density.type)));
   };
+  const auto values = static_cast<int64_t>(size_of(density.value.dtype()) / size_of(density.type));
   points_ = room(chains_ * density.size);
   shares_ = room(chains_ * shares * teams_);
-  values_ = room(chains_);
+  values_ = room(chains_ * values);
   gradients_ = room(chains_ * density.size);
   // Read before a kernel wrote: points that are numbers.
   const std::vector<std::byte> zero(points_.bytes());

@@ -43,7 +43,8 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
       chains_(options.chains * static_cast<int64_t>(sets.size())),
       sets_(static_cast<int64_t>(sets.size())),
       data_sets_(sets),
-      density_(std::make_shared<Density>(density_for(model, choice.type, chains_, *device_, forced))),
+      density_(std::make_shared<Density>(
+          density_for(model, {choice.type, choice.wide}, chains_, *device_, forced))),
       should_stop_(options.should_stop) {
   check_places(model, *density_, sets);
   const auto [schedule, shape] = plan_kernel(*density_, options_, chains_, sets_, choice, *device_, forced_);
@@ -97,7 +98,7 @@ void Run::open_outside() {
 void Run::allocate() {
   const uint64_t element = size_of(choice_.type);
   const auto chains = static_cast<uint64_t>(chains_);
-  const auto row = static_cast<uint64_t>(stats_count + model_.size) * element;
+  const auto row = static_cast<uint64_t>(kernel_->layout.stats + model_.size) * element;
   // Kernels count with 32 bits.
   if (const int64_t most = std::numeric_limits<int32_t>::max() / kernel_->layout.count; chains_ > most)
     throw Error(ErrorKind::bad_argument,
@@ -193,7 +194,7 @@ std::vector<Argument> Run::arguments(int64_t limit, uint32_t rounds, uint64_t fi
   std::vector<Argument> list{
       from(state_, static_cast<uint64_t>(kernel_->layout.count) * element, first),
       from(words_, word_count * 4, first),
-      from(rows_, static_cast<uint64_t>(ring_ * (stats_count + model_.size)) * element, first)};
+      from(rows_, static_cast<uint64_t>(ring_ * (kernel_->layout.stats + model_.size)) * element, first)};
   if (is_placed_) list.push_back(from(places_, 4 * places_a_team_, static_cast<int64_t>(first_team)));
   list.push_back(Argument(static_cast<uint32_t>(chains_ - first)));
   list.push_back(Argument(static_cast<uint32_t>(options_.seed)));

@@ -34,6 +34,7 @@ class Run {
   int64_t chains() const { return chains_; }
   int64_t groups() const { return groups_; }  // of chains that wait for each other
   const NutsKernel& kernel() const { return *kernel_; }
+  const Choice& choice() const { return choice_; }
   const Density& density() const { return *density_; }
   const std::string& layout() const { return layout_; }  // layout_text.hpp
   double constant() const { return outside_ ? outside_->constant() : data_.constant; }

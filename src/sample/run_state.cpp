@@ -128,7 +128,7 @@ int64_t Run::made(int64_t chain) const {
 }
 
 RawBytes Run::rows_of_chains(std::span<const int64_t> firsts, std::span<const int64_t> counts) {
-  const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
+  const auto width = static_cast<size_t>(kernel_->layout.stats + model_.size) * size_of(choice_.type);
   size_t total = 0;
   for (const int64_t count : counts) total += static_cast<size_t>(count);
   RawBytes result(total * width), ring;
@@ -239,7 +239,7 @@ void Run::ask_again() {
 
 // `rows`: those from `taken` on of each chain, up to where it is.
 void Run::restore_rows(int64_t taken, std::span<const std::byte> rows) {
-  const auto width = static_cast<size_t>(stats_count + model_.size) * size_of(choice_.type);
+  const auto width = static_cast<size_t>(kernel_->layout.stats + model_.size) * size_of(choice_.type);
   Bytes ring(rows_.bytes());
   for (int64_t c = 0; c < chains_; ++c)
     for (int64_t row = taken; row < made(c); ++row) {

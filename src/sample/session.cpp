@@ -13,7 +13,6 @@
 #include "sample/memory.hpp"
 #include "sample/options.hpp"
 #include "sample/outside.hpp"
-#include "sample/precision_watch.hpp"
 #include "sample/predictive.hpp"
 #include "sample/settle.hpp"
 
@@ -36,18 +35,17 @@ Forced joined(Forced forced, const Forced& wish) {
   return forced;
 }
 
-// Of some draws, from all chains and times.
-double error_of_draws(const stats::ModelState& model, const std::vector<double>& points, const Draws& draws) {
+// Some draws, from all chains and times.
+Seen seen_draws(int64_t size, const std::vector<double>& points, const Draws& draws) {
   const auto all = draws.stats.lp.size(), count = std::min<size_t>(static_cast<size_t>(watched_points), all);
-  const auto size = static_cast<int64_t>(model.size);
-  std::vector<double> some, lps;
+  Seen seen;
   for (size_t i = 0; i < count; ++i) {
     const size_t at = i * all / count;
     const auto point = points.begin() + static_cast<int64_t>(at) * size;
-    some.insert(some.end(), point, point + size);
-    lps.push_back(draws.stats.lp[at]);
+    seen.points.insert(seen.points.end(), point, point + size);
+    seen.lps.push_back(draws.stats.lp[at]);
   }
-  return energy_error(model, some, lps);
+  return seen;
 }
 
 int64_t rounded_up(int64_t number, int64_t part) { return (number + part - 1) / part; }
@@ -63,6 +61,7 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
   const LayoutWish wish = layout_wish(options_.layout);  // throws before a device is opened
   device_ = Device::open(options_.device);
   seconds_.open = since(begin_);
+  chooses_precision_ = options_.precision == Precision::automatic;
   const auto compile = Clock::now();
   check_layout(wish, options_.layout, *device_);
   if (options_.resume) read_header();
@@ -74,8 +73,9 @@ Session::Session(const stats::ModelState& model, const SampleOptions& options,
 // A run that went over to f64 goes on in f64, and chains lie as they lay.
 void Session::read_header() {
   const CheckpointHeader header = read_checkpoint(options_.checkpoint).header;
-  if (options_.precision == Precision::automatic && device_->limits().float64 && !header.is_f32)
-    options_.precision = Precision::f64;
+  const std::string before = precision_of(header);
+  if (options_.precision == Precision::automatic && device_->limits().float64 && before != "f32")
+    options_.precision = before == "f64" ? Precision::f64 : Precision::mixed;
   checkpoint_layout_ = layout_of(header);
 }
 
@@ -134,7 +134,7 @@ void Session::prepare_the_end() {
   if (device_->info().kind == DeviceKind::software) return;
   prepared_ = std::async(std::launch::async, [this, is_f32 = choice_.type == DType::f32] {
     try {
-      if (is_f32) prepare_energy_error(model_);
+      if (is_f32) prepare_precision_errors(model_);
       const int64_t draws = options_.chains * options_.draws;
       prepare_collection(model_, draws, device_);
       prepare_generated(model_, draws, options_.seed, device_);
@@ -168,33 +168,63 @@ void Session::go() {
   seconds_.sampling = since(sampling);
 }
 
+// Where f32 does not hold the next one is f64: on an H200 mixed precision is as fast as that, no faster.
 bool Session::watch_precision(Rows& rows) {
   const int64_t iteration = std::min(watched_iteration, options_.warmup);
-  if (options_.precision != Precision::automatic || choice_.type != DType::f32 || sets_.size() > 1 ||
-      !device_->limits().float64 || run_->slowest() >= iteration)
+  if (choice_.type != DType::f32 || sets_.size() > 1 || run_->slowest() >= iteration) return true;
+  if (!look_at_precision(rows, iteration)) return false;
+  if (!chooses_precision_) return true;
+  errors_ = precision_errors(model_, *seen_);
+  if (is_precise_enough()) return true;
+  note_ = fmt::format("log densities in f32 were off by {:.2g} next to each other", errors_.energy);
+  if (errors_.energy <= allowed_energy_error(seen_->lps))
+    note_ += fmt::format(", gradients by {:.2g} of their length and positions by {:.2g} steps",
+                         errors_.gradient, errors_.position);
+  if (!device_->limits().float64) {
+    note_ += fmt::format(", and {} has no f64: run on another device (--device cpu)", device_->info().id);
     return true;
-  std::vector<double> points, lps;
-  for (int64_t look = 0; look < watched_times; ++look) {
-    if (!reach(std::min(iteration + 5 * look, options_.warmup), rows)) return false;
-    look_at_chains(points, lps);
   }
-  const double error = energy_error(model_, points, lps);
-  if (error <= allowed_energy_error(lps)) return true;
-  note_ = fmt::format("log densities in f32 were off by {:.2g} next to each other, so that the run is in f64",
-                      error);
+  note_ += ", so that the run is in f64";
   options_.precision = Precision::f64;
   options_.resume = false;
+  seen_.reset();
   begin();
   return true;
 }
 
-void Session::look_at_chains(std::vector<double>& points, std::vector<double>& lps) {
+bool Session::is_precise_enough() const {
+  return errors_.energy <= allowed_energy_error(seen_->lps) && errors_.gradient <= most_gradient_error &&
+         errors_.position <= most_position_error;
+}
+
+bool Session::look_at_precision(Rows& rows, int64_t iteration) {
+  seen_.emplace();
   const int64_t count = std::min(watched_points / watched_times, run_->chains());
+  for (int64_t look = 0; look < watched_times; ++look) {
+    if (!reach(std::min(iteration + 5 * look, options_.warmup), rows)) return false;
+    look_at_chains(0, run_->chains(), count, look + 1 == watched_times, *seen_);
+  }
+  return true;
+}
+
+// Some of the chains from `first` on, where they are now.
+void Session::look_at_chains(int64_t first, int64_t chains, int64_t count, bool gradients, Seen& seen) const {
+  const Layout& layout = run_->kernel().layout;
+  const auto append = [](std::vector<double>& to, const std::vector<double>& numbers) {
+    to.insert(to.end(), numbers.begin(), numbers.end());
+  };
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t chain = i * run_->chains() / count;
-    const auto point = run_->state_of(chain, run_->kernel().layout.sample, model_.size);
-    points.insert(points.end(), point.begin(), point.end());
-    lps.push_back(run_->state_of(chain, real_lp, 1)[0]);
+    const int64_t chain = first + i * chains / count;
+    append(seen.points, run_->state_of(chain, layout.sample, model_.size));
+    seen.lps.push_back(run_->state_of(chain, real_lp, 1)[0] + run_->state_of(chain, real_origin, 1)[0]);
+    if (!gradients) continue;
+    append(seen.gradients, run_->state_of(chain, layout.sample + layout.size, model_.size));
+    const double step = run_->state_of(chain, real_step, 1)[0];
+    const auto metric = run_->state_of(chain, layout.inverse_metric,
+                                       layout.dense() ? layout.size * layout.size : layout.size);
+    for (int64_t d = 0; d < layout.size; ++d)
+      seen.steps.push_back(
+          step * std::sqrt(metric[static_cast<size_t>(layout.dense() ? d * (layout.size + 1) : d)]));
   }
 }
 
@@ -232,7 +262,7 @@ void Session::keep(Rows& rows) {
 
 // Rows that all chains have, but for those that the checkpoint has from when a chain was ahead.
 void Session::write_taken(Rows& rows) {
-  const auto width = (stats_count + model_.size) * size_of(choice_.type);
+  const auto width = (run_->kernel().layout.stats + model_.size) * size_of(choice_.type);
   int64_t first = 0;
   for (const Block& block : rows.blocks) {
     const int64_t end = first + block.count;
@@ -305,7 +335,8 @@ void Session::resume() {
 // A data set's rows, chain after chain. The last set's are the last that anyone asks for.
 std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
   const auto count = static_cast<size_t>(std::min(rows.taken, rows.wanted));
-  const size_t width = static_cast<size_t>(stats_count + model_.size), element = size_of(choice_.type);
+  const size_t width = static_cast<size_t>(run_->kernel().layout.stats + model_.size),
+               element = size_of(choice_.type);
   std::vector<double> all;
   all.reserve(static_cast<size_t>(options_.chains) * count * width);
   for (int64_t c = set * options_.chains; c < (set + 1) * options_.chains; ++c) {
@@ -322,6 +353,20 @@ std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
   return all;
 }
 
+// Of a run in f32: its draws, and where its chains are at the end, beside f64.
+void Session::watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
+                          Draws& draws) const {
+  Seen ends;
+  const auto most = static_cast<int64_t>(watched_gradients);
+  look_at_chains(set * options_.chains, options_.chains, std::min(most, options_.chains), true, ends);
+  draws.energy_error = precision_errors(model, seen_draws(model.size, points, draws)).energy;
+  draws.gradient_error = precision_errors(model, ends).gradient;
+  if (!seen_) return;
+  const PrecisionErrors before = chooses_precision_ ? errors_ : precision_errors(model, *seen_);
+  draws.energy_error_before = before.energy;
+  draws.gradient_error_before = before.gradient;
+}
+
 Draws Session::collect(const stats::ModelState& model, int64_t set) {
   Draws draws;
   describe(model, set, draws);
@@ -331,15 +376,17 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
   if (!std::isfinite(constant)) throw_bad_constant(model);
   if (options_.save_warmup) {
     draws.warmup_draws = std::min(warmup_.taken, warmup_.wanted);
-    const std::vector<double> points = collect_draws(model, numbers_of(warmup_, set), constant, device_,
-                                                     draws.warmup_variables, draws.warmup_stats);
+    const std::vector<double> points =
+        collect_draws(model, numbers_of(warmup_, set), run_->kernel().layout.stats, constant, device_,
+                      draws.warmup_variables, draws.warmup_stats);
     add_generated(model, points, first_chain, options_.chains, options_.seed ^ 1, device_,
                   draws.warmup_variables);
   }
   draws.observed = observed_of(model);
   const std::vector<double> points =
-      collect_draws(model, numbers_of(draws_, set), constant, device_, draws.variables, draws.stats);
-  if (choice_.type == DType::f32) draws.energy_error = error_of_draws(model, points, draws);
+      collect_draws(model, numbers_of(draws_, set), run_->kernel().layout.stats, constant, device_,
+                    draws.variables, draws.stats);
+  if (choice_.type == DType::f32) watch_draws(model, set, points, draws);
   if (!note_.empty()) draws.notes.push_back(note_);
   add_predictive(model, points, first_chain, options_, device_, draws);
   add_generated(model, points, first_chain, options_.chains, options_.seed, device_, draws.variables);
@@ -358,7 +405,7 @@ void Session::describe(const stats::ModelState& model, int64_t set, Draws& draws
   draws.seed = options_.seed;
   draws.adapt_delta = options_.adapt_delta;
   draws.device = device_->info().id;
-  draws.precision = choice_.type == DType::f64 ? "f64" : "f32";
+  draws.precision = name_of(choice_.type, choice_.wide);
   draws.metric = name_of(options_.metric);
   draws.layout = run_->layout();
   draws.inits = options_.init.empty() ? fmt::format("{}", options_.init_radius) : "values";

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sample/journal.hpp"
+#include "sample/precision_watch.hpp"
 
 namespace adit::sampling {
 
@@ -38,10 +39,15 @@ class Session {
   void begin();
   void read_header();
   std::string layout() const;
-  // Whether single precision holds where the chains are now; where it does not, the run begins anew in f64.
+  // Whether single precision holds where the chains are now; where it does not, and the precision is the
+  // sampler's choice, the run begins anew in f64.
   bool watch_precision(Rows& rows);
-  void look_at_chains(std::vector<double>& points, std::vector<double>& lps);
+  bool look_at_precision(Rows& rows, int64_t iteration);
+  bool is_precise_enough() const;
+  void look_at_chains(int64_t first, int64_t chains, int64_t count, bool gradients, Seen& seen) const;
   Draws collect(const stats::ModelState& model, int64_t set);
+  void watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
+                   Draws& draws) const;
   // Where memory ends, the error tells what is kept.
   template <class Work>
   auto within_memory(Work work) const;
@@ -62,6 +68,9 @@ class Session {
   Forced forced_;
   std::shared_ptr<Device> device_;
   Choice choice_;
+  bool chooses_precision_ = false;
+  std::optional<Seen> seen_;        // in warm-up, of a run in f32
+  PrecisionErrors errors_;          // there, where they decide
   std::string note_;                // for the draws
   std::string checkpoint_layout_;   // of the run that this one goes on with
   mutable std::optional<Run> run_;  // reading from a device is no change

@@ -39,14 +39,14 @@ constexpr int turns = 3;          // that a trial goes by
 constexpr double clearly = 1.03;  // faster than the one before: else the estimate stands
 
 // All that decides between layouts, or that the text of one depends on.
-std::string key_of(const stats::ModelState& model, DType type, const SampleOptions& options, int64_t sets,
-                   const Device& device) {
+std::string key_of(const stats::ModelState& model, NumberTypes numbers, const SampleOptions& options,
+                   int64_t sets, const Device& device) {
   const DeviceInfo& info = device.info();
   return fmt::format("{} {} {} chains {} sets {} metric {} depth {} adapt {}\n{}\n{}\n{}\n{}", source_stamp,
-                     digest_of(density_for(model, type, options.chains * sets, device)), name_of(type),
-                     options.chains, sets, static_cast<int>(options.metric), options.max_depth,
-                     static_cast<int>(options.adapt), info.name, info.driver, info.id,
-                     device.limits().processors);
+                     digest_of(density_for(model, numbers, options.chains * sets, device)),
+                     name_of(numbers.type, numbers.wide), options.chains, sets,
+                     static_cast<int>(options.metric), options.max_depth, static_cast<int>(options.adapt),
+                     info.name, info.driver, info.id, device.limits().processors);
 }
 
 std::string load(const std::string& key) {
@@ -121,7 +121,8 @@ class Settling {
   // Teams of a GPU also with half and twice as many lanes, which no estimate tells apart.
   std::vector<Contender> contenders_of(const std::vector<Candidate>& close_ones) {
     std::vector<Contender> all;
-    const Density density = density_for(model_, close_ones[0].choice.type, chains_, *device_);
+    const Density density =
+        density_for(model_, {close_ones[0].choice.type, close_ones[0].choice.wide}, chains_, *device_);
     for (const Candidate& each : close_ones) {
       const uint32_t lanes = add(density, each, 0, all);
       const bool is_team = each.choice.by_team && !each.choice.outside && !each.choice.on_cpu;
@@ -204,7 +205,7 @@ bool can_keep() { return cache::directory() && !cache::unusable(); }
 std::string kept_layout(const stats::ModelState& model, const SampleOptions& options, int64_t sets,
                         const Device& device) {
   if (!can_keep()) return "";
-  return load(key_of(model, type_of(model, options, device), options, sets, device));
+  return load(key_of(model, numbers_of(model, options, device), options, sets, device));
 }
 
 std::string settled_layout(const stats::ModelState& model, const SampleOptions& options,
@@ -212,11 +213,11 @@ std::string settled_layout(const stats::ModelState& model, const SampleOptions& 
                            Clock::time_point begin) {
   // A software device takes seconds to compile what it runs for milliseconds.
   if (!can_keep() || device->info().kind == DeviceKind::software) return "";
-  const DType type = type_of(model, options, *device);
-  const std::string key = key_of(model, type, options, std::ssize(sets), *device);
+  const NumberTypes numbers = numbers_of(model, options, *device);
+  const std::string key = key_of(model, numbers, options, std::ssize(sets), *device);
   if (const std::string kept = load(key); !kept.empty()) return kept;
   const int64_t chains = options.chains * std::ssize(sets);
-  std::vector<Candidate> all = candidates(model, type, chains, *device);
+  std::vector<Candidate> all = candidates(model, numbers, chains, *device);
   if (is_short(all[0], options) || !has_room(model, chains, *device)) return "";
   const double most = close * std::max(all[0].microseconds, least_microseconds);
   std::erase_if(all, [&](const Candidate& each) { return each.microseconds > most; });

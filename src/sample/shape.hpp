@@ -8,14 +8,16 @@ namespace adit::sampling {
 
 struct Choice {
   DType type = DType::f64;
+  Wide wide = Wide::nothing;
   bool by_team = false, on_cpu = false;
   bool outside = false;  // the density is computed between dispatches: by the engine of tensors,
   bool spreads = false;  // or by teams that its rows are spread over
   uint32_t lanes = 0;    // of a team, or of chains together; 0: left to the plan
   int64_t together = 1;  // chains of a CPU's team
 };
+const char* name_of(DType type, Wide wide);  // of a precision, as options call it
 // Throws where the device does not have what the caller asks for.
-DType type_of(const stats::ModelState& model, const SampleOptions& options, const Device& device);
+NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& options, const Device& device);
 // A chain gets a lane where its work is small; a long loop over observations is shared by a team, of a GPU's
 // lanes or of the lanes of a CPU's vectors, or by the device. `chains` in all, of all data sets.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
@@ -24,7 +26,8 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, int6
 // Of a GPU.
 TeamShape team_shape(uint32_t lanes, const Limits& limits);
 
-int64_t numbers_of_sums(const Schedule& schedule, uint32_t lanes, const Limits& limits);
+// `type`: of a chain's numbers.
+int64_t numbers_of_sums(const Schedule& schedule, DType type, uint32_t lanes, const Limits& limits);
 
 struct KernelPlan {
   Schedule schedule;

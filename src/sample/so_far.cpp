@@ -32,8 +32,10 @@ void check_model(const CheckpointHeader& header, const std::string& path, const 
     refuse(fmt::format("the variables of {} as they are now", model.name), "others");
   if (layout.value("density", "") != digest_of(density))
     refuse(fmt::format("the log density of {} as it is now", model.name), "another");
-  if (header.stats != static_cast<uint64_t>(stats_count))
-    refuse(fmt::format("{} numbers of the sampler a row", stats_count), std::to_string(header.stats));
+  const auto stats =
+      static_cast<uint64_t>(density.value.dtype() == density.type ? stats_count : stats_count + 1);
+  if (header.stats != stats)
+    refuse(fmt::format("{} numbers of the sampler a row", stats), std::to_string(header.stats));
 }
 
 // Rows `first` to `first + count` of every chain.
@@ -78,7 +80,8 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
                    const stats::ModelState& model, const std::shared_ptr<Device>& device) try {
   const CheckpointHeader& header = contents.header;
   const int64_t loop_numbers = layout_wish(layout_of(header)).forced.loop_numbers;
-  const Density density = make_density(model, header.is_f32 ? DType::f32 : DType::f64,
+  const auto wide = static_cast<Wide>(std::clamp(parse_json<Json>(header.options).value("wide", 0), 0, 2));
+  const Density density = make_density(model, {header.is_f32 ? DType::f32 : DType::f64, wide},
                                        loop_numbers > 0 ? loop_numbers : lower::any_loop_numbers);
   check_model(header, path, model, density);
   Draws draws;
@@ -90,8 +93,8 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
   if (draws.draws == 0) return draws;
   const auto collect = [&](int64_t first, int64_t count, uint64_t seed, auto& variables, auto& stats) {
     const std::vector<double> points = collect_draws(
-        model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)), constant,
-        device, variables, stats);
+        model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)),
+        static_cast<int64_t>(header.stats), constant, device, variables, stats);
     add_generated(model, points, first_chain, draws.chains, seed, device, variables);
   };
   collect(warm, draws.draws, draws.seed, draws.variables, draws.stats);

@@ -224,15 +224,22 @@ std::string list_some(const std::vector<std::string>& names, size_t most) {
 
 // What single precision does to energies; the sampler compared some draws with double precision.
 Check check_precision(const Draws& draws) {
-  Check check{
-      "Single precision",
-      fmt::format("log densities of draws are right to {} next to each other", show(draws.energy_error, 2)),
-      ""};
+  Check check{"Single precision",
+              fmt::format("in {} log densities of draws are right to {} next to each other ({} in warm-up), "
+                          "gradients to {} of their length ({})",
+                          draws.precision, show(draws.energy_error, 2), show(draws.energy_error_before, 2),
+                          show(draws.gradient_error, 2), show(draws.gradient_error_before, 2)),
+              ""};
   if (draws.energy_error > most_energy_error)
     check.warning = fmt::format(
         "In single precision the log densities of draws are off by up to {} next to each other: draws are of "
-        "another distribution. Run in double precision (--precision f64).",
-        show(draws.energy_error, 2));
+        "another distribution. Run in double precision (--precision {}).",
+        show(draws.energy_error, 2), draws.precision == "f32" ? "mixed or f64" : "f64");
+  else if (draws.gradient_error > most_gradient_error)
+    check.warning = fmt::format(
+        "In single precision gradients are off by up to {} of their length: steps are shorter than they need "
+        "be. Run in double precision (--precision {}).",
+        show(draws.gradient_error, 2), draws.precision == "f32" ? "mixed or f64" : "f64");
   return check;
 }
 
@@ -242,7 +249,7 @@ std::vector<Check> run_checks(const Draws& draws, const Summary& summary) {
                             check_divergences(draws), check_depth(draws),
                             check_energy(draws),      check_r_hat(draws, summary),
                             check_outliers(draws),    check_size(draws, summary)};
-  if (draws.precision == "f32" && draws.energy_error > 0) checks.push_back(check_precision(draws));
+  if (is_single(draws.precision) && draws.energy_error > 0) checks.push_back(check_precision(draws));
   if (!draws.notes.empty()) checks.push_back(check_notes(draws));
   return checks;
 }

@@ -50,6 +50,9 @@ void read_config(Draws& draws, const Config& config) {
   draws.precision = config.text("precision", draws.precision);
   draws.layout = config.text("layout");
   draws.energy_error = config.number("energy_error", 0);
+  draws.gradient_error = config.number("gradient_error", 0);
+  draws.energy_error_before = config.number("energy_error_before", 0);
+  draws.gradient_error_before = config.number("gradient_error_before", 0);
 }
 
 // Of the whole run: its chains ran side by side.

@@ -8,6 +8,7 @@
 
 #include "posterior/check.hpp"
 #include "posterior/files/csv.hpp"
+#include "posterior/precision.hpp"
 
 namespace adit {
 namespace {
@@ -112,6 +113,8 @@ void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t 
       one_line(draws.layout));
   add(to, "# leapfrogs = {}\n# warmup_divergences = {}\n# energy_error = {}\n", draws.leapfrogs,
       draws.warmup_divergences, draws.energy_error);
+  add(to, "# gradient_error = {}\n# energy_error_before = {}\n# gradient_error_before = {}\n",
+      draws.gradient_error, draws.energy_error_before, draws.gradient_error_before);
   if (!draws.log_likelihood.empty()) add(to, "# log_likelihood = {}\n", names_of(draws.log_likelihood));
   if (!draws.posterior_predictive.empty())
     add(to, "# posterior_predictive = {}\n", names_of(draws.posterior_predictive));
@@ -133,7 +136,7 @@ void add_adaptation(Buffer& to, const Draws& draws, size_t chain) {
 
 void add_rows(Buffer& to, const Draws& draws, const std::vector<Column>& columns, int64_t chain,
               int64_t rows) {
-  const int digits = draws.precision == "f32" ? 9 : 17;
+  const int digits = is_single(draws.precision) ? 9 : 17;
   for (int64_t row = chain * rows; row < (chain + 1) * rows; row++) {
     for (const Column& column : columns) {
       const size_t at = static_cast<size_t>(row * column.width + column.element);

@@ -7,6 +7,7 @@
 
 #include "posterior/files/netcdf.hpp"
 #include "posterior/files/netcdf_handle.hpp"
+#include "posterior/precision.hpp"
 
 namespace adit::netcdf {
 namespace {
@@ -95,7 +96,7 @@ void WrittenGroup::axes(std::vector<int>& to, const std::string& name, const Sha
 
 // Draws in f32 have zeros in half of their bytes; those in f64 are not worth the time.
 void WrittenGroup::compress(int variable, const std::vector<int>& dims) {
-  if (draws_.precision == "f32" && !dims.empty())
+  if (is_single(draws_.precision) && !dims.empty())
     check(place_, nc_def_var_deflate(id_, variable, 1, 1, 1), name_);
 }
 
@@ -175,6 +176,9 @@ void add_attributes(const Place& place, int id, const Draws& draws) {
   to.add("leapfrogs", draws.leapfrogs);
   to.add("warmup_divergences", draws.warmup_divergences);
   to.add("energy_error", draws.energy_error);
+  to.add("gradient_error", draws.gradient_error);
+  to.add("energy_error_before", draws.energy_error_before);
+  to.add("gradient_error_before", draws.gradient_error_before);
   to.add("finished", int64_t{draws.finished});
 }
 
