@@ -171,6 +171,7 @@ DensityWriter::Place DensityWriter::open(const Schedule& schedule, int64_t base,
   to_ = std::move(to);
   for (const auto& [node, at] : schedule.stored) stored_[node] = base + at;
   for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
+  of_a_tile_.insert(schedule.of_a_tile.begin(), schedule.of_a_tile.end());
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
   return outer;
@@ -217,6 +218,7 @@ void DensityWriter::leave(const Schedule& schedule, Place outer) {
     ready_.erase(node);
   }
   for (const auto& [node, at] : schedule.sorted) sorted_.erase(node);
+  for (const Node* node : schedule.of_a_tile) of_a_tile_.erase(node);
   for (const auto& [node, kind] : schedule.kinds) {
     kinds_.erase(node);
     totals_.erase(node);

@@ -182,7 +182,7 @@ class DensityWriter final : public lower::ElementWriter {
   // A stored tensor as it is read and written by its rows: of one that a tile has, those of this tile.
   Vector rows_of(const Node& node) const {
     const Vector memory = memory_of(node);
-    return schedule_.of_a_tile.contains(&node) ? memory.from(first_of_tile_) : memory;
+    return of_a_tile_.contains(&node) ? memory.from(first_of_tile_) : memory;
   }
   void each(int64_t count, const std::function<void(Value)>& body);
 
@@ -296,6 +296,7 @@ class DensityWriter final : public lower::ElementWriter {
   std::optional<RowShare> share_;
   // Of the region that is written and those around it.
   std::unordered_map<const Node*, int64_t> stored_, sorted_;
+  std::unordered_set<const Node*> of_a_tile_;
   std::unordered_map<const Node*, ItemKind> kinds_;
   std::unordered_map<const Node*, const Control*> controls_;
   std::unordered_map<const Node*, Binding> bindings_;
