@@ -11,6 +11,7 @@
 #include "graph/row.hpp"
 #include "graph/trace.hpp"
 #include "lower/memory_plan.hpp"
+#include "sample/compile_beside.hpp"
 #include "sample/shape.hpp"
 #include "sample/shape_limits.hpp"
 
@@ -152,12 +153,13 @@ LeapfrogKernel::LeapfrogKernel(const Model& of, const LeapfrogOptions& options)
   state.most_steps = int64_t{1} << 31;
   if (trips > 0)
     state.most_steps = std::max<int64_t>(1, static_cast<int64_t>(trips) * 9 / 10 / made.loop_trips - 1);
-  state.kernel = state.device->compile(made.program);
+  auto compiled = compile_beside(state.device, made.program);
   std::vector<double> metric = options.inverse_metric;
   if (metric.empty()) metric.assign(static_cast<size_t>(model.size), 1);
   state.metric = options.type == DType::f64 ? uploaded<double>(*state.device, metric)
                                             : uploaded<float>(*state.device, metric);
   state.data = bind_data(model, density, made.segments, {DataSet{}}, *state.device);
+  state.kernel = compiled.get();
 }
 
 LeapfrogChain LeapfrogKernel::operator()(const Tensor& q, const Tensor& p, double step_size,

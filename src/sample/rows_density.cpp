@@ -4,6 +4,7 @@
 
 #include "density/writer.hpp"
 #include "kernel/loose.hpp"
+#include "sample/compile_beside.hpp"
 #include "sample/shape.hpp"
 #include "sample/shape_limits.hpp"
 
@@ -101,14 +102,18 @@ RowsDensity::RowsDensity(const stats::ModelState& model, const Density& density,
       teams_(teams),
       has_sets_(sets.size() > 1) {
   const Limits& limits = device_->limits();
-  int64_t shares = 0;
-  for (Part* part : {&rows_, &rest_}) {
-    const Program made = make_program(density, schedule, teams, has_sets_, part == &rest_,
-                                      lanes_for_rows(limits), limits.fused_fma);
-    part->kernel = device_->compile(made.program);
-    part->data = bind_data(model, density, made.segments, sets, *device_);
-    shares = made.shares;
-  }
+  const auto program = [&](bool is_rest) {
+    return make_program(density, schedule, teams, has_sets_, is_rest, lanes_for_rows(limits),
+                        limits.fused_fma);
+  };
+  const Program rows = program(false), rest = program(true);
+  auto compiled_rows = compile_beside(device_, rows.program);
+  auto compiled_rest = compile_beside(device_, rest.program);
+  rows_.data = bind_data(model, density, rows.segments, sets, *device_);
+  rest_.data = bind_data(model, density, rest.segments, sets, *device_);
+  rows_.kernel = compiled_rows.get();
+  rest_.kernel = compiled_rest.get();
+  const int64_t shares = rest.shares;
   const auto room = [&](int64_t count) {
     return device_->allocate(std::max<uint64_t>(16, static_cast<uint64_t>(count) * size_of(density.type)));
   };

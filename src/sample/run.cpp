@@ -12,6 +12,7 @@
 
 #include "density/trips.hpp"
 #include "sample/batched_density.hpp"
+#include "sample/compile_beside.hpp"
 #include "sample/failure.hpp"
 #include "sample/layout_text.hpp"
 #include "sample/loop_memory.hpp"
@@ -53,17 +54,17 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   chains_a_team_ = teams_ == static_cast<uint64_t>(chains_) ? 1 : shape.lanes;
   const uint32_t together = shape.by_team ? static_cast<uint32_t>(shape.together) : shape.lanes;
   packing_.emplace(chains_, together);
-  if (!shape.in_vectors && shape.together == 1 && (chains_ >= summarised_chains || forced_.summarises))
-    summariser_.emplace(device_, chains_);
   groups_ = (chains_ + together - 1) / together;
   is_placed_ = shape.in_vectors || shape.together > 1;
   places_a_team_ = static_cast<uint64_t>(shape.together);
   kernel_ = std::make_shared<NutsKernel>(
       make_nuts_kernel(*density_, schedule, options.metric, options.max_depth, shape));
+  check_trips(kernel_->loop_trips, *device_);
+  auto compiled = compile_beside(device_, kernel_->program);
+  if (!shape.in_vectors && shape.together == 1 && (chains_ >= summarised_chains || forced_.summarises))
+    summariser_.emplace(device_, chains_);
   if (options.adapt == Adapt::pooled && !kernel_->layout.dense() && chains_ >= summarised_chains)
     pooler_.emplace(device_, kernel_->layout, choice.type, sets_, options.chains);
-  check_trips(kernel_->loop_trips, *device_);
-  compiled_ = device_->compile(kernel_->program);
   if (choice.outside)
     open_outside();
   else
@@ -71,6 +72,7 @@ Run::Run(const stats::ModelState& model, const SampleOptions& options, const Cho
   if (!std::isfinite(constant())) throw_bad_constant(model);
   allocate();
   initialise();
+  compiled_ = compiled.get();
   set_budget(0, 1);
 }
 
