@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "density_cases.hpp"
+#include "sample/compile_beside.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::test {
@@ -212,6 +213,30 @@ TEST_P(RowsDensityOn, ALayoutThatAModelDoesNotHave) {
     EXPECT_NE(std::string(error.what()).find("[sample] layout: expected device"), std::string::npos)
         << error.what();
   }
+}
+
+// What goes wrong with a kernel is told by whoever waits for it, and one that nobody waits for is no harm.
+TEST_P(RowsDensityOn, ErrorsOfKernelsThatAreCompiledBeside) {
+  const auto device = Device::open(GetParam());
+  const auto program = [](uint32_t length) {
+    kernel::Builder k("large", kernel::Team::many(4));
+    const auto z = k.buffer("z", kernel::Type::f32, kernel::Access::write);
+    const auto near = k.shared(kernel::Type::f32, length);
+    k.once([&] { near[0u] = 1; });
+    k.once([&] { z[k.team()] = near[0u]; });
+    return k.finish();
+  };
+  const kernel::Program good = program(16), bad = program(1 << 24);
+  auto one = compile_beside(device, good), other = compile_beside(device, bad),
+       again = compile_beside(device, good);
+  try {
+    other.get();
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported);
+  }
+  EXPECT_EQ(one.get(), again.get());
+  const auto unheeded = compile_beside(device, bad);
 }
 
 INSTANTIATE_TEST_SUITE_P(, RowsDensityOn, testing::ValuesIn(device_ids()), test_name);
