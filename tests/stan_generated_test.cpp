@@ -83,7 +83,8 @@ TEST(StanGenerated, AllIsCompiledBeforehand) {
   std::vector<DrawsVariable> variables;
   SampleStats stats;
   std::vector<double> rows(static_cast<size_t>(draws * (sampling::stats_count + state.size)), 0.25);
-  const auto found = sampling::collect_draws(state, std::move(rows), 0, device, variables, stats);
+  const auto found =
+      sampling::collect_draws(state, std::move(rows), sampling::stats_count, 0, device, variables, stats);
   sampling::add_generated(state, found, 1, 2, 7, device, variables);
   EXPECT_EQ(device->statistics().kernels_compiled, compiled);
   ASSERT_EQ(variables.size(), 5u);

@@ -18,8 +18,8 @@ int64_t block_of_points(int64_t count, int64_t width, int64_t most = points_at_o
 Tensor blank(DType type, const Shape& shape, const std::shared_ptr<Device>& device);
 
 // rows: [chain][draw][stats_a_row + size]; behind the seven stats may stand what log densities are relative
-// to. `lp_constant` is added to the log densities. Gives the points among the
-// rows, unconstrained: [chain][draw][size].
+// to. `lp_constant` is added to the log densities. Gives the points among the rows, unconstrained:
+// [chain][draw][size].
 std::vector<double> collect_draws(const stats::ModelState& model, std::vector<double> rows,
                                   int64_t stats_a_row, double lp_constant,
                                   const std::shared_ptr<Device>& device,
