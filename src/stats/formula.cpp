@@ -81,8 +81,6 @@ Tensor log_normal_between(const NormalInterval& x) {
   return select(is_tail, height, real(0)) + log_of_rest(rest, is_tail, missing);
 }
 
-// Newton's method from -sqrt(-2 log p), which lies below: log P is concave, so the steps come from one side
-// and five of them reach f64's precision everywhere.
 // Hastings' quotient is within 4.5e-4 of it from the middle to the far tail, and Newton's steps on the
 // logarithm more than double the digits each: 1e-7, 3e-15.
 Tensor normal_quantile_of_log(const Tensor& log_p, int steps) {
