@@ -37,6 +37,8 @@ TEST(StanRunMessage, Indices) {
                  "expected an index, got a variable that has no value yet", "n]; }");
   expect_refusal("parameters { vector[3] x; } model { for (i in 1:9) target += x[i]; }", "from 1 to 3, got 4",
                  "i]; }");
+  expect_refusal("parameters { vector[3] x; } model { target += sum(x[{1, 2, 7, 3}]); }",
+                 "from 1 to 3, got 7 at [3]", "{1, 2, 7, 3}");
   expect_refusal("parameters { vector[3] x; } model { target += sum(x[2:5]); }", "from 1 to 3, got 5",
                  "2:5]");
   expect_refusal(

@@ -62,16 +62,20 @@ Spot Evaluator::spot_of(const Index& index, int64_t extent, const Place& place) 
   using Kind = Index::Kind;
   Spot spot;
   if (index.kind == Kind::all) return spot;
-  const auto check = [&](double number) {
+  // `at`: which of a list it is, from 1.
+  const auto check = [&](double number, size_t at = 0) {
     if (std::isnan(number)) fail(place, "expected an index, got a variable that has no value yet");
     if (number < 1 || number > static_cast<double>(extent))
-      fail(place, fmt::format("expected an index from 1 to {}, got {}", extent, number));
+      fail(place, fmt::format("expected an index from 1 to {}, got {}{}", extent, number,
+                              at == 0 ? "" : fmt::format(" at [{}]", at)));
   };
   if (index.kind == Kind::single) {
     Value numbers = whole(evaluate(*index.low));
     spot.kind = numbers.type.array > 0 ? Spot::Kind::many : Spot::Kind::single;
+    const bool has_places = spot.kind == Spot::Kind::many && numbers.level == 0;
     if (numbers.is_known() && masks_.empty())
-      for (const double number : numbers.known->numbers) check(number);
+      for (size_t i = 0; i < numbers.known->numbers.size(); ++i)
+        check(numbers.known->numbers[i], has_places ? i + 1 : 0);
     spot.numbers = operate(Operator::subtract, numbers, known_integer(1), place);
     // Under a condition that does not hold an index may be anything; what is found there is not used.
     if (numbers.is_known() && !masks_.empty()) {
