@@ -158,6 +158,53 @@ TEST_F(ScaledStates, OneAlone) {
   }
 }
 
+// A lane that stays, but for what is seen of it: its states go on alone, and may be lost.
+void compare_staying(bool is_seen_apart) {
+  constexpr int64_t length = 20;
+  Model m("stay");
+  const Tensor moves = m.sample("moves", normal(0, 1), {2, 2});
+  std::vector<double> logs(length * 4, -1.0), mask(length * 2, 0.0);
+  for (size_t t = 0; t < 5; ++t) logs[t * 4] = logs[t * 4 + 2] = -200;
+  for (size_t t = 10; t < 15; ++t) logs[t * 4 + 1] = logs[t * 4 + 3] = -350;
+  for (const size_t t : {0, 1, 18, 19}) mask[t * 2] = mask[t * 2 + 1] = 1;
+  const Tensor seen = m.data("seen", tensor(logs, {length, 2, 2}));
+  const Tensor is_moved = m.data("is_moved", tensor(mask, {length, 2}));
+  const auto step = [&](const Tensors& carry, const Tensors& x) -> Step {
+    const Tensor is_other = reshape(x[1], {2, 1}) > 0.5;
+    const Tensor moved = logsumexp(reshape(carry[0], {2, 2, 1}) + moves, {1});
+    const Tensor before = select(is_other, moved, carry[0]);
+    if (is_seen_apart) return {{before + x[0]}, {before}};
+    return {{select(is_other, moved + x[0], carry[0] + x[0])}, {}};
+  };
+  const Tensor first = reshape(slice(moves, {0, 0}, {1, 2}), {1, 2}) + zeros({2, 2}, DType::f64);
+  const Tensor last = scan(step, {first}, {seen, is_moved}).carry[0];
+  m.add_log_density("forward", 1e-3 * sum(logsumexp(last, {1})));
+  compare_density(m, "stay", "cpu", Placement::lane, DType::f64, 1e-10, 3);
+}
+TEST_F(ScaledStates, LanesThatStay) {
+  compare_staying(false);
+  compare_staying(true);
+}
+
+// States along the first axis, one of which stays: that is no lane of its own.
+TEST_F(ScaledStates, StatesThatStay) {
+  constexpr int64_t length = 20;
+  Model m("stay");
+  const Tensor moves = m.sample("moves", normal(0, 1), {2, 2});
+  std::vector<double> logs(length * 4, 0.0);
+  for (size_t t = 0; t < 5; ++t) logs[t * 4 + 2] = logs[t * 4 + 3] = 200;
+  for (size_t t = 10; t < 15; ++t) logs[t * 4 + 2] = logs[t * 4 + 3] = -350;
+  const Tensor seen = m.data("seen", tensor(logs, {length, 2, 2}));
+  const Tensor is_moved = m.data("is_moved", tensor(std::vector<double>{0, 1}, {2, 1}));
+  const auto step = [&](const Tensors& carry, const Tensors& x) -> Step {
+    const Tensor moved = logsumexp(reshape(carry[0], {2, 1, 2}) + reshape(moves, {2, 2, 1}), {0}) + x[0];
+    return {{select(is_moved > 0.5, moved, carry[0])}, {}};
+  };
+  const Tensor first = reshape(slice(moves, {0, 0}, {2, 1}), {2, 1}) + zeros({2, 2}, DType::f64);
+  m.add_log_density("forward", 1e-3 * logsumexp(scan(step, {first}, {seen}).carry[0], {0, 1}));
+  compare_density(m, "stay", "cpu", Placement::lane, DType::f64, 1e-10, 3);
+}
+
 // Where nothing can be the density is -infinity, and no NaN.
 TEST_F(ScaledStates, NothingCanBe) {
   Model m("never");

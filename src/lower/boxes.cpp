@@ -14,10 +14,9 @@ Tensor Boxes::operator()(const Tensor& x, const Dims& starts, const Shape& lengt
   if (lengths == x.shape()) return x;
   std::vector<int64_t> words(starts.begin(), starts.end());
   words.insert(words.end(), lengths.begin(), lengths.end());
-  Tensor& place = known_[{&graph::node_of(x), words}];
-  if (place) return place;
-  const Tensor box = made(x, starts, lengths);
-  return known_[{&graph::node_of(x), words}] = box;
+  Known& known = known_[{&graph::node_of(x), words}];
+  if (!known.box) known = {x, made(x, starts, lengths)};
+  return known.box;
 }
 
 Tensor Boxes::of_slice(const Tensor& x) {

@@ -23,7 +23,10 @@ class Boxes {
   Tensor of_joined(const Tensor& x, const Dims& starts, const Shape& lengths);
   Tensor of_reshaped(const Tensor& x, const Dims& starts, const Shape& lengths);
 
-  std::map<std::pair<const graph::Node*, std::vector<int64_t>>, Tensor> known_;
+  struct Known {
+    Tensor of, box;  // both are held: the place of a node that is gone may be another's
+  };
+  std::map<std::pair<const graph::Node*, std::vector<int64_t>>, Known> known_;
 };
 
 }  // namespace adit::lower

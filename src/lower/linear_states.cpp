@@ -54,10 +54,6 @@ bool contains(const Tensors& list, const Tensor& x) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& other) { return is_same(other, x); });
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int64_t most_compared = 1 << 16;
 
 // What a leaf holds; nothing where it is unlike all others.
@@ -120,7 +116,8 @@ Tensor total_of(const Tensors& terms, const Shape& shape) {
 
 LinearStates::LinearStates(const graph::Subgraph& step, const Tensors& states, const Tensors& carries)
     : changing_(graph::dependents(step.results, carries)) {
-  if (states.size() == 1) whole_ = step.results;
+  for (size_t i = 0; i < carries.size() && states.size() == 1; ++i)
+    if (is_same(carries[i], states[0])) alone_ = {states[0], step.results[i]};
   for (const Tensor& state : states) known_[&graph::node_of(state)] = Scaled{.power = state};
 }
 
@@ -186,13 +183,14 @@ std::optional<Scaled> LinearStates::chosen(const Tensor& x) {
   Scaled made{.power = with(x, {which, a->power, b->power}), .addends = a->addends};
   if (!are_same(a->addends, b->addends))
     made.addends = {with(x, {which, total_of(a->addends, shape), total_of(b->addends, shape)})};
-  // Where all of a lane stays as it is nothing can be lost.
-  const bool may_stay = contains(whole_, x) && is_by_lane(which);
+  made.has_lanes = a->has_lanes && b->has_lanes;
+  // Where all of a lane, which has a scale of its own, stays as it is nothing can be lost.
+  const bool is_lanes = alone_.next && is_same(alone_.next, x) && made.has_lanes && is_by_lane(which);
   const auto sums_of = [&](const Scaled& part) {
-    return part.sums || !may_stay ? filled_sums(part) : broadcast_to(number(INFINITY), shape);
+    const bool stays = is_lanes && part.addends.empty() && is_same(part.power, alone_.state);
+    return stays ? broadcast_to(number(INFINITY), shape) : filled_sums(part);
   };
   if (a->sums || b->sums) made.sums = with(x, {which, sums_of(*a), sums_of(*b)});
-  made.has_lanes = a->has_lanes && b->has_lanes;
   return made;
 }
 

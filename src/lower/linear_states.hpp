@@ -41,7 +41,9 @@ class LinearStates {
   std::optional<Scaled> written(const Tensor& x, const Tensors& terms);
 
   graph::Dependents changing_;
-  Tensors whole_;  // results that are all states there are
+  struct {
+    Tensor state, next;
+  } alone_;  // where it is the only one
   std::map<const graph::Node*, std::optional<Scaled>> known_;
 };
 

@@ -55,6 +55,12 @@ Tensor log_of_scale(const Tensor& x) {
   return (raised - number(whole + 1023)) * number(std::numbers::ln2);
 }
 
+// The logarithm of a last state, NaN where that is.
+Tensor log_or_none(const Tensor& p) {
+  const Tensor is_none = less_equal(p, number(least));
+  return select(is_none, number(-INFINITY), log(select(is_none, number(1), p)));
+}
+
 Tensor count_where(const Tensor& holds) { return sum(select(holds, number(1), number(0))); }
 
 // Each slice of a sequence along axis 0, where all are the same.
@@ -103,16 +109,12 @@ class ScaledScan {
   // The logarithms of a last state.
   Tensor last(size_t state) const {
     const Tensor& p = results_[state];
-    const Tensor holds = greater(p, number(least));
-    const Tensor logs = select(holds, log(select(holds, p, number(1))), number(-INFINITY));
-    return logs + spread(scales_, p.shape());
+    return log_or_none(p) + spread(scales_, p.shape());
   }
   Axes summed_axes() const { return state_axes(carries_[states_.begin()->first]); }
   bool is_summed_by(const LogSum& by) const { return states_.size() == 1 && by.axes == summed_axes(); }
   Tensor last_sum() const {
-    const Tensor total = sum(results_[states_.begin()->first], summed_axes());
-    const Tensor holds = greater(total, number(least));
-    return select(holds, log(select(holds, total, number(1))), number(-INFINITY)) + scales_;
+    return log_or_none(sum(results_[states_.begin()->first], summed_axes())) + scales_;
   }
   // Whether something that matters may be lost: a scalar. `all`: of single last states too. Factors are
   // looked at where that decides it alone, from `inputs` on, so that nothing is kept for it.
