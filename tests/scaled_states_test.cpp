@@ -1,5 +1,7 @@
 // Forward algorithms that densities of a CPU compute in scaled numbers, beside the tensor engine, which
 // computes them in logarithms as they are written.
+#include <adit/stan.hpp>
+
 #include "density/density.hpp"
 #include "density_cases.hpp"
 #include "graph/control.hpp"
@@ -205,6 +207,17 @@ TEST_F(ScaledStates, StatesThatStay) {
   compare_density(m, "stay", "cpu", Placement::lane, DType::f64, 1e-10, 3);
 }
 
+// stan_model_test holds the tensor engine's numbers of these against its interpreter.
+TEST_F(ScaledStates, StanPrograms) {
+  for (const char* name : {"forward_alone", "forward_masked", "forward_unreached"}) {
+    const std::string path = std::string(ADIT_STAN_PROGRAMS) + "/" + name;
+    const Model model = StanProgram(path + ".stan").model(path + ".json");
+    EXPECT_TRUE(is_scaled(model)) << name;
+    for (const uint64_t seed : {1, 2})
+      compare_density(model, name, "cpu", Placement::lane, DType::f64, 1e-10, seed);
+  }
+}
+
 // Where nothing can be the density is -infinity, and no NaN.
 TEST_F(ScaledStates, NothingCanBe) {
   Model m("never");
@@ -220,6 +233,23 @@ TEST_F(ScaledStates, NothingCanBe) {
   const LeapfrogKernel kernel(m, {.type = DType::f64, .device = "cpu", .placement = Placement::lane});
   const Tensor q = tensor({0.1, 0.2});
   EXPECT_EQ(reshape(kernel(q, q, 0.01, 1).log_densities, {}).item<double>(), -INFINITY);
+}
+
+// What is no number stays so: it is not what cannot be.
+TEST_F(ScaledStates, NotANumber) {
+  Model m("none");
+  const Tensor level = m.sample("level", normal(0, 1), {2});
+  const Tensor seen = m.data("seen", tensor(normals(12, 5), {6, 2}));
+  const auto step = [&](const Tensors& carry, const Tensors& x) -> Step {
+    return {{logsumexp(reshape(carry[0], {2, 1}) + reshape(level, {1, 2}) * 0.5, {0}) + x[0] * sqrt(level)},
+            {}};
+  };
+  m.add_log_density("forward", logsumexp(scan(step, {level}, {seen}).carry[0]));
+  EXPECT_TRUE(is_scaled(m));
+  const LeapfrogKernel kernel(m, {.type = DType::f64, .device = "cpu", .placement = Placement::lane});
+  const LeapfrogChain chain = kernel(tensor({0.01, 0.2}), tensor({-5.0, 0.0}), 0.01, 1);  // to below 0
+  EXPECT_LT(reshape(chain.positions, {2}).to_vector<double>()[0], 0);
+  EXPECT_TRUE(std::isnan(reshape(chain.log_densities, {}).item<double>()));
 }
 
 // Sums that go on, and loops whose states others read, stay as they are.

@@ -45,12 +45,19 @@ Tensor unless_equal(const Tensor& x, double when, double instead, Tensor& chosen
   return operand_of(x, 2);
 }
 
-// The sum below a logarithm, past a choice of 1 where it is 0.
+// What is below a logarithm, past a choice of 1, or of a 0 without derivatives, where it is 0.
+Tensor past_choice(const Tensor& logarithm) {
+  const Tensor x = operand_of(logarithm, 0);
+  for (const double instead : {1, 0}) {
+    Tensor compared;
+    const Tensor sum = unless_equal(x, 0, instead, compared);
+    if (compared && is_same(compared, sum)) return sum;
+  }
+  return x;
+}
+
 std::optional<Tensor> sum_below(const Tensor& logarithm) {
-  Tensor compared;
-  const Tensor x = operand_of(logarithm, 0), sum = unless_equal(x, 0, 1, compared);
-  if (compared && !is_same(compared, sum)) return std::nullopt;
-  const Tensor found = past_reshapes(sum);
+  const Tensor found = past_reshapes(past_choice(logarithm));
   if (!is_a(found, Op::sum)) return std::nullopt;
   return found;
 }
@@ -137,7 +144,7 @@ std::vector<Tensor> written_log_sum(const Tensor& x) {
     const Tensor shift = operand_of(x, side), rest = operand_of(x, 1 - side);
     if (std::vector<Tensor> pair = pair_below(shift, rest); !pair.empty()) return pair;
     if (!is_a(rest, Op::log)) continue;
-    std::vector<Tensor> exponents = exponents_below(operand_of(rest, 0), shift);
+    std::vector<Tensor> exponents = exponents_below(past_choice(rest), shift);
     if (exponents.size() > 1) return exponents;
   }
   return {};

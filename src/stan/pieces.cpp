@@ -9,6 +9,7 @@
 #include "graph/node.hpp"
 #include "graph/op.hpp"
 #include "stan/evaluator.hpp"
+#include "stan/functions/formulas.hpp"
 
 namespace adit::stan {
 
@@ -168,7 +169,7 @@ std::optional<Value> Evaluator::sum_of_pieces(const std::string& name, const Val
     const Tensor shift = select(abs(known) < full({}, INFINITY, DType::f64), known, zero);
     Tensor total = is_log ? exp(x[0] - shift) : x[0];
     for (size_t i = 1; i < count; ++i) total = total + (is_log ? exp(x[i] - shift) : x[i]);
-    return is_log ? log(total) + shift : total;
+    return is_log ? log_of_powers(total) + shift : total;
   });
 }
 

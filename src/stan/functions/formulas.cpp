@@ -41,6 +41,8 @@ Tensor formulas_polynomial(const Tensor& x, const std::array<double, n>& coeffic
 
 }  // namespace
 
+Tensor log_of_powers(const Tensor& sum) { return log(select(sum == real(0), real(0), sum)); }
+
 Tensor log_sum_exp_of_two(const Tensor& a, const Tensor& b) {
   const Tensor larger = select(a > b, a, b), smaller = select(a > b, b, a);
   // Of infinities the larger one is the result already; a NaN goes through.

@@ -32,6 +32,8 @@ inline Tensor with_slope(const Tensor& value, const Tensor& x, const Tensor& slo
   return stop_gradient(value) + (safe - stop_gradient(safe)) * select(is_finite(known), known, real(0));
 }
 
+// The logarithm of a sum of powers, whose terms have no derivative where it is 0: none of them can be.
+Tensor log_of_powers(const Tensor& sum);
 // log(e^a + e^b), log(e^a - e^b); infinities as limits.
 Tensor log_sum_exp_of_two(const Tensor& a, const Tensor& b);
 Tensor log_diff_exp(const Tensor& a, const Tensor& b);

@@ -61,7 +61,7 @@ Tensor reduce_smallest(const Arguments& a) { return extreme(a, false); }
 Tensor log_sum_exp_along(const Tensor& x, const Axes& axes) {
   const Tensor most = stop_gradient(reduce_max(x, axes, true)),
                shift = select(is_finite(most), most, real(0));
-  return log(sum(exp(x - shift), axes)) + squeeze(shift, axes);
+  return log_of_powers(sum(exp(x - shift), axes)) + squeeze(shift, axes);
 }
 Tensor reduce_log_sum_exp(const Arguments& a) {
   const Part p = part(a, 0);
