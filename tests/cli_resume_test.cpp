@@ -172,6 +172,33 @@ TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
   }
 }
 
+// Densities that a CPU computes in a way of its own, a loop in scaled numbers and a factorisation.
+TEST_F(CliResumeTest, a_killed_run_on_a_cpu_is_read_again) {
+  if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
+  put("d.json", R"({"N": 12, "y": [1, 0.5, -1, 0.2, 2, -0.3, 1, 0.4, -1, 0.2, 2, 0]})");
+  const std::string data = "data { int N; vector[N] y; } parameters { real a; real<lower=0> s; }\n";
+  put("chain.stan", data +
+                        "model { vector[2] u = [0, 0]'; a ~ normal(0, 1); s ~ normal(0, 1);\n"
+                        "  for (t in 1:N) { vector[2] v;\n"
+                        "    v[1] = log_sum_exp(u[1] - 1, u[2] - 2) + y[t] + a;\n"
+                        "    v[2] = log_sum_exp(u[1] - 2, u[2] - s) - y[t] - a; u = v; }\n"
+                        "  target += log_sum_exp(u); }\n");
+  put("process.stan", data +
+                          "model { matrix[N, N] m; a ~ normal(0, 1); s ~ normal(0, 1);\n"
+                          "  for (i in 1:N) for (j in 1:N) m[i, j] = exp(-square(i - j) * s) + (i == j);\n"
+                          "  y ~ multi_normal_cholesky(rep_vector(a, N), cholesky_decompose(m)); }\n");
+  for (const std::string name : {"chain", "process"}) {
+    const Outcome dead =
+        killed("sample " + name + ".stan --data d.json --device cpu --chains 2 --warmup 100 " +
+                   "--no-report --quiet --format csv --draws 4000000 --output " + name,
+               name + "/checkpoint", 100000);
+    ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
+    const Outcome summary = adit("summary " + name);
+    EXPECT_EQ(summary.status, 0) << name << ": " << summary.errors;
+    EXPECT_TRUE(contains(summary.output, "lp__")) << summary.output;
+  }
+}
+
 // The checkpoint names the program and its data, which may lie anywhere.
 TEST_F(CliResumeTest, a_killed_run_of_a_stan_program_is_read_too) {
   if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";

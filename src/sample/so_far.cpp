@@ -80,13 +80,14 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
                    const stats::ModelState& model, const std::shared_ptr<Device>& device) try {
   const CheckpointHeader& header = contents.header;
   const int64_t loop_numbers = layout_wish(layout_of(header)).forced.loop_numbers;
-  const auto wide = static_cast<Wide>(std::clamp(parse_json<Json>(header.options).value("wide", 0), 0, 2));
+  const Json settings = parse_json<Json>(header.options);
+  const auto wide = static_cast<Wide>(std::clamp(settings.value("wide", 0), 0, 2));
   const Density density = make_density(model, {header.is_f32 ? DType::f32 : DType::f64, wide},
-                                       loop_numbers > 0 ? loop_numbers : lower::any_loop_numbers);
+                                       loop_numbers > 0 ? loop_numbers : lower::any_loop_numbers,
+                                       settings.at("device") == "cpu");  // the run's, not this one
   check_model(header, path, model, density);
   Draws draws;
   describe(header, model, draws);
-  const Json settings = parse_json<Json>(header.options);
   const int64_t warm = warmup_rows(settings), first_chain = settings.at("first_chain");
   const double constant = stats::at_point(model, {density.constant}, {})[0].item<double>();
   draws.draws = draws_after(contents, warm);
