@@ -252,6 +252,31 @@ TEST_F(ScaledStates, NotANumber) {
   EXPECT_TRUE(std::isnan(reshape(chain.log_densities, {}).item<double>()));
 }
 
+// Two carried vectors, that go on by themselves or lead to each other as well.
+Model in_two(bool meet) {
+  Model m("two");
+  const Tensor a = m.sample("a", normal(0, 1), {3}), b = m.sample("b", normal(0, 1), {3});
+  const Tensor y = m.data("y", tensor(normals(60, 3), {20, 3}));
+  const auto step = [&](const Tensors& carry, const Tensors& x) -> Step {
+    const auto on = [](const Tensor& from, const Tensor& to) {
+      return logsumexp(reshape(from, {3, 1}) + reshape(to, {1, 3}), {0});
+    };
+    return {{on(carry[meet ? 1 : 0], a) + x[0], on(carry[meet ? 0 : 1], b) - x[0]}, {}};
+  };
+  const Step all = scan(step, {a, b}, {y});
+  m.add_log_density("one", logsumexp(all.carry[0]));
+  m.add_log_density("other", logsumexp(all.carry[1]));
+  return m;
+}
+
+// One scale for both would soon be none for one of them, where nothing leads from the other to it.
+TEST_F(ScaledStates, Apart) {
+  EXPECT_TRUE(is_scaled(in_two(true)));
+  EXPECT_FALSE(is_scaled(in_two(false)));
+  for (const bool meet : {false, true})
+    compare_density(in_two(meet), meet ? "meet" : "apart", "cpu", Placement::lane, DType::f64, 1e-10, 4);
+}
+
 // Sums that go on, and loops whose states others read, stay as they are.
 TEST_F(ScaledStates, Others) {
   Model sums("sums");

@@ -96,7 +96,7 @@ class ScaledScan {
     take_operands(m);
     if (has_control()) return;
     find_states();
-    if (!states_.empty() && !is_closed(used)) states_.clear();
+    if (!states_.empty() && !(is_closed(used) && are_together())) states_.clear();
     if (states_.empty()) return;
     find_lanes();
     if (!write()) states_.clear();
@@ -187,6 +187,24 @@ class ScaledScan {
         others.push_back(step_.results[i]);
     const graph::Dependents reading = graph::dependents(others, states);
     return std::none_of(others.begin(), others.end(), [&](const Tensor& x) { return reading.contains(x); });
+  }
+
+  // Whether carried states lead to each other: those that never meet go ever further apart, and with one
+  // scale for both the loop would mostly run as it was written too.
+  bool are_together() const {
+    std::set<size_t> met{states_.begin()->first};
+    for (size_t before = 0; before != met.size();) {
+      before = met.size();
+      for (const auto& [i, next] : states_) {
+        std::set<size_t> group{i};
+        for (const Tensor& x : graph::reachable(Tensors{step_.results[i]}, true))
+          for (const auto& [j, unused] : states_)
+            if (is_same(x, carries_[j])) group.insert(j);
+        if (std::any_of(group.begin(), group.end(), [&](size_t j) { return met.contains(j); }))
+          met.insert(group.begin(), group.end());
+      }
+    }
+    return met.size() == states_.size();
   }
 
   // Lanes have scales of their own; states that are mixed have one.
