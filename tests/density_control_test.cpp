@@ -411,6 +411,25 @@ Model long_steps(int64_t n) {
   return m;
 }
 
+// Steps along a slope with a matrix that each of them makes: a product by its lines, what is made of the
+// rows, and a product back by its columns, which a CPU's team does in tiles.
+Model descent(int64_t rows, int64_t columns) {
+  Model m("descent");
+  const Tensor z = m.sample("z", normal(0, 1), {columns}), rate = m.sample("rate", beta(2, 2));
+  const Tensor x = m.data("x", tensor(normals(rows * columns, 23), {rows, columns}));
+  const Tensor turn = m.data("turn", 0.02 * tensor(normals(columns * columns, 24), {columns, columns}));
+  const Tensor y = m.data("y", tensor(normals(rows, 25)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors&) -> Step {
+        const Tensor matrix = dot(x, turn * (1 + rate * tanh(sum(carry[0]))));
+        const Tensor errors = y - tanh(dot(matrix, carry[0]));
+        return {{carry[0] + 0.01 * rate * dot(errors, matrix)}, {}};
+      },
+      {z}, {}, 3);
+  m.add_log_density("fit", -sum(square(all.carry[0])));
+  return m;
+}
+
 const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); }},
                              {"one_step", [] { return autoregression(1); }},
                              {"garch", [] { return garch(70); }},
@@ -461,6 +480,10 @@ TEST_P(DensityControl, LongSteps) {
   const bool is_slow = device(GetParam()).info().kind == DeviceKind::software;
   for (const int64_t n : is_slow ? std::vector<int64_t>{11} : std::vector<int64_t>{11, 29})
     compare_density(long_steps(n), "long_steps", GetParam(), Placement::team, DType::f64, 1e-10);
+}
+TEST_P(DensityControl, TilesInsideOfSteps) {
+  const int64_t rows = device(GetParam()).info().kind == DeviceKind::software ? 37 : 301;
+  compare_density(descent(rows, 41), "descent", GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(DensityControl, InSinglePrecision) {
   for (const DensityCase& one : {cases[0], cases[4], cases[7], cases[8], cases[10], cases[13], cases[15]})

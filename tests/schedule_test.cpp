@@ -112,6 +112,21 @@ TEST(Schedules, ProductsWithDataGoByLinesInTiles) {
   EXPECT_EQ(tiles, 1) << to_text(team);
 }
 
+// Rows of a tile lie one behind the other; those of f64 in memory of f32 do not.
+TEST(Schedules, TilesKeepNumbersOfTheirChains) {
+  for (const sampling::Wide wide : {sampling::Wide::totals, sampling::Wide::value})
+    for (const int64_t rows : {530, 8192}) {
+      Model m("logistic");
+      const Tensor b = m.sample("b", normal(0, 1), {40});
+      m.observe("y", bernoulli_logit(dot(m.data("x", tensor(normals(rows * 40, 1), {rows, 40})), b)),
+                tensor(places(rows, 2)));
+      const sampling::Density density = sampling::make_density(stats::state_of(m), {DType::f32, wide});
+      const Schedule team = sampling::make_schedule(density, true, true);
+      EXPECT_EQ(team.of_a_tile.empty(), wide == sampling::Wide::value && rows == 530) << to_text(team);
+      for (const graph::Node* node : team.of_a_tile) EXPECT_EQ(node->type, DType::f32) << to_text(team);
+    }
+}
+
 // The derivative with respect to a number that every row uses many times is one total.
 TEST(Schedules, SumsThatAreAddedAreOne) {
   Model m("counts");

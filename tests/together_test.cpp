@@ -111,6 +111,54 @@ TEST(Together, ChainsDoNotDependOnEachOther) {
   }
 }
 
+// Parts of a density in f64 where chains are f32: the totals of many rows, and more of it in mixed precision.
+TEST(Together, DensitiesThatAreWiderThanTheirChains) {
+  for (const Model& model :
+       {logistic(8'192, 40), logistic(2'003, 37), sparse(90, 41), process(37), levels(507)})
+    for (const Precision precision : {Precision::f32, Precision::mixed}) {
+      SCOPED_TRACE(model.name() + (precision == Precision::f32 ? " f32" : " mixed"));
+      SampleOptions options = some(4, "team:32:buffer");
+      options.precision = precision;
+      options.warmup = 0;
+      options.draws = 3;
+      options.step_size = 1e-3;
+      options.init_radius = 0.4;
+      const std::vector<double> alone = numbers_of(sample(model, options));
+      options.layout = "team:32:buffer:2";
+      const Draws draws = sample(model, options);
+      EXPECT_EQ(draws.layout, "team:32:buffer:2");
+      EXPECT_LT(draws.energy_error, 1e-3);
+      EXPECT_GT(draws.energy_error, 0);
+      const std::vector<double> here = numbers_of(draws);
+      ASSERT_EQ(here.size(), alone.size());
+      for (size_t i = 0; i < here.size(); ++i)
+        ASSERT_NEAR(here[i], alone[i], 1e-5 * (1 + std::fabs(alone[i]))) << i;
+    }
+}
+
+TEST(Together, ChainsOfWiderDensitiesDoNotDependOnEachOther) {
+  for (const Model& model : {logistic(8'192, 40), logistic(507, 41), process(37)})
+    for (const Precision precision : {Precision::f32, Precision::mixed}) {
+      SCOPED_TRACE(model.name() + (precision == Precision::f32 ? " f32" : " mixed"));
+      SampleOptions options = some(4, "team:32:buffer:2");
+      options.precision = precision;
+      const Draws all = sample(model, options);
+      expect_same(all, sample(model, options, {.budget = 7}));
+      SampleOptions parts = options;
+      const fs::path path = fs::temp_directory_path() / ("adit-together-" + std::to_string(::getpid()));
+      parts.checkpoint = path.string();
+      EXPECT_FALSE(sample(model, stopping(parts, 25), Forced{.budget = 3}).finished);
+      parts.resume = true;
+      expect_same(all, sample(model, parts, {}));
+      fs::remove(path);
+      options.chains = 2;
+      options.first_chain = 1;
+      const Draws two = sample(model, options);
+      const size_t each = two.stats.lp.size() / 2;
+      for (size_t i = 0; i < 2 * each; ++i) ASSERT_EQ(two.stats.lp[i], all.stats.lp[each + i]);
+    }
+}
+
 TEST(Together, WhatItNeeds) {
   const Model model = logistic(50, 5);
   expect_error([&] { sample(model, some(3, "team:32:buffer:2")); },
