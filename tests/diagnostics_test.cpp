@@ -556,6 +556,30 @@ TEST(Warnings, TooFewDraws) {
   EXPECT_TRUE(any_contains(warnings_of(stopped), "stopped before all draws were made"));
 }
 
+TEST(Warnings, SinglePrecision) {
+  Draws draws = healthy_run();
+  const auto told = [&] { return diagnose(draws, summary(draws)); };
+  draws.precision = "f32";
+  draws.device = "vulkan:7";
+  EXPECT_EQ(told().find("Single precision"), std::string::npos);  // nobody looked
+  draws.energy_error = 0.5;
+  EXPECT_TRUE(any_contains(warnings_of(draws), "Run in double precision (--precision f64)."));
+  EXPECT_EQ(told().find("in warm-up"), std::string::npos);
+  draws.energy_error_before = draws.gradient_error_before = 0.25;
+  EXPECT_NE(told().find("(0.25 in warm-up)"), std::string::npos) << told();
+  draws.wider = "mixed or f64";
+  EXPECT_TRUE(any_contains(warnings_of(draws), "(--precision mixed or f64)."));
+  draws.wider = "none";
+  EXPECT_FALSE(any_contains(warnings_of(draws), "--precision"));
+  EXPECT_TRUE(any_contains(warnings_of(draws), "vulkan:7 has no f64: run on another device"));
+  // Gradients are f32 in mixed precision too, and are told where energies have no error at all.
+  draws.wider = "mixed or f64";
+  draws.energy_error = 0;
+  draws.gradient_error = 0.4;
+  EXPECT_TRUE(any_contains(warnings_of(draws), "gradients are off by up to 0.40"));
+  EXPECT_TRUE(any_contains(warnings_of(draws), "(--precision f64)."));
+}
+
 TEST(Loo, BadInput) {
   Draws draws;
   draws.chains = 2;

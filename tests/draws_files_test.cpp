@@ -64,6 +64,29 @@ TEST_F(DrawsFiles, CsvKeepsEveryNumber) {
   expect_words(text_of(path("narrow_1.csv")), {",0.100000001,"});
 }
 
+// Those of chains in f32 whose densities are wider; and what the run knows of its precision.
+TEST_F(DrawsFiles, CsvKeepsWideEnergies) {
+  for (const char* precision : {"f32", "mixed"}) {
+    Draws draws = example();
+    draws.precision = precision;
+    draws.stats.lp = {-123456.789012345, -1.0 / 3, 0.1f, -1e12 - 1.0 / 3, -5, std::nan("")};
+    draws.stats.energy = {123458.789012345, 2.0 / 3, 0.1f, 1e12 + 2.0 / 3, 6, 7};
+    draws.energy_error = 0.25;
+    draws.gradient_error = 0.125;
+    draws.wider = "mixed or f64";
+    write_csv(draws, path(precision));
+    const Draws back =
+        read_draws({path(std::string(precision) + "_1.csv"), path(std::string(precision) + "_2.csv")});
+    for (const size_t i : {0, 1, 3, 4}) EXPECT_EQ(back.stats.lp[i], draws.stats.lp[i]) << i;
+    for (const size_t i : {0, 1, 3, 4, 5}) EXPECT_EQ(back.stats.energy[i], draws.stats.energy[i]) << i;
+    EXPECT_EQ(static_cast<float>(back.stats.lp[2]), 0.1f);
+    EXPECT_EQ(back.energy_error, 0.25);
+    EXPECT_EQ(back.gradient_error, 0.125);
+    EXPECT_TRUE(std::isnan(back.energy_error_before) && std::isnan(back.gradient_error_before));
+    EXPECT_EQ(back.wider, "mixed or f64");
+  }
+}
+
 TEST_F(DrawsFiles, CsvOfDrawsWithoutASampler) {
   Draws draws = example();
   draws.stats = {}, draws.step_sizes = {}, draws.inverse_metrics = {}, draws.warmup = 0;

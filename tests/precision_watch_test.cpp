@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <adit/control.hpp>
 #include <adit/diagnostics.hpp>
 #include <adit/transform.hpp>
 
@@ -212,6 +213,50 @@ TEST_P(PrecisionWatch, MixedHasSmallDensitiesInDoublePrecision) {
   EXPECT_LT(mixed.energy_error, 0.01);
 }
 
+// A sum that a loop carries: mixed precision would not change it, and no one is sent there.
+TEST_P(PrecisionWatch, LoopsAreNotAdvisedToBeMixed) {
+  if (!on().limits().float64) GTEST_SKIP() << "no f64";
+  Model model("carried");
+  const Tensor a = model.sample("a", normal(0, 1));
+  const Tensor y = model.data("y", tensor(std::vector<double>(60, 0.5)));
+  const Step all = scan(
+      [&](const Tensors& carry, const Tensors& slices) -> Step {
+        return {{carry[0] + 1e6 * cos(carry[1]), 0.5 * carry[1] + 1e-3 * a * slices[0]}, {}};
+      },
+      {full({}, 0.0, DType::f64), 1e-3 * a}, {y});
+  model.add_log_density("carried", all.carry[0]);
+  const Draws draws = sample(model, few_draws(GetParam(), Precision::f32));
+  EXPECT_GT(draws.energy_error, most_energy_error);
+  EXPECT_TRUE(warns(draws, "(--precision f64)"));
+  EXPECT_FALSE(warns(draws, "mixed or f64"));
+}
+
+// What was not looked at is not told as right.
+TEST_P(PrecisionWatch, NobodyLookedBefore) {
+  SampleOptions options = few_draws(GetParam(), Precision::f32);
+  EXPECT_GE(sample(small_model(), options).energy_error_before, 0);
+  EXPECT_GE(sample(small_model(), options).gradient_error_before, 0);
+  const auto expect_unknown = [](const Draws& draws) {
+    EXPECT_GT(draws.energy_error, 0);
+    EXPECT_TRUE(std::isnan(draws.energy_error_before));
+    EXPECT_TRUE(std::isnan(draws.gradient_error_before));
+  };
+  options.step_size = 0.1;
+  options.warmup = 0;
+  expect_unknown(sample(small_model(), options));
+  const Tensor errors = tensor<double>({0.5, 1, 2, 1, 1, 1}, {2, 3});
+  for (const Draws& draws :
+       sample_many(small_model(), {{"error", errors}}, few_draws(GetParam(), Precision::f32)))
+    expect_unknown(draws);
+  const fs::path path = fs::temp_directory_path() / ("adit-before-" + std::to_string(::getpid()));
+  SampleOptions parts = few_draws(GetParam(), Precision::f32);
+  parts.checkpoint = path.string();
+  EXPECT_FALSE(sample(small_model(), stopping(parts, 22), Forced{.budget = 3}).finished);
+  parts.resume = true;
+  expect_unknown(sample(small_model(), parts));
+  fs::remove(path);
+}
+
 // A run in mixed precision that was stopped goes on, to the same bits.
 TEST_P(PrecisionWatch, MixedRunsGoOn) {
   if (!on().limits().float64) GTEST_SKIP() << "no f64";
@@ -284,6 +329,33 @@ TEST(PrecisionErrors, AreOfGradientsAndPositions) {
   seen.gradients[2] += 0.3;
   const double now = length + std::pow(seen.gradients[2], 2) - std::pow(seen.gradients[2] - 0.3, 2);
   EXPECT_NEAR(sampling::precision_errors(state, seen).gradient, 0.3 / std::sqrt(now), 1e-6);
+}
+
+// Where log densities are so large that slopes in f64 have few digits left, gradients are not blamed.
+TEST(PrecisionErrors, RoundingInDoublePrecisionIsNone) {
+  for (const double large : {1e9, 1e12, 1e14}) {
+    Model model = small_model();
+    model.add_log_density("large", full({}, large, DType::f64));
+    sampling::Seen seen;
+    for (int64_t i = 0; i < 4 * model.size(); ++i) seen.points.push_back(0.3 + 0.07 * static_cast<double>(i));
+    for (int64_t point = 0; point < 4; ++point) {
+      const std::vector<double> one(seen.points.begin() + point * model.size(),
+                                    seen.points.begin() + (point + 1) * model.size());
+      const auto [value, slope] = value_and_grad([&](Tensor u) { return model.log_density(u); })(tensor(one));
+      seen.lps.push_back(value.item<double>());
+      for (const double each : slope[0].to_vector<double>()) seen.gradients.push_back(each);
+    }
+    seen.steps.assign(seen.points.size(), 0.1);
+    EXPECT_LT(sampling::precision_errors(stats::state_of(model), seen).gradient, 1e-3) << large;
+    for (double& each : seen.gradients) each *= 2;
+    const double doubled = sampling::precision_errors(stats::state_of(model), seen).gradient;
+    EXPECT_GT(doubled, large < 1e10 ? 0.1 : -1);
+  }
+}
+
+TEST(PrecisionErrors, OfNoNumbers) {
+  const Model model("nothing");
+  EXPECT_EQ(sampling::precision_errors(stats::state_of(model), {}).energy, 0);
 }
 
 TEST(EnergyError, IsAllowedToGrowWithTheWayThatIsLeft) {

@@ -355,7 +355,7 @@ adit_status adit_draws_warnings(const adit_draws* draws, const char* const** war
                                 adit_error** error);
 /* What is known of the run, by name: "step_sizes" (a number a chain), "inverse_metrics" (one chain after the other),
  * "seconds" (open, compile, warm-up, sampling, total), "divergences", "warmup_divergences", "leapfrogs", "energy_error",
- * "gradient_error", "energy_error_before", "gradient_error_before".
+ * "gradient_error", "energy_error_before", "gradient_error_before" (NaN where nobody looked before the draws).
  */
 adit_status adit_draws_numbers(const adit_draws* draws, const char* name, const double** numbers, size_t* count,
                                adit_error** error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -62,8 +63,15 @@ struct Draws {
   Seconds seconds;
   uint64_t leapfrogs = 0, warmup_divergences = 0;
   // Of a run in f32 or mixed, beside f64: how far differences of log densities between its draws are off, and
-  // the gradients of its last draws, by their length; the same in warm-up, before the draws. Else 0.
-  double energy_error = 0, gradient_error = 0, energy_error_before = 0, gradient_error_before = 0;
+  // the gradients of its last draws, by their length. Else 0.
+  double energy_error = 0, gradient_error = 0;
+  // The same in warm-up, before the draws; NaN where nobody looked (a run that went on with another, several
+  // data sets, no warm-up, f64).
+  double energy_error_before = std::numeric_limits<double>::quiet_NaN();
+  double gradient_error_before = std::numeric_limits<double>::quiet_NaN();
+  // Where its log densities are off: which precisions of its device hold more of them ("mixed or f64", "f64",
+  // "none").
+  std::string wider = "f64";
   bool finished = true;            // false: stopped before all draws were made
   std::vector<std::string> notes;  // what the run met that draws do not show, in words; warnings() has them
 

@@ -19,7 +19,8 @@ enum class Precision : uint8_t {
   automatic,  // f64 on a CPU; on a GPU f32, or f64 where energies in f32 are off
   f32,        // on a CPU with sums of many rows, and so energies, in f64
   f64,
-  mixed  // f32 with the log density in f64, but for terms of many rows; its gradient stays f32
+  // f32 with the log density in f64, but for terms of many rows, loops and choices; its gradient stays f32
+  mixed
 };
 // How chains lie on the device. automatic: from the model and the device.
 // lane, team: whole chains in one kernel, each in a lane or on the lanes of a team. device: the density of

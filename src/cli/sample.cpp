@@ -1,4 +1,5 @@
 // adit sample: draws from a model, its summary, its files and its report.
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <new>
@@ -98,7 +99,9 @@ void print_run_as_json(const Run& run) {
                      {"warmup", draws.seconds.warmup},
                      {"sampling", draws.seconds.sampling},
                      {"total", draws.seconds.total}};
-  const auto told = [&](double error) { return draws.precision == "f64" ? Json() : Json(error); };
+  const auto told = [&](double error) {
+    return draws.precision == "f64" || std::isnan(error) ? Json() : Json(error);
+  };
   const Json document{{"model", draws.model},
                       {"device", draws.device},
                       {"precision", draws.precision},

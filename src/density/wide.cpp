@@ -143,4 +143,16 @@ std::unordered_set<const Node*> wide_nodes(const Tensor& value, std::span<const 
   return plan.take();
 }
 
+bool is_wider(const Tensor& wide, const Tensor& narrow) {
+  const Tensors of_wide = graph::reachable(std::span(&wide, 1), true),
+                of_narrow = graph::reachable(std::span(&narrow, 1), true);
+  const auto is_wide = [](const Tensor& x) { return x.dtype() == DType::f64; };
+  const auto has_functions = [](const Tensor& x) {
+    return graph::row_of(graph::node_of(x).op).kind == Kind::control;
+  };
+  return std::count_if(of_wide.begin(), of_wide.end(), is_wide) >
+             std::count_if(of_narrow.begin(), of_narrow.end(), is_wide) &&
+         std::none_of(of_wide.begin(), of_wide.end(), has_functions);
+}
+
 }  // namespace adit::sampling

@@ -31,4 +31,8 @@ struct NumberTypes {
 std::unordered_set<const graph::Node*> wide_nodes(const Tensor& value, std::span<const Tensor> variables,
                                                   Wide wide);
 
+// Whether more of a density is f64 in `wide` than in `narrow`, both as chains in f32 compute it, and all that
+// counts may be: loops and choices stay f32.
+bool is_wider(const Tensor& wide, const Tensor& narrow);
+
 }  // namespace adit::sampling

@@ -1,6 +1,7 @@
 #include "door/draws_join.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "door/draws.hpp"
@@ -120,9 +121,10 @@ Draws join(Parts parts) {
                                part->inverse_metrics.end());
     all.leapfrogs += part->leapfrogs;
     all.warmup_divergences += part->warmup_divergences;
+    if (part->energy_error >= all.energy_error) all.wider = part->wider;
     for (const auto error : {&Draws::energy_error, &Draws::gradient_error, &Draws::energy_error_before,
                              &Draws::gradient_error_before})
-      all.*error = std::max(all.*error, part->*error);
+      all.*error = std::fmax(all.*error, part->*error);  // NaN where nobody looked
     all.finished = all.finished && part->finished;
     // They ran side by side: what the slowest took.
     for (const auto second :

@@ -32,12 +32,12 @@ void fields(Archive& archive, Each& one) requires std::is_same_v<std::remove_con
   auto& [model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
          inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
          posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
-         warmup_divergences, energy_error, gradient_error, energy_error_before, gradient_error_before,
+         warmup_divergences, energy_error, gradient_error, energy_error_before, gradient_error_before, wider,
          finished, notes] = one;
   archive(model, chains, draws, warmup, thin, max_depth, seed, adapt_delta, device, precision, metric, layout,
           inits, variables, stats, warmup_draws, warmup_variables, warmup_stats, observed, log_likelihood,
           posterior_predictive, coordinates, step_sizes, inverse_metrics, seconds, leapfrogs,
-          warmup_divergences, energy_error, gradient_error, energy_error_before, gradient_error_before,
+          warmup_divergences, energy_error, gradient_error, energy_error_before, gradient_error_before, wider,
           finished, notes);
 }
 

@@ -172,7 +172,10 @@ void Session::go() {
 bool Session::watch_precision(Rows& rows) {
   const int64_t iteration = std::min(watched_iteration, options_.warmup);
   if (choice_.type != DType::f32 || sets_.size() > 1 || run_->slowest() >= iteration) return true;
-  if (!look_at_precision(rows, iteration)) return false;
+  if (!look_at_precision(rows, iteration)) {
+    seen_.reset();
+    return false;
+  }
   if (!chooses_precision_) return true;
   errors_ = precision_errors(model_, *seen_);
   if (is_precise_enough()) return true;
@@ -353,6 +356,15 @@ std::vector<double> Session::numbers_of(Rows& rows, int64_t set) const {
   return all;
 }
 
+// What holds more of the log density; asked for where it is off alone, since another density is made.
+std::string Session::wider_precisions(double energy_error) const {
+  if (!device_->limits().float64) return "none";
+  const Density& density = run_->density();
+  if (energy_error <= most_energy_error || choice_.wide == Wide::value || !has_mixed(*device_)) return "f64";
+  const Density mixed = make_density(model_, {DType::f32, Wide::value}, density.loop_numbers, choice_.on_cpu);
+  return is_wider(mixed.value, density.value) ? "mixed or f64" : "f64";
+}
+
 // Of a run in f32: its draws, and where its chains are at the end, beside f64.
 void Session::watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
                           Draws& draws) const {
@@ -361,6 +373,7 @@ void Session::watch_draws(const stats::ModelState& model, int64_t set, const std
   look_at_chains(set * options_.chains, options_.chains, std::min(most, options_.chains), true, ends);
   draws.energy_error = precision_errors(model, seen_draws(model.size, points, draws)).energy;
   draws.gradient_error = precision_errors(model, ends).gradient;
+  draws.wider = wider_precisions(draws.energy_error);
   if (!seen_) return;
   const PrecisionErrors before = chooses_precision_ ? errors_ : precision_errors(model, *seen_);
   draws.energy_error_before = before.energy;

@@ -48,6 +48,7 @@ class Session {
   Draws collect(const stats::ModelState& model, int64_t set);
   void watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
                    Draws& draws) const;
+  std::string wider_precisions(double energy_error) const;
   // Where memory ends, the error tells what is kept.
   template <class Work>
   auto within_memory(Work work) const;

@@ -69,7 +69,7 @@ const char* name_of(DType type, Wide wide) {
 }
 
 // Halves of f64 in memory of f32 take 64 bits to put together.
-static bool has_wide(const Device& device) { return device.limits().float64 && device.limits().int64; }
+bool has_mixed(const Device& device) { return device.limits().float64 && device.limits().int64; }
 
 NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& options, const Device& device) {
   // On an H200 a row's addition in f64 made a logistic regression four times as slow (20,000 rows of 64
@@ -81,15 +81,18 @@ NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& opti
                                                                                 : NumberTypes(DType::f64);
     case Precision::f32: return single;
     case Precision::mixed:
-      if (has_wide(device)) return {DType::f32, Wide::value};
+      if (has_mixed(device)) return {DType::f32, Wide::value};
       break;
     case Precision::f64:
       if (device.limits().float64) return DType::f64;
       break;
   }
+  const bool has_double = device.limits().float64;
   throw Error(ErrorKind::unsupported,
-              fmt::format("[sample] precision: expected f32 on {}, which has no f64, got {}",
-                          device.info().id, options.precision == Precision::f64 ? "f64" : "mixed"));
+              fmt::format("[sample] precision: expected {} on {}, which has no {}, got {}",
+                          has_double ? "f32 or f64" : "f32", device.info().id,
+                          has_double ? "integers of 64 bits" : "f64",
+                          options.precision == Precision::f64 ? "f64" : "mixed"));
 }
 
 Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,

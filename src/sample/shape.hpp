@@ -18,6 +18,8 @@ struct Choice {
 const char* name_of(DType type, Wide wide);  // of a precision, as options call it
 // Throws where the device does not have what the caller asks for.
 NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& options, const Device& device);
+// Whether chains in f32 may have a log density in f64.
+bool has_mixed(const Device& device);
 // A chain gets a lane where its work is small; a long loop over observations is shared by a team, of a GPU's
 // lanes or of the lanes of a CPU's vectors, or by the device. `chains` in all, of all data sets.
 Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,

@@ -222,24 +222,36 @@ std::string list_some(const std::vector<std::string>& names, size_t most) {
   return shown < names.size() ? text + " and " + show_count(names.size() - shown) + " more" : text;
 }
 
-// What single precision does to energies; the sampler compared some draws with double precision.
+static std::string wider_run(const Draws& draws, const std::string& precisions) {
+  return draws.wider == "none"
+             ? fmt::format("{} has no f64: run on another device (--device cpu).", draws.device)
+             : fmt::format("Run in double precision (--precision {}).", precisions);
+}
+
+// What single precision does to energies; the sampler compared some draws with double precision, and mostly
+// where its chains were in warm-up.
 Check check_precision(const Draws& draws) {
-  Check check{"Single precision",
-              fmt::format("in {} log densities of draws are right to {} next to each other ({} in warm-up), "
-                          "gradients to {} of their length ({})",
-                          draws.precision, show(draws.energy_error, 2), show(draws.energy_error_before, 2),
-                          show(draws.gradient_error, 2), show(draws.gradient_error_before, 2)),
-              ""};
+  const auto before = [](double error, const char* words) {
+    return std::isnan(error) ? "" : fmt::format(" ({}{})", show(error, 2), words);
+  };
+  Check check{
+      "Single precision",
+      fmt::format("in {} log densities of draws are right to {} next to each other{}, gradients to {} "
+                  "of their length{}",
+                  draws.precision, show(draws.energy_error, 2),
+                  before(draws.energy_error_before, " in warm-up"), show(draws.gradient_error, 2),
+                  before(draws.gradient_error_before, "")),
+      ""};
   if (draws.energy_error > most_energy_error)
     check.warning = fmt::format(
         "In single precision the log densities of draws are off by up to {} next to each other: draws are of "
-        "another distribution. Run in double precision (--precision {}).",
-        show(draws.energy_error, 2), draws.precision == "f32" ? "mixed or f64" : "f64");
+        "another distribution. {}",
+        show(draws.energy_error, 2), wider_run(draws, draws.wider));
   else if (draws.gradient_error > most_gradient_error)
     check.warning = fmt::format(
         "In single precision gradients are off by up to {} of their length: steps are shorter than they need "
-        "be. Run in double precision (--precision {}).",
-        show(draws.gradient_error, 2), draws.precision == "f32" ? "mixed or f64" : "f64");
+        "be. {}",
+        show(draws.gradient_error, 2), wider_run(draws, "f64"));  // mixed precision has them in f32 too
   return check;
 }
 
@@ -249,7 +261,8 @@ std::vector<Check> run_checks(const Draws& draws, const Summary& summary) {
                             check_divergences(draws), check_depth(draws),
                             check_energy(draws),      check_r_hat(draws, summary),
                             check_outliers(draws),    check_size(draws, summary)};
-  if (is_single(draws.precision) && draws.energy_error > 0) checks.push_back(check_precision(draws));
+  if (is_single(draws.precision) && (draws.energy_error > 0 || draws.gradient_error > 0))
+    checks.push_back(check_precision(draws));
   if (!draws.notes.empty()) checks.push_back(check_notes(draws));
   return checks;
 }

@@ -1,6 +1,7 @@
 // CSV files, one a chain, as the draws of one run.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 
 #include <adit/text.hpp>
@@ -51,8 +52,9 @@ void read_config(Draws& draws, const Config& config) {
   draws.layout = config.text("layout");
   draws.energy_error = config.number("energy_error", 0);
   draws.gradient_error = config.number("gradient_error", 0);
-  draws.energy_error_before = config.number("energy_error_before", 0);
-  draws.gradient_error_before = config.number("gradient_error_before", 0);
+  draws.energy_error_before = config.number("energy_error_before", NAN);
+  draws.gradient_error_before = config.number("gradient_error_before", NAN);
+  draws.wider = config.text("wider", draws.wider);
 }
 
 // Of the whole run: its chains ran side by side.

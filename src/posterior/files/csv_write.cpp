@@ -113,8 +113,12 @@ void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t 
       one_line(draws.layout));
   add(to, "# leapfrogs = {}\n# warmup_divergences = {}\n# energy_error = {}\n", draws.leapfrogs,
       draws.warmup_divergences, draws.energy_error);
-  add(to, "# gradient_error = {}\n# energy_error_before = {}\n# gradient_error_before = {}\n",
-      draws.gradient_error, draws.energy_error_before, draws.gradient_error_before);
+  add(to, "# gradient_error = {}\n# wider = {}\n", draws.gradient_error, one_line(draws.wider));
+  const auto add_known = [&](const char* name, double number) {
+    if (!std::isnan(number)) add(to, "# {} = {}\n", name, number);
+  };
+  add_known("energy_error_before", draws.energy_error_before);
+  add_known("gradient_error_before", draws.gradient_error_before);
   if (!draws.log_likelihood.empty()) add(to, "# log_likelihood = {}\n", names_of(draws.log_likelihood));
   if (!draws.posterior_predictive.empty())
     add(to, "# posterior_predictive = {}\n", names_of(draws.posterior_predictive));
@@ -136,11 +140,18 @@ void add_adaptation(Buffer& to, const Draws& draws, size_t chain) {
 
 void add_rows(Buffer& to, const Draws& draws, const std::vector<Column>& columns, int64_t chain,
               int64_t rows) {
-  const int digits = is_single(draws.precision) ? 9 : 17;
+  const bool is_short = is_single(draws.precision);
+  // Log densities and energies of chains in f32 may be wider than those: they are sums with what the data
+  // add.
+  const auto digits_of = [&](const Column& column, double value) {
+    const bool may_be_wide = column.name == "lp__" || column.name == "energy__";
+    return is_short && (!may_be_wide || value == static_cast<float>(value)) ? 9 : 17;
+  };
   for (int64_t row = chain * rows; row < (chain + 1) * rows; row++) {
     for (const Column& column : columns) {
       const size_t at = static_cast<size_t>(row * column.width + column.element);
-      add(to, "{:.{}g},", column.values ? (*column.values)[at] : 0.0, digits);
+      const double value = column.values ? (*column.values)[at] : 0.0;
+      add(to, "{:.{}g},", value, digits_of(column, value));
     }
     to.data()[to.size() - 1] = '\n';  // there are two columns at least
   }

@@ -187,8 +187,9 @@ void read_attributes(Draws& draws, const ReadGroup& from) {
   draws.layout = from.text("layout", "");
   draws.energy_error = from.number("energy_error", 0);
   draws.gradient_error = from.number("gradient_error", 0);
-  draws.energy_error_before = from.number("energy_error_before", 0);
-  draws.gradient_error_before = from.number("gradient_error_before", 0);
+  draws.energy_error_before = from.number("energy_error_before", NAN);
+  draws.gradient_error_before = from.number("gradient_error_before", NAN);
+  draws.wider = from.text("wider", draws.wider);
   draws.metric = from.text("metric", draws.metric);
   draws.inits = from.text("inits", draws.inits);
   draws.leapfrogs = from.integer("leapfrogs", 0);

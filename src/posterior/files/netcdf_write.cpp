@@ -177,8 +177,9 @@ void add_attributes(const Place& place, int id, const Draws& draws) {
   to.add("warmup_divergences", draws.warmup_divergences);
   to.add("energy_error", draws.energy_error);
   to.add("gradient_error", draws.gradient_error);
-  to.add("energy_error_before", draws.energy_error_before);
-  to.add("gradient_error_before", draws.gradient_error_before);
+  if (!std::isnan(draws.energy_error_before)) to.add("energy_error_before", draws.energy_error_before);
+  if (!std::isnan(draws.gradient_error_before)) to.add("gradient_error_before", draws.gradient_error_before);
+  to.add("wider", draws.wider);
   to.add("finished", int64_t{draws.finished});
 }
 
