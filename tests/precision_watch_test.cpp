@@ -213,6 +213,26 @@ TEST_P(PrecisionWatch, MixedHasSmallDensitiesInDoublePrecision) {
   EXPECT_LT(mixed.energy_error, 0.01);
 }
 
+// Beside rows, whose sum is wide already.
+TEST_P(PrecisionWatch, MixedHasSmallDensitiesBesideManyRows) {
+  if (!on().limits().float64) GTEST_SKIP() << "no f64";
+  Model model = many_rows(5000);
+  const Tensor c = model.sample("c", normal(0, 1));
+  model.add_log_density("large", 1e7 * cos(1e-3 * c));
+  SampleOptions options = few_draws(GetParam(), Precision::f32);
+  EXPECT_GT(sample(model, options).energy_error, most_energy_error);
+  options.precision = Precision::mixed;
+  std::vector<Layout> layouts = layouts_of(on());
+  layouts.push_back({Placement::device, {.rows_teams = 3}});
+  for (const Layout& layout : layouts) {
+    options.placement = layout.placement;
+    const Draws mixed = sample(model, options, layout.forced);
+    EXPECT_GT(mixed.energy_error, 0);
+    EXPECT_LT(mixed.energy_error, 0.01) << mixed.layout;
+    expect_same(mixed, sample(model, options, layout.forced));
+  }
+}
+
 // A sum that a loop carries: mixed precision would not change it, and no one is sent there.
 TEST_P(PrecisionWatch, LoopsAreNotAdvisedToBeMixed) {
   if (!on().limits().float64) GTEST_SKIP() << "no f64";

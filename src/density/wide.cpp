@@ -55,15 +55,17 @@ class Plan {
 
   // All that the value is made of, down to the sums that many rows go into.
   void widen_value() {
+    std::unordered_set<const Node*> seen;  // some of it may be wide already
     std::vector<const Node*> open;
     const auto visit = [&](const Node& node) {
       const bool is_short = element_count(node.shape) < long_sum;
-      if (may_be_wide(node) && is_short && found_.insert(&node).second) open.push_back(&node);
+      if (may_be_wide(node) && is_short && seen.insert(&node).second) open.push_back(&node);
     };
     visit(*value_);
     while (!open.empty()) {
       const Node& node = *open.back();
       open.pop_back();
+      found_.insert(&node);
       for (const Tensor& operand : node.operands) visit(graph::node_of(operand));
     }
   }
