@@ -249,7 +249,8 @@ void Recorder::print_times() noexcept {
 }
 
 // Commands up to `last` were seen to end, of which the first could start at `since`: the time since then is
-// no less than what they took.
+// what they took, unless those before were seen late, which makes these look fast. So the bound rises step by
+// step, and falls at once.
 void Recorder::note_end(Clock::time_point since, Ticket last) {
   const Clock::time_point now = Clock::now();
   const double seconds = std::chrono::duration<double>(now - std::max(since, last_end_)).count();
@@ -257,7 +258,8 @@ void Recorder::note_end(Clock::time_point since, Ticket last) {
   last_end_ = now;
   last_ended_ = last;
   const double ahead = seconds_ahead * commands / std::max(seconds, 1e-6);
-  allowed_ = ahead < most_ahead ? std::max(least_ahead, static_cast<Ticket>(ahead)) : most_ahead;
+  const Ticket most = std::min(most_ahead, 2 * allowed_);
+  allowed_ = ahead < static_cast<double>(most) ? std::max(least_ahead, static_cast<Ticket>(ahead)) : most;
 }
 
 bool Recorder::retire() {
