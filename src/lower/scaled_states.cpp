@@ -225,21 +225,25 @@ class ScaledScan {
   Tensor spread(const Tensor& x, const Shape& shape) const {
     return has_lanes_ ? broadcast_in(x, shape, {0}) : broadcast_to(x, shape);
   }
-  Tensor largest(const Tensors& list) const {
-    Tensor most;
+  // The one number of each lane that reductions and joins of a list come to.
+  template <class Reduce, class Join>
+  Tensor folded(const Tensors& list, Reduce reduce, Join join) const {
+    Tensor all;
     for (const Tensor& x : list) {
-      const Tensor own = state_axes(x).empty() ? x : reduce_max(x, state_axes(x));
-      most = most ? maximum(most, own) : own;
+      const Tensor own = state_axes(x).empty() ? x : reduce(x, state_axes(x));
+      all = all ? join(all, own) : own;
     }
-    return most;
+    return all;
+  }
+  Tensor largest(const Tensors& list) const {
+    return folded(
+        list, [](const Tensor& x, const Axes& axes) { return reduce_max(x, axes); },
+        [](const Tensor& a, const Tensor& b) { return maximum(a, b); });
   }
   Tensor smallest(const Tensors& list) const {
-    Tensor fewest;
-    for (const Tensor& x : list) {
-      const Tensor own = state_axes(x).empty() ? x : reduce_min(x, state_axes(x));
-      fewest = fewest ? minimum(fewest, own) : own;
-    }
-    return fewest;
+    return folded(
+        list, [](const Tensor& x, const Axes& axes) { return reduce_min(x, axes); },
+        [](const Tensor& a, const Tensor& b) { return minimum(a, b); });
   }
 
   // Tensors of the step that are apart from all carries: those of all steps, or one that is the same in all.
