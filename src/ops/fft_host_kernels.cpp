@@ -317,7 +317,7 @@ struct Runner : Reals<T, bytes> {
 
   // True where blocks are one bundle.
   ADIT_INLINE static bool joins(const Pass& pass, Bundled& bundle) {
-    if (bundle.count == 1) return true;
+    if (most_together == 1 || bundle.count == 1) return true;
     const Columns *blocks = bundle.blocks, &first = blocks[0], &second = blocks[1];
     bundle.in = second.in[0] - first.in[0], bundle.out = second.out[0] - first.out[0];
     bundle.place_out = second.place_out[0] - first.place_out[0];
