@@ -1,0 +1,156 @@
+// Programs of stan/oracle beside the log densities and gradients that Stan itself computed: through the plain
+// interpreter, the engine of tensors, and kernels of the sampler in lanes and on teams.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include <adit/sample.hpp>
+#include <adit/transform.hpp>
+
+#include "devices.hpp"
+#include "stan/check.hpp"
+#include "stan/interpreter.hpp"
+#include "stan/lower.hpp"
+#include "stan/oracle_programs.hpp"
+#include "stan/parse.hpp"
+
+namespace adit::stan {
+namespace {
+
+using test::OraclePoint;
+using test::OracleProgram;
+
+const std::vector<OracleProgram>& programs() {
+  static const std::vector<OracleProgram> all = test::oracle_programs(ADIT_STAN_ORACLE);
+  return all;
+}
+
+Program checked(const OracleProgram& one) {
+  Parsed parsed = parse(one.name + ".stan", one.text);
+  std::vector<Message> messages = std::move(parsed.messages);
+  for (Message& message : check(parsed.program)) messages.push_back(std::move(message));
+  for (const Message& message : messages)
+    EXPECT_EQ(message.kind, Message::Kind::warning) << to_text(parsed.program.sources, message);
+  return std::move(parsed.program);
+}
+
+// What one way of computing gives at all points, beside what is recorded.
+class Comparison {
+ public:
+  Comparison(const OracleProgram& program, std::string way) : program_(program), way_(std::move(way)) {}
+
+  void add(double log_density, const std::vector<double>& gradient) {
+    const OraclePoint& point = program_.points.at(next_);
+    ASSERT_EQ(gradient.size(), point.gradient.size());
+    compare("log density", log_density, point.log_density);
+    for (size_t i = 0; i < gradient.size(); ++i)
+      compare(fmt::format("slope {}", i + 1), gradient[i], point.gradient[i]);
+    ++next_;
+  }
+  // All points at once, from a kernel.
+  void add(const LeapfrogChain& chain) {
+    const auto values = chain.log_densities.to_vector<double>(), slopes = chain.gradients.to_vector<double>();
+    const size_t size = slopes.size() / std::max<size_t>(1, values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      add(values[i], {slopes.begin() + static_cast<std::ptrdiff_t>(i * size),
+                      slopes.begin() + static_cast<std::ptrdiff_t>((i + 1) * size)});
+  }
+  ~Comparison() {
+    EXPECT_EQ(next_, program_.points.size()) << program_.name << ", " << way_ << ": points were left out";
+  }
+
+ private:
+  void compare(const std::string& what, double found, double recorded) {
+    EXPECT_LE(std::abs(found - recorded), program_.within * std::max(1.0, std::abs(recorded)))
+        << fmt::format("{}, {}, point {}: the {} is {:.17g}, {} has {:.17g}", program_.name, way_, next_ + 1,
+                       what, found, program_.origin, recorded);
+  }
+
+  const OracleProgram& program_;
+  std::string way_;
+  size_t next_ = 0;
+};
+
+Tensor all_points(const OracleProgram& one, const std::string& device) {
+  std::vector<double> numbers;
+  for (const OraclePoint& point : one.points)
+    numbers.insert(numbers.end(), point.place.begin(), point.place.end());
+  const auto count = std::ssize(one.points);
+  return tensor(std::span<const double>(numbers), {count, std::ssize(numbers) / count}, Device::open(device));
+}
+
+void try_interpreter(const OracleProgram& one, const Program& program) {
+  const reference::Interpreter interpreter(program, nlohmann::json::parse(one.data));
+  Comparison comparison(one, "interpreter");
+  for (const OraclePoint& point : one.points)
+    comparison.add(interpreter.log_density(point.place), interpreter.gradient(point.place));
+}
+
+void try_engine(const OracleProgram& one, const Model& model) {
+  const auto f = value_and_grad([&](const Tensor& u) { return model.log_density(u); });
+  Comparison comparison(one, "tensors");
+  for (const OraclePoint& point : one.points) {
+    const auto [value, slopes] = f(tensor(point.place));
+    comparison.add(value.item<double>(), slopes[0].to_vector<double>());
+  }
+}
+
+// A leapfrog step of no length: the density where it begins.
+void try_kernels(const OracleProgram& one, const Model& model, const std::string& device) {
+  const Tensor q = all_points(one, device);
+  for (const Placement placement : {Placement::lane, Placement::team}) {
+    const LeapfrogKernel kernel(model, {.type = DType::f64, .device = device, .placement = placement});
+    Comparison(one, fmt::format("{} on {}", placement == Placement::lane ? "lanes" : "teams", device))
+        .add(kernel(q, q, 0.0, 1));
+  }
+}
+
+void try_program(const OracleProgram& one, const std::string& device) try {
+  const Program program = checked(one);
+  if (testing::Test::HasFailure()) return;
+  const Lowered lowered = lower(program, data_from_json(one.data, "data"));
+  ASSERT_EQ(lowered.model.size(), std::ssize(one.points.at(0).place)) << one.name;
+  if (device == "cpu") {
+    try_interpreter(one, program);
+    try_engine(one, lowered.model);
+  }
+  try_kernels(one, lowered.model, device);
+} catch (const std::exception& error) {
+  ADD_FAILURE() << one.name << ": " << error.what();
+}
+
+TEST(StanOracle, EveryProgramIsRecorded) {
+  std::map<std::string, int> origins;
+  for (const OracleProgram& one : programs()) {
+    EXPECT_EQ(one.points.size(), 5u) << one.name;
+    for (const OraclePoint& point : one.points) {
+      EXPECT_FALSE(point.place.empty()) << one.name;
+      EXPECT_TRUE(std::isfinite(point.log_density)) << one.name;
+      EXPECT_EQ(point.gradient.size(), point.place.size()) << one.name;
+      const auto is_finite = [](double slope) { return std::isfinite(slope); };
+      EXPECT_TRUE(std::all_of(point.gradient.begin(), point.gradient.end(), is_finite)) << one.name;
+    }
+    ++origins[one.origin];
+  }
+  for (const auto& [origin, count] : origins) std::cout << count << " programs: " << origin << "\n";
+  EXPECT_GE(programs().size(), 3u);
+}
+
+constexpr size_t parts = 8;  // which ctest runs beside each other
+
+class StanOracleDensities : public testing::TestWithParam<size_t> {};
+
+TEST_P(StanOracleDensities, AreStans) {
+  set_default_device(Device::open("cpu"));
+  size_t tried = 0;
+  for (size_t i = GetParam(); i < programs().size(); i += parts, ++tried) try_program(programs()[i], "cpu");
+  EXPECT_GE(tried, programs().size() / parts);
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, StanOracleDensities, testing::Range(size_t{0}, parts));
+
+}  // namespace
+}  // namespace adit::stan
