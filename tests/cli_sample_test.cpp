@@ -14,11 +14,11 @@ namespace {
 TEST_F(CliSampleTest, help_tells_every_option_with_its_default) {
   const std::string help = adit("sample --help").output;
   for (const char* option :
-       {"--list",        "--chains",      "--warmup",         "--draws",       "--seed",      "--device",
-        "--precision",   "--metric",      "--adapt",          "--adapt-delta", "--max-depth", "--init",
-        "--thin",        "--save-warmup", "--output",         "--format",      "--json",      "--quiet",
-        "--resume",      "--warm-start",  "--log-likelihood", "--predictive",  "--report",    "--no-report",
-        "--stan-compat", "--fixed-param"})
+       {"--list",      "--chains",      "--warmup",      "--draws",          "--seed",        "--device",
+        "--precision", "--metric",      "--adapt",       "--stuck",          "--adapt-delta", "--max-depth",
+        "--init",      "--thin",        "--save-warmup", "--output",         "--format",      "--json",
+        "--quiet",     "--resume",      "--warm-start",  "--log-likelihood", "--predictive",  "--report",
+        "--no-report", "--stan-compat", "--fixed-param"})
     EXPECT_TRUE(contains(help, std::string("  ") + option + " ")) << option;
   for (const char* words : {"default 4", "default 1000", "default 0.8", "default 10", "default auto",
                             "default adit-<model>", "Example:\n  adit sample "})

@@ -40,12 +40,12 @@ const std::set<std::string> every_number{"zero", "huge", "exponent", "fraction"}
 
 // Where `good` has "all", only the empty word is wrong.
 const std::vector<Option> options = {
-    {"sample", "--chains", {}},    {"sample", "--warmup", {"zero"}},   {"sample", "--draws", {}},
-    {"sample", "--thin", {}},      {"sample", "--seed", {"zero"}},     {"sample", "--precision", {}},
-    {"sample", "--metric", {}},    {"sample", "--adapt", {}},          {"sample", "--adapt-delta", {}},
-    {"sample", "--max-depth", {}}, {"sample", "--init", every_number}, {"sample", "--output", {"all"}},
-    {"sample", "--format", {}},    {"summary", "--sig-figs", {}},      {"report", "--output", {"all"}},
-    {"probe", "--skip", {"zero"}}};
+    {"sample", "--chains", {}},      {"sample", "--warmup", {"zero"}}, {"sample", "--draws", {}},
+    {"sample", "--thin", {}},        {"sample", "--seed", {"zero"}},   {"sample", "--precision", {}},
+    {"sample", "--metric", {}},      {"sample", "--adapt", {}},        {"sample", "--stuck", {}},
+    {"sample", "--adapt-delta", {}}, {"sample", "--max-depth", {}},    {"sample", "--init", every_number},
+    {"sample", "--output", {"all"}}, {"sample", "--format", {}},       {"summary", "--sig-figs", {}},
+    {"report", "--output", {"all"}}, {"probe", "--skip", {"zero"}}};
 // Devices are looked for at each call, which takes time; what is no number anyway is tried on the others.
 const std::set<std::string> asked_before{"zero", "huge", "very small",   "overflow",   "underflow",
                                          "nan",  "inf",  "hexadecimal",  "exponent",   "fraction",

@@ -293,6 +293,30 @@ Conjugate conjugate_model() {
   return model;
 }
 
+// What R's loo 2.5.1 gives, whose tail is rounded up: psis(log_ratios, r_eff) with 61 and 82 of 409 ratios.
+TEST(Reference, SmoothedWeightsOfLoo) {
+  struct Case {
+    double efficiency, shape, first, largest, centre, squares;
+  };
+  for (const Case& at : {Case{1, -0.319796884019412, -6.18892729322281, -4.14098170976425, 203.592693722046,
+                              0.00783827198850194},
+                         Case{0.5, -0.247311929789596, -6.19182983509636, -4.1438842516378, 203.530135270742,
+                              0.00775610073363273}}) {
+    std::vector<double> weights;
+    for (int i = 1; i <= 409; ++i) weights.push_back(3 * std::sin(i * i * 0.7) + 0.5 * std::cos(3.0 * i));
+    EXPECT_NEAR(diagnostics::smooth_weights(weights, at.efficiency), at.shape, 1e-9);
+    EXPECT_NEAR(weights[0], at.first, 1e-10);
+    EXPECT_NEAR(*std::max_element(weights.begin(), weights.end()), at.largest, 1e-10);
+    double centre = 0, squares = 0;
+    for (size_t i = 0; i < weights.size(); ++i) {
+      centre += std::exp(weights[i]) * static_cast<double>(i + 1);
+      squares += std::exp(2 * weights[i]);
+    }
+    EXPECT_NEAR(centre, at.centre, 1e-8);
+    EXPECT_NEAR(squares, at.squares, 1e-12);
+  }
+}
+
 TEST(Analytic, LooOfAConjugateModel) {
   const Conjugate model = conjugate_model();
   const Loo loo = psis_loo(model.draws, model.likelihood);

@@ -226,6 +226,25 @@ TEST(Warmup, OtherConstants) {
   expect_metric(outcome, windows, false);
 }
 
+// A window of one draw has no variance.
+TEST(Warmup, WindowOfOneDraw) {
+  SampleOptions options = options_for(200);
+  options.init_buffer = 20;
+  options.window = 1;
+  options.term_buffer = 30;
+  const Windows windows{20, {20, 22, 26, 34, 50, 82, 169}};
+  for (const Metric metric : {Metric::diagonal, Metric::dense}) {
+    options.metric = metric;
+    const Outcome outcome = run_model(correlated().model, options);
+    for (int64_t c = 0; c < outcome.chains; ++c) expect_step_sizes(outcome, options, c, windows.ends);
+    expect_metric(outcome, windows, metric == Metric::dense);
+  }
+  options.chains = 1;
+  options.adapt = Adapt::pooled;
+  options.metric = Metric::diagonal;
+  expect_metric(run_model(correlated().model, options), windows, false);
+}
+
 // The unit metric is not adapted, and step sizes are never searched for again.
 TEST(Warmup, UnitMetric) {
   SampleOptions options = options_for(150);

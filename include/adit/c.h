@@ -301,8 +301,8 @@ adit_status adit_model_log_density(const adit_model* model, const adit_tensor* u
 /* --- Sampling --------------------------------------------------------------------------------------------------- */
 /* A run works on a thread of its own; the caller polls. Options are those of SampleOptions in adit/sample.hpp by name:
  * chains, warmup, draws, thin, seed, device, precision, placement, layout, metric, adapt, adapt_delta, step_size,
- * max_depth, init_buffer, term_buffer, window, init_radius, save_warmup, log_likelihood, posterior_predictive,
- * checkpoint, resume, first_chain; init is JSON text, an object of values by variable or a list of those, one a chain;
+ * max_depth, init_buffer, term_buffer, window, init_radius, restart_stuck, save_warmup, log_likelihood,
+ * posterior_predictive, checkpoint, resume, first_chain; init is JSON text, an object of values by variable or a list of those, one a chain;
  * prior=1 draws from the prior, fixed=1 runs without a sampler. */
 typedef struct adit_run adit_run;
 typedef struct adit_progress {

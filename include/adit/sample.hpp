@@ -57,6 +57,9 @@ struct SampleOptions {
   double adapt_delta = 0.8, step_size = 1, gamma = 0.05, kappa = 0.75, t0 = 10;
   int max_depth = 10;
   int init_buffer = 75, term_buffer = 50, window = 25;
+  // A chain that sits where the posterior has next to nothing when the metric is settled takes over the state
+  // of another chain, and Draws::notes tells. false: it stays there, and only the note is made.
+  bool restart_stuck = true;
   double init_radius = 2;  // 0: all chains start at zero
   std::vector<std::map<std::string, std::vector<double>>>
       init{};  // constrained values, one map for all chains or one a chain

@@ -8,7 +8,7 @@ _adit_options() {
     '') echo --help --version ;;
     sample)
       echo --help --data --list --chains --warmup --draws --thin --seed --device --precision --layout --metric \
-        --adapt --adapt-delta --max-depth --step-size --gamma --kappa --t0 --init-buffer --term-buffer --window \
+        --adapt --stuck --adapt-delta --max-depth --step-size --gamma --kappa --t0 --init-buffer --term-buffer --window \
         --fixed-param --stan-compat --init --warm-start --resume --overwrite --output --format --save-warmup \
         --log-likelihood --predictive --report --no-report --json --quiet
       ;;
@@ -58,6 +58,7 @@ _adit_values() {
     --layout) echo auto lane team device ;;
     --metric) echo auto diag dense unit ;;
     --adapt) echo chain pooled ;;
+    --stuck) echo restart keep ;;
     --format) echo csv netcdf both none ;;
     --algorithm) echo lbfgs bfgs newton ;;
     --data | --init | --warm-start | --output | --mode | --constrained-params | --unconstrained-params) return 2 ;;

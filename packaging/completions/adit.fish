@@ -57,6 +57,7 @@ complete -c adit -n $sample -x -l precision -a 'auto f32 mixed f64' -d 'Floating
 complete -c adit -n $sample -x -l layout -a 'auto lane team device' -d 'How chains lie on the device'
 complete -c adit -n $sample -x -l metric -a 'auto diag dense unit' -d 'The mass matrix'
 complete -c adit -n $sample -x -l adapt -a 'chain pooled' -d 'Each chain by itself, or all together'
+complete -c adit -n $sample -x -l stuck -a 'restart keep' -d 'What becomes of a chain that sits where there is next to nothing'
 complete -c adit -n $sample -x -l adapt-delta -d 'Acceptance that the step size aims at'
 complete -c adit -n $sample -x -l max-depth -d 'Deepest tree, 1 to 12'
 complete -c adit -n $sample -x -l step-size -d 'Where the search for a step size begins'

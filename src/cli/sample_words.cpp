@@ -80,6 +80,7 @@ void check_stan_compat(const SampleWords& words, SampleOptions& options) {
   if (options.adapt != Adapt::chain) refuse("--adapt", words.adapt);
   if (!words.warm_start.empty()) refuse("--warm-start", words.warm_start.front());
   options.precision = Precision::f64;
+  options.restart_stuck = false;
 }
 
 // Options of one heading of the help, each with the word that stands for its value.
@@ -152,6 +153,10 @@ void declare_run(CLI::App& command, SampleWords& words) {
                "The mass matrix; auto: dense for few numbers on a CPU, else diag (default auto)");
   group.option("--adapt", words.adapt, "chain|pooled",
                "Adapt each chain by itself, or all by what all have seen (default chain)");
+  group.option(
+      "--stuck", words.stuck, "restart|keep",
+      "A chain that warm-up leaves where there is next to nothing goes on from another chain's state, or "
+      "stays (default restart)");
   group.option("--adapt-delta", words.adapt_delta, "P",
                "Acceptance that the step size aims at, between 0 and 1 (default 0.8)");
   group.option("--max-depth", words.max_depth, "N",
@@ -249,6 +254,7 @@ SampleOptions checked(const SampleWords& words) {
   options.metric = metric_named("[sample] --metric", words.metric).value_or(Metric::diagonal);
   options.adapt = std::vector{Adapt::chain,
                               Adapt::pooled}[choice_of("[sample] --adapt", words.adapt, {"chain", "pooled"})];
+  options.restart_stuck = choice_of("[sample] --stuck", words.stuck, {"restart", "keep"}) == 0;
   options.adapt_delta = words.adapt_delta;
   options.max_depth = static_cast<int>(words.max_depth);
   options.step_size = words.step_size;

@@ -17,7 +17,8 @@ struct SampleWords {
   bool list = false, json = false, quiet = false;
   int64_t chains = 4, warmup = 1000, draws = 1000, thin = 1;
   uint64_t seed = 1;
-  std::string device, precision = "auto", layout = "auto", metric = "auto", adapt = "chain", init = "2";
+  std::string device, precision = "auto", layout = "auto", metric = "auto", adapt = "chain",
+                      stuck = "restart", init = "2";
   double adapt_delta = 0.8, step_size = 1, gamma = 0.05, kappa = 0.75, t0 = 10;
   int64_t init_buffer = 75, term_buffer = 50, window = 25;
   int64_t max_depth = 10;

@@ -79,6 +79,7 @@ SampleOptions options_of(const Call& c) {
   o.term_buffer = c.small("term_buffer", o.term_buffer);
   o.window = c.small("window", o.window);
   o.init_radius = c.real("init_radius", o.init_radius);
+  o.restart_stuck = c.flag("restart_stuck", o.restart_stuck);
   o.save_warmup = c.flag("save_warmup", o.save_warmup);
   o.log_likelihood = c.flag("log_likelihood", o.log_likelihood);
   o.posterior_predictive = c.flag("posterior_predictive", o.posterior_predictive);
@@ -135,7 +136,8 @@ void work(adit_run& run, const Model& model, SampleOptions options, Way way) {
 constexpr const char* option_words =
     "chains, first_chain, warmup, draws, thin, seed, device, precision, placement, layout, metric, adapt, "
     "adapt_delta, step_size, gamma, kappa, t0, max_depth, init_buffer, term_buffer, window, init_radius, "
-    "init, save_warmup, log_likelihood, posterior_predictive, checkpoint, resume, prior, fixed";
+    "init, restart_stuck, save_warmup, log_likelihood, posterior_predictive, checkpoint, resume, prior, "
+    "fixed";
 
 // What a run is to do, all of it checked.
 struct Asked {

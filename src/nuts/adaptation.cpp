@@ -127,14 +127,16 @@ void Machine::collect() {
 
 void Machine::update_metric() {
   const Value count = convert(word(word_collected).get(), chain_.real());
-  const Value scale = count / ((count + 5) * (count - 1)), floor = 1e-3 * 5 / (count + 5);
+  // One draw has no variance: the metric stays what it was, and shrinks.
+  const Value is_one = count == number(1), weight = count / (count + 5);
+  const Value scale = weight / select(is_one, number(1), count - 1), floor = 1e-3 * 5 / (count + 5);
   const Vector squares = at(layout_.squares), mean = at(layout_.mean);
   const int64_t numbers = layout_.dense() ? n_ * n_ : n_;
   const Vector metric = layout_.dense() ? at(layout_.inverse_metric) : minv_;
   const auto entry = [&](Value i) {
     Value added = floor;
     if (layout_.dense()) added = select(i / n_ == i % n_, floor, floor.like(0));
-    metric.set(i, fma(squares.get(i), scale, added));
+    metric.set(i, fma(select(is_one, metric.get(i), squares.get(i)), select(is_one, weight, scale), added));
     squares.set(i, number(0));
   };
   chain_.each(numbers, entry);

@@ -22,7 +22,7 @@ enum Word : uint32_t {
   word_phase,
   word_iteration,  // transitions done
   word_attempt,    // start points tried, or trials of a search
-  word_given,      // 1: the start point is the caller's
+  word_given,      // 1: the start point is the caller's; later 2 + the chain whose state this one took over
   word_depth,
   word_leaf,   // number of the next leaf in its subtree
   word_leaps,  // leapfrogs of this transition

@@ -1,6 +1,7 @@
 #include "sample/collect.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include <adit/ops.hpp>
 
@@ -118,6 +119,25 @@ std::vector<double> collect_draws(const stats::ModelState& model, std::vector<do
   auto values = values_at(model, graphs, points, static_cast<int64_t>(count), device);
   for (size_t i = 0; i < targets.size(); ++i) targets[i]->values = std::move(values[i]);
   return points;
+}
+
+std::string place_words(const stats::ModelState& model, const std::vector<double>& point) {
+  constexpr size_t most_variables = 6;
+  constexpr int64_t most_elements = 3;
+  const size_t told = std::min(most_variables, model.variables.size());
+  Tensors graphs;
+  for (size_t i = 0; i < told; ++i) graphs.push_back(model.variables[i].value);
+  const Tensors values = stats::at_point(model, graphs, tensor(point));
+  std::string words;
+  for (size_t i = 0; i < told; ++i) {
+    const auto numbers = as_type(values[i], DType::f64).to_vector<double>();
+    const auto& variable = model.variables[i];
+    for (int64_t e = 0; e < std::min(most_elements, std::ssize(numbers)); ++e)
+      words += fmt::format("{}{} = {:.4g}", words.empty() ? "" : ", ",
+                           element_name(variable.name, variable.shape, e), numbers[static_cast<size_t>(e)]);
+    if (std::ssize(numbers) > most_elements) words += ", ...";
+  }
+  return told < model.variables.size() ? words + ", ..." : words;
 }
 
 std::vector<ObservedVariable> observed_of(const stats::ModelState& model) {

@@ -24,6 +24,8 @@ std::vector<double> collect_draws(const stats::ModelState& model, std::vector<do
                                   int64_t stats_a_row, double lp_constant,
                                   const std::shared_ptr<Device>& device,
                                   std::vector<DrawsVariable>& variables, SampleStats& stats);
+// "mu = 3.1, theta[1] = -0.4": the model's variables at a point, on their own scale, the first few of them.
+std::string place_words(const stats::ModelState& model, const std::vector<double>& point);
 // Compiles what that needs for so many draws.
 void prepare_collection(const stats::ModelState& model, int64_t draws, const std::shared_ptr<Device>& device);
 std::vector<ObservedVariable> observed_of(const stats::ModelState& model);

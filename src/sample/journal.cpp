@@ -72,6 +72,7 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
           {"term_buffer", options.term_buffer},
           {"window", options.window},
           {"init_radius", options.init_radius},
+          {"restart_stuck", options.restart_stuck},
           {"save_warmup", options.save_warmup},
           {"init and warm_start", digest_of(options)},
           {"layout", run.layout()},

@@ -80,6 +80,21 @@ class Run {
   void start_at(const std::vector<std::vector<double>>& points);
   void set_metric(const WarmStart& warm);
 
+  // The iteration at which the metric is settled and steps are still learnt; none where warm-up is too short
+  // to judge chains by.
+  std::optional<int64_t> metric_settled_at() const;
+  // Log density and log volume of each chain of a data set, where all chains stand now.
+  std::vector<double> masses(int64_t set);
+  // A chain that sits nowhere goes on from another one's state, metric and step. Where it sat is kept with
+  // it.
+  void take_over(const std::vector<int64_t>& stuck, const std::vector<int64_t>& sources);
+  struct TakenOver {
+    int64_t chain = 0, source = 0;
+    double lp = 0;
+    std::vector<double> position;
+  };
+  std::vector<TakenOver> taken_over(int64_t set);
+
   uint64_t leapfrogs() const { return leapfrogs_; }
   // Rounds of workgroups times the chains in them.
   uint64_t executed() const { return packing_->executed(); }

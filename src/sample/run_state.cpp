@@ -74,13 +74,15 @@ struct Moments {
     chains += 1;
   }
 
-  // Shrunk towards a small multiple of the identity, as Stan does for one chain.
-  std::vector<double> metric(size_t n) const {
+  // Shrunk towards a small multiple of the identity, as Stan does for one chain. One draw has no variance:
+  // then that of `before` is taken.
+  std::vector<double> metric(size_t n, const std::vector<double>& before) const {
     std::vector<double> result(squares.size());
-    const double scale = count / ((count + 5) * (count - 1)), added = 1e-3 * 5 / (count + 5);
+    const double weight = count / (count + 5), added = 1e-3 * 5 / (count + 5);
     const bool dense = squares.size() != n;
     for (size_t i = 0; i < result.size(); ++i)
-      result[i] = squares[i] * scale + (!dense || i / n == i % n ? added : 0);
+      result[i] = weight * (count > 1 ? squares[i] / (count - 1) : before[i]) +
+                  (!dense || i / n == i % n ? added : 0);
     return result;
   }
 };
@@ -309,7 +311,12 @@ void Run::pool_adaptation() {
     for (int64_t chain = 0; chain < chains_; ++chain)
       sets[set_of(chain)].add(layout, chain, numbers, words_of(chain)[word_collected]);
     std::vector<std::vector<double>> metrics;
-    for (const Moments& set : sets) metrics.push_back(set.metric(static_cast<size_t>(layout.size)));
+    for (size_t s = 0; s < sets.size(); ++s) {
+      const auto width = static_cast<int64_t>(sets[s].squares.size());
+      metrics.push_back(sets[s].metric(
+          static_cast<size_t>(layout.size),
+          numbers.get(static_cast<int64_t>(s) * options_.chains, layout.inverse_metric, width)));
+    }
     for (int64_t chain = 0; chain < chains_; ++chain) {
       const Moments& set = sets[set_of(chain)];
       const std::vector<double>& metric = metrics[set_of(chain)];

@@ -45,6 +45,10 @@ class Session {
   bool look_at_precision(Rows& rows, int64_t iteration);
   bool is_precise_enough() const;
   void look_at_chains(int64_t first, int64_t chains, int64_t count, bool gradients, Seen& seen) const;
+  // Chains that sit nowhere when the metric is settled go on from others' states; false: the caller stopped
+  // the run.
+  bool free_stuck_chains(Rows& rows);
+  void note_taken_over(const stats::ModelState& model, int64_t set, double constant, Draws& draws) const;
   Draws collect(const stats::ModelState& model, int64_t set);
   void watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
                    Draws& draws) const;

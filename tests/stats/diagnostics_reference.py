@@ -167,7 +167,7 @@ def loo_point(log_likelihood):
     """log_likelihood: chains x draws of one observation. elpd, k, lppd."""
     flat = log_likelihood.ravel()
     efficiency = ess(split(np.exp(log_likelihood - flat.max()))) / flat.size
-    tail = int(min(flat.size / 5, 3 * math.sqrt(flat.size / efficiency)))
+    tail = math.ceil(min(flat.size / 5, 3 * math.sqrt(flat.size / efficiency)))
     weights = -flat - np.max(-flat)
     order = np.argsort(weights, kind="stable")
     cut = np.exp(weights[order[-tail - 1]])

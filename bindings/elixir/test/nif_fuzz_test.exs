@@ -213,7 +213,7 @@ defmodule Adit.NIFFuzzTest do
     contract_a contract_b batch_a batch_b cast as into combine condition body on_true on_false seed length n parts exponent
     subscripts rows columns repeats causal full complete size steps kind p tolerance index)a
   @options ~w(chains warmup draws thin seed device precision placement layout metric adapt adapt_delta step_size max_depth
-    init_buffer term_buffer window init_radius save_warmup log_likelihood posterior_predictive first_chain prior fixed)a
+    init_buffer term_buffer window init_radius restart_stuck save_warmup log_likelihood posterior_predictive first_chain prior fixed)a
 
   defp wanted(world, kind) do
     case kind do

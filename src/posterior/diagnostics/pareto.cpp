@@ -52,7 +52,7 @@ double smooth_weights(std::vector<double>& log_weights, double efficiency) {
   const auto count = static_cast<double>(log_weights.size());
   const double most = *std::max_element(log_weights.begin(), log_weights.end());
   for (double& weight : log_weights) weight -= most;
-  const auto tail = static_cast<size_t>(std::min(count / 5, 3 * std::sqrt(count / efficiency)));
+  const auto tail = static_cast<size_t>(std::ceil(std::min(count / 5, 3 * std::sqrt(count / efficiency))));
   double shape = HUGE_VAL;
   if (tail >= 5) {
     std::vector<uint32_t> order(log_weights.size());

@@ -59,7 +59,7 @@ Check check_divergences(const Draws& draws) {
 
 // What the run itself met, which no number of the draws tells.
 Check check_notes(const Draws& draws) {
-  Check check{"Parameters of distributions", "outside of their domains", ""};
+  Check check{"What the run met", fmt::format("{} to be told", show_count(draws.notes.size())), ""};
   for (const std::string& note : draws.notes) check.warning += (check.warning.empty() ? "" : " ") + note;
   return check;
 }

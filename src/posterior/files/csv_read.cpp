@@ -55,6 +55,8 @@ void read_config(Draws& draws, const Config& config) {
   draws.energy_error_before = config.number("energy_error_before", NAN);
   draws.gradient_error_before = config.number("gradient_error_before", NAN);
   draws.wider = config.text("wider", draws.wider);
+  for (size_t i = 1; !config.text(fmt::format("note_{}", i)).empty(); ++i)
+    draws.notes.push_back(config.text(fmt::format("note_{}", i)));
 }
 
 // Of the whole run: its chains ran side by side.

@@ -119,6 +119,8 @@ void add_header(Buffer& to, const Draws& draws, const std::string& run, int64_t 
   };
   add_known("energy_error_before", draws.energy_error_before);
   add_known("gradient_error_before", draws.gradient_error_before);
+  for (size_t i = 0; i < draws.notes.size(); ++i)
+    add(to, "# note_{} = {}\n", i + 1, one_line(draws.notes[i]));
   if (!draws.log_likelihood.empty()) add(to, "# log_likelihood = {}\n", names_of(draws.log_likelihood));
   if (!draws.posterior_predictive.empty())
     add(to, "# posterior_predictive = {}\n", names_of(draws.posterior_predictive));

@@ -190,6 +190,8 @@ void read_attributes(Draws& draws, const ReadGroup& from) {
   draws.energy_error_before = from.number("energy_error_before", NAN);
   draws.gradient_error_before = from.number("gradient_error_before", NAN);
   draws.wider = from.text("wider", draws.wider);
+  for (size_t i = 1; !from.text(fmt::format("note_{}", i).c_str(), "").empty(); ++i)
+    draws.notes.push_back(from.text(fmt::format("note_{}", i).c_str(), ""));
   draws.metric = from.text("metric", draws.metric);
   draws.inits = from.text("inits", draws.inits);
   draws.leapfrogs = from.integer("leapfrogs", 0);

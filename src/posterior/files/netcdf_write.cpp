@@ -180,6 +180,8 @@ void add_attributes(const Place& place, int id, const Draws& draws) {
   if (!std::isnan(draws.energy_error_before)) to.add("energy_error_before", draws.energy_error_before);
   if (!std::isnan(draws.gradient_error_before)) to.add("gradient_error_before", draws.gradient_error_before);
   to.add("wider", draws.wider);
+  for (size_t i = 0; i < draws.notes.size(); ++i)
+    to.add(fmt::format("note_{}", i + 1).c_str(), draws.notes[i]);
   to.add("finished", int64_t{draws.finished});
 }
 

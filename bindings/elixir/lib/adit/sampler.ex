@@ -9,7 +9,7 @@ defmodule Adit.Sampler do
   Those of the library by name: `chains` (4), `warmup` (1000), `draws` (1000), `thin`, `seed` (1), `device`, `precision`
   (`:automatic`, `:f32`, `:f64`), `placement`, `layout`, `metric` (`:diagonal`, `:dense`, `:unit`), `adapt` (`:chain`,
   `:pooled`), `adapt_delta` (0.8), `step_size`, `max_depth` (10), `init_buffer`, `term_buffer`, `window`, `init_radius`,
-  `init` (a map of values by variable, or a list of those, one a chain), `save_warmup`, `log_likelihood`, `posterior_predictive`, `checkpoint` (a path), `resume`, `first_chain`; `prior: true`
+  `init` (a map of values by variable, or a list of those, one a chain), `restart_stuck` (`true`), `save_warmup`, `log_likelihood`, `posterior_predictive`, `checkpoint` (a path), `resume`, `first_chain`; `prior: true`
   draws from the prior, `fixed: true` runs without a sampler. And:
 
     * `progress` - `true` for messages `{:adit_progress, ref, map}` to the caller, or the process that gets them; `ref`

@@ -22,6 +22,7 @@ defmodule Adit.Sampler.Options do
     :window,
     :init_radius,
     :init,
+    :restart_stuck,
     :save_warmup,
     :log_likelihood,
     :posterior_predictive,
