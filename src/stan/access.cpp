@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "stan/evaluator.hpp"
-#include "stan/placing.hpp"
 
 namespace adit::stan {
 
@@ -41,8 +40,9 @@ std::vector<bool> Evaluator::running(int level) const {
   return holds;
 }
 
-// What lanes touch that do not run here is no matter.
-Touch Evaluator::counted_only(Touch touch) const {
+// A touch that happens now. What lanes touch that do not run here is no matter.
+Touch Evaluator::counted_only(Touch touch) {
+  touch.when = ++now_;
   if (masks_.empty()) return touch;
   const std::vector<bool> holds = running(touch.level);
   for (size_t i = 0; i < touch.blocks.size(); ++i)
@@ -119,7 +119,7 @@ std::optional<Touch> Evaluator::touch_of(const Storage& storage, int level) {
 Touch Evaluator::around(const Touch& touch) const {
   const LoopLevel& level = levels_.at(touch.level);
   const int64_t before = levels_.at(touch.level - 1).total;
-  Touch out{.level = touch.level - 1, .block = touch.block};
+  Touch out{.level = touch.level - 1, .block = touch.block, .when = touch.when};
   if (level.is_regular) {
     out.each = touch.each * level.count;
     out.blocks = touch.blocks;
@@ -138,34 +138,6 @@ Touch Evaluator::around(const Touch& touch) const {
                 out.blocks.begin() + to);
   }
   return out;
-}
-
-// Whether a round of the loop at `level` touches what another one wrote.
-bool Evaluator::depends(const Tracked& tracked, const Stored& variable, int level) const {
-  const int64_t size = variable.value.size();
-  const int home = variable.home;
-  std::vector<int64_t> owner(static_cast<size_t>(size * (home ? levels_.at(home).total : 1)), -1);
-  const auto meets = [&](const Touch& touch, bool writes) {
-    const std::vector<int64_t> homes = levels_.ancestors(touch.level, home);
-    const std::vector<int64_t> rounds = levels_.ancestors(touch.level, level);
-    for (size_t lane = 0; lane < homes.size(); ++lane)
-      for (int64_t k = 0; k < touch.each; ++k) {
-        const int64_t number = touch.blocks[lane * static_cast<size_t>(touch.each) + static_cast<size_t>(k)];
-        if (number < 0) continue;
-        const int64_t first = homes[lane] * size + number * touch.block;
-        for (int64_t e = first; e < first + touch.block; ++e) {
-          int64_t& of = owner[static_cast<size_t>(e)];
-          if (of >= 0 && of != rounds[lane]) return true;
-          if (writes) of = rounds[lane];
-        }
-      }
-    return false;
-  };
-  for (const Touch& touch : tracked.writes)
-    if (meets(touch, true)) return true;
-  for (const Touch& touch : tracked.reads)
-    if (meets(touch, false)) return true;
-  return false;
 }
 
 // Where only some of the lanes run, what is known is known of those: what others have may make no sense here.
@@ -213,9 +185,9 @@ Value Evaluator::read_variable(Stored& variable, int slot, const Spots* spots, c
     loop->carries = true;
     return found();
   }
-  if (loop->pending && loop->last == *touch) return promoted(loop->written, type);
+  if (const Value* own = own_write(*loop, *touch)) return promoted(*own, type);
   loop->reads.push_back(counted_only(*touch));
-  flush(storage, *loop);
+  make_room(storage, *loop, *touch);
   return found();
 }
 
@@ -242,11 +214,7 @@ void Evaluator::write_variable(Stored& variable, int slot, const Spots& spots, c
     loop->carries = true;
     return;
   }
-  if (loop->pending && !(loop->last == *touch)) flush(storage, *loop);
-  loop->writes.push_back(counted_only(*touch));
-  loop->pending = true;
-  loop->last = *touch;
-  loop->written = whole(value);
+  put_off(*loop, slot, storage, *touch, value);
 }
 
 // A number or a row of what is known, where nobody else holds it: a loop that fills a matrix takes time in
@@ -317,96 +285,6 @@ void Evaluator::add_to_variable(Stored& variable, int slot, const Spots& spots, 
       {placed(zero, storage.home, *touch, addend, true), {}, true, {counted_only(*touch)}});
 }
 
-// The pending write goes into the variable's value.
-void Evaluator::flush(const Storage& storage, Tracked& loop) {
-  if (!loop.pending) return;
-  loop.pending = false;
-  if (loop.written.inside > storage.home) {  // what a step gives is there only after the last one
-    loop.carries = loop.by_row = true;
-    return;
-  }
-  *storage.value = placed(whole(*storage.value), storage.home, loop.last, loop.written, false);
-}
-
-namespace {
-
-Value placed_known(const Levels& levels, const Value& whole, int home, const Touch& touch, const Value& part,
-                   bool adds) {
-  const Value to = levels.lifted(whole, home), from = levels.lifted(part, touch.level);
-  std::vector<double> numbers = to.known->numbers;
-  const std::vector<int64_t> homes = levels.ancestors(touch.level, home);
-  size_t next = 0;
-  for (size_t lane = 0; lane < homes.size(); ++lane)
-    for (int64_t k = 0; k < touch.each; ++k) {
-      const int64_t number = touch.blocks[lane * static_cast<size_t>(touch.each) + static_cast<size_t>(k)];
-      for (int64_t e = 0; e < touch.block; ++e, ++next) {
-        if (number < 0) continue;
-        double& at = numbers[static_cast<size_t>(homes[lane] * whole.size() + number * touch.block + e)];
-        at = (adds ? at : 0) + from.known->numbers[next];
-      }
-    }
-  return known_value(whole.type, whole.shape, std::move(numbers), home);
-}
-
-}  // namespace
-
-bool Evaluator::same_in_steps(const Touch& touch, int inside) const {
-  const auto each = static_cast<size_t>(touch.each);
-  for (int64_t lane = 0; inside > 0 && lane < levels_.at(touch.level).total; ++lane) {
-    const int64_t first = levels_.in_first_step(lane, touch.level, inside);
-    for (size_t k = 0; first != lane && k < each; ++k)
-      if (touch.blocks[static_cast<size_t>(lane) * each + k] !=
-          touch.blocks[static_cast<size_t>(first) * each + k])
-        return false;
-  }
-  return true;
-}
-
-Value Evaluator::placed(const Value& whole, int home, const Touch& touch, const Value& part, bool adds) {
-  if (whole.is_known() && part.is_known()) return placed_known(levels_, whole, home, touch, part, adds);
-  const int inside = std::max(whole.inside, part.inside);
-  const std::vector<int64_t> lanes = levels_.in_step(touch.level, inside),
-                             homes = levels_.in_step(home, inside);
-  std::vector<int64_t> position(static_cast<size_t>(levels_.at(home).total), 0);
-  for (size_t i = 0; i < homes.size(); ++i) position[static_cast<size_t>(homes[i])] = static_cast<int64_t>(i);
-  const auto each = static_cast<size_t>(touch.each);
-  if (!same_in_steps(touch, inside))
-    throw NotTogether{"places that differ from step to step of a recurrence"};
-  const int64_t blocks = touch.block ? whole.size() / touch.block : 0;
-  const std::vector<int64_t> home_of = levels_.ancestors(touch.level, home);
-  std::vector<int64_t> places;
-  for (const int64_t lane : lanes)
-    for (size_t k = 0; k < each; ++k)
-      places.push_back(position[static_cast<size_t>(home_of[static_cast<size_t>(lane)])] * blocks +
-                       touch.blocks[static_cast<size_t>(lane) * each + k]);
-  bool in_lanes = false;
-  const int64_t count = std::ssize(lanes), home_count = std::ssize(homes);
-  Tensor table = tensor_at(whole, home, inside, in_lanes),
-         rows = tensor_at(part, touch.level, inside, in_lanes);
-  Shape table_shape = whole.shape, row_shape = part.shape;
-  if (levels_.lanes(home, inside) > 0) table_shape.insert(0, home_count);
-  if (levels_.lanes(touch.level, inside) > 0) row_shape.insert(0, count);
-  if (!(table.shape() == table_shape)) table = broadcast_to(table, table_shape);
-  if (!(rows.shape() == row_shape)) rows = broadcast_to(rows, row_shape);
-  table = reshape(table, {home_count * blocks, touch.block});
-  rows = reshape(rows, {count * touch.each, touch.block});
-  if (std::any_of(touch.blocks.begin(), touch.blocks.end(), [](int64_t block) { return block < 0; })) {
-    std::vector<int64_t> kept, kept_places;  // what goes nowhere is left out
-    for (size_t i = 0; i < places.size(); ++i)
-      if (touch.blocks[static_cast<size_t>(lanes[i / each]) * each + i % each] >= 0)
-        kept.push_back(static_cast<int64_t>(i)), kept_places.push_back(places[i]);
-    if (kept.empty()) return at_lanes(whole, home);
-    rows = take(rows, adit::tensor(kept), 0);
-    places = std::move(kept_places);
-  }
-  if (adds && std::ssize(places) == table.dim(0) && std::is_sorted(places.begin(), places.end()) &&
-      std::adjacent_find(places.begin(), places.end()) == places.end())  // each row in its turn
-    return traced_value(whole.type, whole.shape, reshape(table + rows, table_shape), home, inside);
-  const Tensor changed = adds ? indexed_add(table, adit::tensor(places, {std::ssize(places), 1}), rows)
-                              : rows_placed(table, rows, places);
-  return traced_value(whole.type, whole.shape, reshape(changed, table_shape), home, inside);
-}
-
 bool Evaluator::has_empty_lanes(int level) const {
   if (levels_.at(level).is_regular) return false;
   std::vector<bool> has(static_cast<size_t>(levels_.at(level - 1).total));
@@ -460,7 +338,8 @@ void Evaluator::leave_level() {
   const int level = levels_.top();
   for (Together* loop : together_) {
     for (auto& [slot, variable] : loop->variables) {
-      if (variable.pending && variable.last.level == level)
+      if (std::any_of(variable.pending.begin(), variable.pending.end(),
+                      [&](const Pending& one) { return one.touch.level == level; }))
         flush(storage_of((*loop->frame)[static_cast<size_t>(slot)], {}), variable);
       std::vector<std::vector<Touch>*> lists{&variable.reads, &variable.writes};
       for (Tracked::Addend& addend : variable.addends) lists.push_back(&addend.touches);

@@ -1,6 +1,5 @@
 // Choices. One way where the condition is the same everywhere; where it is known by lane, each lane its own;
 // else both, and each variable takes the value of its way.
-#include <array>
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
@@ -98,42 +97,47 @@ std::set<int> Evaluator::written_by(const Ways& ways, const Rest& rest) {
   return written;
 }
 
-void Evaluator::run_masked(const Value& mask, const Statement* body, const Rest& rest, Flow& flow) {
-  masks_.push_back({mask});
+void Evaluator::run_masked(Mask mask, const Statement* body, const Rest& rest, Flow& flow) {
+  masks_.push_back(std::move(mask));
   flow = branch(body, rest);
   masks_.pop_back();
+}
+
+// Whether a loop around keeps an eye on the variable's elements: its writes know their conditions then.
+bool Evaluator::is_by_elements(int slot) {
+  const Stored& variable = (*frame_)[static_cast<size_t>(slot)];
+  const Tracked* loop = tracked(slot, variable.window.level ? variable.window.level : variable.home);
+  return loop && loop->mode == Tracked::Mode::elements;
 }
 
 // Both ways are run, and each variable has the value of its way.
 Evaluator::Flow Evaluator::masked_choice(const Ways& ways, const Value& condition, const Rest& rest) {
   const std::set<int> written = written_by(ways, rest);
-  for (const int slot : written) {
-    Stored& variable = (*frame_)[static_cast<size_t>(slot)];
-    if (variable.window.level) continue;
-    if (Tracked* loop = tracked(slot, variable.home)) flush({&variable.value, variable.home, {}}, *loop);
-  }
   const Frame before = *frame_;
   std::vector<std::map<int, Tracked>> loops_before, loops_first;
   for (const Together* loop : together_) loops_before.push_back(loop->variables);
+  const int64_t choice = ++now_;
   Flow first = Flow::next, second = Flow::next;
-  run_masked(condition, ways.yes, rest, first);
+  run_masked({.own = condition, .choice = choice}, ways.yes, rest, first);
   const Value first_value = returned_;
   const Frame after_first = *frame_;
   for (size_t i = 0; i < together_.size(); ++i) {
     loops_first.push_back(together_[i]->variables);
-    for (auto& [slot, tracked] : together_[i]->variables) {
-      const Tracked& old = loops_before[i].at(slot);
-      tracked.assigned = old.assigned;
-      tracked.pending = old.pending, tracked.last = old.last, tracked.written = old.written;
-    }
+    for (auto& [slot, tracked] : together_[i]->variables)
+      tracked.assigned = loops_before[i].at(slot).assigned;
   }
   *frame_ = before;
+  for (const int slot : written)
+    if (is_by_elements(slot)) (*frame_)[static_cast<size_t>(slot)] = after_first[static_cast<size_t>(slot)];
   returned_ = {};
-  if (ways.no || !rest.empty())
-    run_masked(operate(Operator::equal, condition, known_integer(0), {}), ways.no, rest, second);
+  if (ways.no || !rest.empty()) {
+    const Value otherwise = operate(Operator::equal, condition, known_integer(0), {});
+    run_masked({.own = otherwise, .choice = choice, .is_otherwise = true}, ways.no, rest, second);
+  }
   for (const int slot : written) {
     const auto at_slot = static_cast<size_t>(slot);
-    merge_variable(condition, slot, before[at_slot], after_first[at_slot], loops_first);
+    if (!is_by_elements(slot))
+      merge_variable(condition, slot, before[at_slot], after_first[at_slot], loops_first);
   }
   if (first == Flow::next && second == Flow::next) return Flow::next;
   returned_ = merged(condition, first_value, returned_);
@@ -146,86 +150,28 @@ void Evaluator::merge_variable(const Value& condition, int slot, const Stored& b
   Stored& now = (*frame_)[static_cast<size_t>(slot)];
   Tracked* second_loop = tracked(slot, now.home);
   if (second_loop && second_loop->mode == Tracked::Mode::sum) return;
-  Tracked first_loop;
-  for (size_t i = 0; second_loop && i < together_.size(); ++i)
-    if (together_[i]->variables.contains(slot) && &together_[i]->variables.at(slot) == second_loop)
-      first_loop = loops_first[i].at(slot);
-  if (second_loop && second_loop->mode == Tracked::Mode::elements) {
-    merge_pending(condition, first_loop, *second_loop, now);
-  } else {
-    if (second_loop) {
-      // Where one branch alone assigns, the other one has the value of the round before.
-      if (second_loop->assigned != first_loop.assigned) second_loop->carries = true;
-      second_loop->assigned = second_loop->assigned && first_loop.assigned;
-    }
-    const Value both = merged(condition, after_first.value, now.value);
-    // Of a part of the lanes: the others keep what they have.
-    const int home = second_loop ? together_.back()->level : now.home;
-    now.value =
-        both.level > home && levels_.top() > home
-            ? placed(before.value.is_nothing() ? unset_like(both) : whole(before.value), home,
-                     {.level = levels_.top(),
-                      .block = both.size(),
-                      .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
-                     whole(both), false)
-            : both;
+  if (second_loop) {
+    // Where one branch alone assigns, the other one has the value of the round before.
+    bool first_assigned = false;
+    for (size_t i = 0; i < together_.size(); ++i)
+      if (together_[i]->variables.contains(slot) && &together_[i]->variables.at(slot) == second_loop)
+        first_assigned = loops_first[i].at(slot).assigned;
+    if (second_loop->assigned != first_assigned) second_loop->carries = true;
+    second_loop->assigned = second_loop->assigned && first_assigned;
   }
+  const Value both = merged(condition, after_first.value, now.value);
+  // Of a part of the lanes: the others keep what they have.
+  const int home = second_loop ? together_.back()->level : now.home;
+  now.value =
+      both.level > home && levels_.top() > home
+          ? placed(before.value.is_nothing() ? unset_like(both) : whole(before.value), home,
+                   {.level = levels_.top(),
+                    .block = both.size(),
+                    .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
+                   whole(both), false)
+          : both;
   if (!now.window.rows.empty())
     now.window.rows[0] = merged(condition, after_first.window.rows[0], now.window.rows[0]);
-}
-
-// Lanes in which a condition does not hold (`holds`: does) write what is there already. That must not be what
-// another lane writes at the same time: an index that makes no sense there may point anywhere.
-void Evaluator::expect_own_places(const Touch& touch, int home, const Value& condition, bool holds) const {
-  const Value by_lane = levels_.lifted(condition, touch.level);
-  std::map<std::array<int64_t, 3>, bool> written;  // step, lane of the variable, place
-  const auto place_of = [&](size_t i) {
-    const auto lane = static_cast<int64_t>(i) / touch.each;
-    return std::array{levels_.step_of(lane, touch.level), levels_.ancestor(touch.level, home, lane),
-                      touch.blocks[i]};
-  };
-  const auto writes = [&](size_t i) {
-    return (by_lane.known->numbers[i / static_cast<size_t>(touch.each)] != 0) == holds;
-  };
-  for (size_t i = 0; i < touch.blocks.size(); ++i)
-    if (writes(i)) written[place_of(i)] = true;
-  for (size_t i = 0; i < touch.blocks.size(); ++i)
-    if (!writes(i) && touch.blocks[i] >= 0 && written.contains(place_of(i)))
-      throw NotTogether{"a place that some rounds write and others would keep"};
-}
-
-// What is there already at the places of a write, in its form.
-Value Evaluator::at_touch(const Value& value, const Touch& touch, const Value& form) {
-  const int64_t blocks = touch.block ? value.size() / touch.block : 0;
-  const Type row = array_of(scalar_type(Base::real)), table = array_of(row);
-  std::vector<double> numbers(touch.blocks.begin(), touch.blocks.end());
-  for (double& number : numbers) number = std::max(number, 0.0);
-  const Value places =
-      known_value(array_of(scalar_type(Base::integer)), {touch.each}, std::move(numbers), touch.level);
-  const Value found =
-      at(flattened(value, table, {blocks, touch.block}), {{Spot::Kind::many, places}}, table, {});
-  return flattened(found, form.type, form.shape);
-}
-
-// Writes of two branches to the same places are one write.
-void Evaluator::merge_pending(const Value& condition, Tracked& first, Tracked& second, Stored& variable) {
-  if (!first.pending && !second.pending) return;
-  if (first.pending && second.pending && !(first.last == second.last)) {
-    second.carries = second.by_row = true;
-    return;
-  }
-  const Touch touch = first.pending ? first.last : second.last;
-  if (condition.is_known() && first.pending != second.pending)
-    expect_own_places(touch, variable.home, condition, first.pending);
-  const Value& form = first.pending ? first.written : second.written;
-  const auto old = [&] {
-    second.reads.push_back(touch);
-    return at_touch(whole(variable.value), touch, form);
-  };
-  const Value yes = first.pending ? first.written : old(), no = second.pending ? second.written : old();
-  second.pending = true;
-  second.last = touch;
-  second.written = merged(condition, yes, no);
 }
 
 Value Evaluator::merged(const Value& condition, const Value& yes, const Value& no) {

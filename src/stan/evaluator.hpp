@@ -27,6 +27,9 @@ struct RunError {
   std::string text;
 };
 
+// The same where a size follows from parameters: sums over such parts can be had all the same.
+struct DrawnSize : RunError {};
+
 // A value that a statement used, in the words of the program; a text alone has no value.
 struct Witness {
   std::string name;
@@ -82,13 +85,34 @@ struct Touch {
   int level = 0;
   int64_t each = 1, block = 1;
   std::vector<int64_t> blocks{};
-  bool operator==(const Touch&) const = default;
+  int64_t when = 0;  // in the order of what happens; 0: not known
+  bool is_same_as(const Touch& other) const {
+    return level == other.level && each == other.each && block == other.block && blocks == other.blocks;
+  }
 };
 
 // A condition under which statements run now; and together with those around it, once that was asked for.
 struct Mask {
   Value own;
   std::optional<Value> joined{};
+  int64_t choice = 0;  // which choice's; 0: of an expression
+  bool is_otherwise = false;
+};
+
+// A write of rounds that is not in the variable's value yet. Where it stands under conditions, what is there
+// already is written in lanes in which they do not hold.
+struct Pending {
+  Touch touch{};
+  Value written{};
+  // What branches of the choices at hand wrote, outermost first, and what was there before.
+  struct Branch {
+    int64_t choice = 0;
+    bool is_otherwise = false;
+    size_t depth = 0;  // of conditions
+    Value own{}, before{};
+    int64_t read = 0;  // when that was read
+  };
+  std::vector<Branch> branches{};
 };
 
 // What a loop that is run together does to one variable from outside of it.
@@ -99,10 +123,7 @@ struct Tracked {
   bool carries = false;              // a round reads what another one wrote
   bool by_row = false;               // a step of a recurrence writes to it more than once
   std::vector<Touch> reads, writes;  // elements
-  // elements: the write that is not in the variable's value yet.
-  bool pending = false;
-  Touch last;
-  Value written;
+  std::vector<Pending> pending;      // elements, in their order
   // sum: what is added, and where (nowhere: to the whole).
   struct Addend {
     Value value;
@@ -180,6 +201,8 @@ class Evaluator {
   std::optional<Value> sum_by_elements(const Expression& e);
   bool tilde_by_elements(const Statement& tilde);
   ExpressionPtr common_length(std::span<const Expression* const> lists);
+  ExpressionPtr addend_of(const Expression& e, const Expression& round,
+                          std::vector<const Expression*>& lists);
   void run_by_elements(ExpressionPtr length, int slot, StatementPtr body);
   // Elements are no values of the statement around them, and have two slots of their own.
   struct Inside {
@@ -191,8 +214,14 @@ class Evaluator {
     scratch_ += 2;
     return {*this, std::exchange(witnesses_, nullptr)};
   }
+  // drawn_parts.cpp
+  std::optional<int64_t> most_of(const Expression& list);
+  Value first_elements(int64_t longest, const Value& count, int slot, const Expression& element,
+                       double filling);
+  std::optional<Value> fold_of_drawn_size(const Expression& e);
   // part_folds.cpp
   static bool folds(const Expression& e);
+  static double filling_of(const std::string& name);
   Value repeated_to(int64_t longest, const Value& count, int slot, const Expression& element, double filling);
   std::optional<Value> filled_list(const Expression& list, double filling);
   std::optional<Value> fold_by_elements(const Expression& e);
@@ -252,24 +281,41 @@ class Evaluator {
   void write_variable(Stored& variable, int slot, const Spots& spots, const Value& value, const Place& place);
   void add_to_variable(Stored& variable, int slot, const Spots& spots, const Value& value,
                        const Place& place);
+  void put_off(Tracked& loop, int slot, const Storage& storage, const Touch& touch, const Value& value);
+  size_t masks_around(int slot, int home) const;
+  Value masks_from(size_t first, size_t last);
+  Value value_there(Tracked& loop, const Storage& storage, const Touch& touch, const Value& form);
+  const Value* own_write(const Tracked& loop, const Touch& touch) const;
+  bool meets(const Tracked& loop, const Touch& touch, int home, int64_t size) const;
+  void make_room(const Storage& storage, Tracked& loop, const Touch& touch);
   bool write_in_place(const Storage& storage, const Value& part);
   void write_at_once(const Storage& storage, const Value& value, const Place& place);
   Value in_part(const Value& value) const;
   std::vector<bool> running(int level) const;  // lanes in which the known conditions at hand hold
-  Touch counted_only(Touch touch) const;
+  Touch counted_only(Touch touch);
   Value guarded(const Value& value);
   const Value& mask();  // all conditions at hand as one
   Tracked* tracked(int slot, int home);
   std::optional<Touch> touch_of(const Storage& storage, int level);
   bool same_in_steps(const Touch& touch, int inside) const;
   Touch around(const Touch& touch) const;  // as the lanes of the level around see it
-  bool depends(const Tracked& tracked, const Stored& variable, int level) const;
+  // dependences.cpp
+  bool needs_others(const Tracked& tracked, int slot, int level) const;
+  bool depends(const Tracked& tracked, const Value& value, int home, int level) const;
   void leave_level();
   Value last_of_lanes(const Value& value, const Value& before, int level);
   Value of_lanes(const Value& all, std::vector<int64_t> last, int level);
   bool has_empty_lanes(int level) const;
   void flush(const Storage& storage, Tracked& tracked);
   Value placed(const Value& whole, int home, const Touch& touch, const Value& part, bool adds);
+  Value all_placed(const Value& whole, int home, std::span<const Pending> writes);
+  struct Rows {
+    Tensor rows;  // [count, block]
+    std::vector<int64_t> places;
+  };
+  std::pair<Tensor, Shape> table_of(const Value& whole, int home, int64_t block, int inside);
+  Rows rows_to_place(const Value& whole, int home, const Touch& touch, const Value& part, int64_t block,
+                     int inside);
 
   // statements.cpp
   Flow execute(const Statement& statement);
@@ -283,11 +329,11 @@ class Evaluator {
   };
   Flow split_choice(const Ways& ways, const Value& condition, const Rest& rest);
   Flow masked_choice(const Ways& ways, const Value& condition, const Rest& rest);
-  void run_masked(const Value& mask, const Statement* body, const Rest& rest, Flow& flow);
+  void run_masked(Mask mask, const Statement* body, const Rest& rest, Flow& flow);
   std::set<int> written_by(const Ways& ways, const Rest& rest);
   void merge_variable(const Value& condition, int slot, const Stored& before, const Stored& after_first,
                       const std::vector<std::map<int, Tracked>>& loops_first);
-  void merge_pending(const Value& condition, Tracked& first, Tracked& second, Stored& variable);
+  bool is_by_elements(int slot);
   Value at_touch(const Value& value, const Touch& touch, const Value& form);
   void expect_own_places(const Touch& touch, int home, const Value& condition, bool holds) const;
   Value merged(const Value& condition, const Value& yes, const Value& no);
@@ -487,6 +533,7 @@ class Evaluator {
   struct Together {
     Frame* frame = nullptr;
     int level = 0;
+    size_t masks = 0;  // conditions around it
     std::map<int, Tracked> variables{};
     // Of a recurrence: what its step reads of each round, and gives of each round.
     bool is_scan = false;
@@ -514,7 +561,7 @@ class Evaluator {
   std::vector<std::unique_ptr<Function>> element_functions_;  // functions that take lists element by element
   std::vector<ExpressionPtr> element_arguments_;              // what they take instead
   const Workspaces workspaces_;
-  int64_t now_ = 0;  // counts what happens to own copies
+  int64_t now_ = 0;  // counts what happens
 };
 
 }  // namespace adit::stan

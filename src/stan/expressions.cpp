@@ -177,7 +177,8 @@ Value Evaluator::read(const Expression& e) {
 }
 
 double Evaluator::number_of(const Value& value, const Place& place) {
-  if (!value.is_known()) fail(place, "expected a value that follows from data alone, got one of parameters");
+  if (!value.is_known())
+    throw DrawnSize{{place, "expected a value that follows from data alone, got one of parameters"}};
   if (value.level > 0) {
     const Value here = levels_.lifted(value, levels_.top());
     for (const double number : here.known->numbers)
@@ -218,7 +219,7 @@ Value Evaluator::call(const Expression& e) {
   const bool adds_up = e.name == "dot_product" || e.name == "dot_self" || e.name == "sum" ||
                        e.name.ends_with("_lpdf") || e.name.ends_with("_lpmf") || e.name.ends_with("_lupdf") ||
                        e.name.ends_with("_lupmf") || folds(e);
-  return adds_up && levels_.top() > 0 ? sum_of_parts(e, value) : value();
+  return adds_up ? sum_of_parts(e, value) : value();
 }
 
 // A sum (or a fold) over lists, which may have different sizes in different rounds.
@@ -231,6 +232,9 @@ Value Evaluator::sum_of_parts(const Expression& e, const std::function<Value()>&
     const std::set<double> sizes(size.numbers.begin(), size.numbers.end());
     if (sizes.size() <= few_sizes && levels_.innermost_scan(levels_.top()) == 0) throw;
     if (std::optional<Value> total = folds(e) ? fold_by_elements(e) : sum_by_elements(e)) return *total;
+    throw;
+  } catch (const DrawnSize&) {
+    if (std::optional<Value> total = fold_of_drawn_size(e)) return *total;
     throw;
   }
 }

@@ -27,6 +27,19 @@ bool is_uniform(const Spot& spot) {
   return spot.kind == Spot::Kind::all || (spot.numbers.is_known() && spot.numbers.level == 0);
 }
 
+// Places that all lanes have in common are those of one.
+Spots without_equal_lanes(Spots spots) {
+  for (Spot& spot : spots) {
+    Value& numbers = spot.numbers;
+    if (spot.kind == Spot::Kind::all || !numbers.is_known() || numbers.level == 0) continue;
+    const std::vector<double>& all = numbers.known->numbers;
+    const auto size = numbers.size();
+    if (all.empty() || !std::equal(all.begin() + size, all.end(), all.begin())) continue;
+    numbers = known_value(numbers.type, numbers.shape, std::vector<double>(all.begin(), all.begin() + size));
+  }
+  return spots;
+}
+
 bool counts_from(const std::vector<double>& numbers, size_t& first) {
   if (numbers.empty()) return false;
   first = static_cast<size_t>(numbers[0]);
@@ -94,7 +107,8 @@ Spot Evaluator::spot_of(const Index& index, int64_t extent, const Place& place) 
   Value low = has_low ? evaluate(*index.low) : known_integer(1);
   Value high = has_high ? evaluate(*index.high) : known_integer(extent);
   if (!low.is_known() || !high.is_known())
-    fail(place, "expected bounds of a range that follow from data alone, got ones of parameters");
+    throw DrawnSize{
+        {place, "expected bounds of a range that follow from data alone, got ones of parameters"}};
   const int level = std::max(low.level, high.level);
   low = levels_.lifted(low, level), high = levels_.lifted(high, level);
   const auto count_at = [&](size_t lane) {
@@ -196,7 +210,8 @@ Value Evaluator::known_at(const Value& value, const Spots& spots, const Type& ty
   return known_value(type, shape, std::move(numbers), level);
 }
 
-Value Evaluator::traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place) {
+Value Evaluator::traced_at(const Value& value, const Spots& all_spots, const Type& type, const Place& place) {
+  const Spots spots = without_equal_lanes(all_spots);
   const Shape shape = shape_at(value, spots);
   Value now = value;
   if (now.is_known()) now = traced_value(now.type, now.shape, leaf(now, now.level), now.level, 0);
@@ -222,27 +237,26 @@ Value Evaluator::traced_at(const Value& value, const Spots& spots, const Type& t
   }
   // The others become one number each of a block: their axes go to the front.
   Axes front, back;
-  int many_axis = -1, before_many = 0;
-  Value flat = known_integer(0);
+  Spots named;                  // of the front
+  std::vector<bool> is_listed;  // of the axes that stay: whether a list names it
   int64_t blocks = 1;
   for (int axis = 0; axis < now.shape.size(); ++axis) {
-    const bool named = axis < static_cast<int>(rest.size());
-    if (!named || rest[static_cast<size_t>(axis)].kind == Spot::Kind::all) {
+    const Spot* spot = axis < static_cast<int>(rest.size()) ? &rest[static_cast<size_t>(axis)] : nullptr;
+    if (!spot || spot->kind == Spot::Kind::all) {
       back.push_back(axis);
+      is_listed.push_back(false);
       continue;
     }
-    const Spot& spot = rest[static_cast<size_t>(axis)];
-    if (spot.kind == Spot::Kind::many) {
-      if (many_axis >= 0) throw NotTogether{"two lists of indices that differ from round to round"};
-      many_axis = axis;
-      before_many = back.size();
-    }
+    if (spot->kind == Spot::Kind::many) is_listed.push_back(true);
     front.push_back(axis);
-    flat = operate(Operator::multiply, flat, known_integer(now.shape[axis]), place);
-    flat = operate(Operator::add, flat, spot.numbers, place);
+    named.push_back(*spot);
     blocks *= now.shape[axis];
   }
   if (front.empty()) return traced_value(type, shape, now.tensor, now.level, now.inside);
+  Value table_of_front = now;
+  table_of_front.shape = {};
+  for (const int64_t axis : front) table_of_front.shape.push_back(now.shape[static_cast<int>(axis)]);
+  Value flat = flat_places(table_of_front, named, named.size(), place);
   if (!flat.is_known()) flat.tensor = clip(flat.tensor, 0.0, static_cast<double>(blocks - 1));
   Axes order;
   Shape block;
@@ -260,16 +274,20 @@ Value Evaluator::traced_at(const Value& value, const Spots& spots, const Type& t
       traced_value(array_of(scalar_type(Base::real)), lead ? without_first(table_shape) : table_shape,
                    reshape(table, table_shape), now.level, now.inside);
   Value found = gathered(source, flat);
-  // The list's axis goes back between those that were before it.
-  if (many_axis >= 0 && before_many > 0) {
-    const int at = levels_.lanes(found.level, found.inside) > 0 ? 1 : 0;
-    Axes back_order;
-    for (int i = 0; i < at; ++i) back_order.push_back(i);
-    for (int i = 0; i < before_many; ++i) back_order.push_back(at + 1 + i);
-    back_order.push_back(at);
-    for (int i = before_many; i < back.size(); ++i) back_order.push_back(at + 1 + i);
+  // Axes of lists go back between the others, where they stood.
+  const int at = levels_.lanes(found.level, found.inside) > 0 ? 1 : 0;
+  const auto lists = static_cast<int>(std::count(is_listed.begin(), is_listed.end(), true));
+  Axes back_order;
+  Shape apart;
+  if (at) back_order.push_back(0), apart.push_back(found.tensor.shape()[0]);
+  for (const bool listed : {true, false})
+    for (int i = 0; i < shape.size(); ++i)
+      if (is_listed[static_cast<size_t>(i)] == listed) apart.push_back(shape[i]);
+  for (int i = 0, list = 0, other = 0; i < shape.size(); ++i)
+    back_order.push_back(at + (is_listed[static_cast<size_t>(i)] ? list++ : lists + other++));
+  if (!(found.tensor.shape() == apart)) found.tensor = reshape(found.tensor, apart);
+  if (!std::is_sorted(back_order.begin(), back_order.end()))
     found.tensor = transpose(found.tensor, back_order);
-  }
   return traced_value(type, shape, found.tensor, found.level, found.inside);
 }
 

@@ -265,7 +265,9 @@ Value Evaluator::index_by_lane(const Rounds& rounds) {
     round = i > 0 && parent[i] == parent[i - 1] ? round + 1 : 0;
     numbers[i] = low.known->numbers[i] + static_cast<double>(round);
   }
-  if (rounds.is_padded) {  // those that wait stay at their last round
+  // Steps that wait stay at their last round. Lanes beside each other that wait in a step count on: their
+  // places are their own then, and not those that the last round writes.
+  if (rounds.is_padded && levels_.at(level).is_scan) {
     const Value high = levels_.lifted(rounds.high, level);
     for (size_t i = 0; i < numbers.size(); ++i)
       numbers[i] = std::min(numbers[i], std::max(low.known->numbers[i], high.known->numbers[i]));
@@ -344,7 +346,7 @@ std::string Evaluator::together_text(const Rounds& rounds) const {
 }
 
 std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
-  Together loop{.frame = frame_};
+  Together loop{.frame = frame_, .masks = masks_.size()};
   push_level(rounds, false);
   loop.level = levels_.top();
   track(loop, *rounds.statement);
@@ -358,13 +360,8 @@ std::map<int, Tracked> Evaluator::all_at_once(const Rounds& rounds) {
   around_.pop_back();
   expect_own(loop);
   std::map<int, Tracked> carries;
-  for (const auto& [slot, tracked] : loop.variables) {
-    const Stored& variable = (*frame_)[static_cast<size_t>(slot)];
-    Stored there = variable;
-    if (variable.window.level) there.value = variable.window.rows[0], there.home = variable.window.level;
-    const bool elements = tracked.mode == Tracked::Mode::elements;
-    if (tracked.carries || (elements && depends(tracked, there, loop.level))) carries[slot] = tracked;
-  }
+  for (const auto& [slot, tracked] : loop.variables)
+    if (needs_others(tracked, slot, loop.level)) carries[slot] = tracked;
   if (carries.empty()) {
     loop_notes.tell(*rounds.statement, together_text(rounds));
     finish(loop, before);
@@ -382,8 +379,11 @@ void Evaluator::add_total(Stored& variable, Tracked& loop, const Value& total,
     return;
   }
   flush(storage, loop);
-  loop.reads.insert(loop.reads.end(), touches.begin(), touches.end());
-  loop.writes.insert(loop.writes.end(), touches.begin(), touches.end());
+  for (Touch touch : touches) {
+    touch.when = ++now_;
+    loop.reads.push_back(touch);
+    loop.writes.push_back(std::move(touch));
+  }
   const Type type = storage.value->type;
   *storage.value = operate(Operator::add, whole(*storage.value), total, {});
   storage.value->type = type;
@@ -443,21 +443,19 @@ void Evaluator::finish(Together& loop, const Frame& before) {
       for (const Touch& touch : tracked.reads) outer->reads.push_back(around(touch));
       for (const Touch& touch : tracked.writes) outer->writes.push_back(around(touch));
     }
-    if (tracked.pending && outer && levels_.at(level).is_regular) {
-      flush(storage, *outer);
-      Value all = at_lanes(tracked.written, level);
-      const int64_t count = levels_.at(level).count;
-      all.shape.insert(0, count);
-      if (!all.is_known()) {
-        Shape shape = all.shape;
-        const int64_t lanes = levels_.lanes(level - 1, all.inside);
-        if (lanes > 0) shape.insert(0, lanes);
-        all.tensor = reshape(all.tensor, shape);
+    if (!tracked.pending.empty() && outer && levels_.at(level).is_regular) {
+      for (const Pending& one : tracked.pending) {
+        Value all = at_lanes(one.written, level);
+        all.shape.insert(0, levels_.at(level).count);
+        if (!all.is_known()) {
+          Shape shape = all.shape;
+          const int64_t lanes = levels_.lanes(level - 1, all.inside);
+          if (lanes > 0) shape.insert(0, lanes);
+          all.tensor = reshape(all.tensor, shape);
+        }
+        all.level = level - 1;
+        outer->pending.push_back({.touch = around(one.touch), .written = std::move(all)});
       }
-      all.level = level - 1;
-      outer->pending = true;
-      outer->last = around(tracked.last);
-      outer->written = all;
     } else {
       flush(storage, tracked);
       if (tracked.carries && outer) outer->carries = true;

@@ -39,6 +39,8 @@ bool Evaluator::folds(const Expression& e) {
   return e.parts.size() == 1 && (e.name == "mean" || neutral_of(e.name)) && e.parts[0]->type.rank() == 1;
 }
 
+double Evaluator::filling_of(const std::string& name) { return neutral_of(name).value_or(0); }
+
 // An element in all of `longest` rounds inside of the lanes; after a lane's last one it is that again, and
 // `filling` stands for it.
 Value Evaluator::repeated_to(int64_t longest, const Value& count, int slot, const Expression& element,

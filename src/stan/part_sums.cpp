@@ -263,11 +263,34 @@ std::optional<Value> Evaluator::sum_by_running(const Expression& e) {
   return at(whole_list[0], {{Spot::Kind::single, place}}, scalar_type(Base::real), e.place);
 }
 
-// The sum that an expression is, element by element; none where it is no such sum.
-std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
+// What the elements at a place add to the sum that an expression is; none where it is no such sum.
+ExpressionPtr Evaluator::addend_of(const Expression& e, const Expression& round,
+                                   std::vector<const Expression*>& lists) {
   const bool is_density = is_density_of_elements(e);
   const bool is_call = e.name == "dot_product" || e.name == "dot_self" || e.name == "sum";
-  if (e.kind == Kind::call && (e.function || !(is_density || is_call))) return {};
+  if (e.kind == Kind::call && (e.function || !(is_density || is_call))) return nullptr;
+  const Type real = scalar_type(Base::real);
+  std::vector<ExpressionPtr> elements;
+  for (const ExpressionPtr& part : e.parts) {
+    if (is_list(part->type)) lists.push_back(part.get());
+    elements.push_back(element_of(*part, round));
+    if (!elements.back()) return nullptr;
+  }
+  if (lists.empty()) return nullptr;
+  if (is_density) {
+    auto addend = std::make_unique<Expression>();
+    addend->kind = Kind::call, addend->name = e.name, addend->with_bar = e.with_bar;
+    addend->place = e.place, addend->type = real, addend->parts = std::move(elements);
+    return addend;
+  }
+  if (lists.size() != e.parts.size()) return nullptr;
+  if (e.name == "dot_self") elements.push_back(copy_of(*elements[0]));
+  if (elements.size() == 1) return std::move(elements[0]);
+  return binary_of(Operator::multiply, std::move(elements[0]), std::move(elements[1]), real);
+}
+
+// The sum that an expression is, element by element; none where it is no such sum.
+std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
   if (scratch_ + 2 > scratch_slots) return {};
   const size_t first = frame_->size() - static_cast<size_t>(scratch_slots - scratch_);
   const auto total_slot = static_cast<int>(first), round_slot = total_slot + 1;
@@ -275,26 +298,8 @@ std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
   round.kind = Kind::variable, round.name = "element", round.slot = round_slot, round.type = integer_type;
   const Type real = scalar_type(Base::real);
   std::vector<const Expression*> lists;
-  std::vector<ExpressionPtr> elements;
-  for (const ExpressionPtr& part : e.parts) {
-    if (is_list(part->type)) lists.push_back(part.get());
-    elements.push_back(element_of(*part, round));
-    if (!elements.back()) return {};
-  }
-  ExpressionPtr length = lists.empty() ? nullptr : common_length(lists);
+  ExpressionPtr addend = addend_of(e, round, lists), length = addend ? common_length(lists) : nullptr;
   if (!length) return {};
-  ExpressionPtr addend;
-  if (is_density) {
-    addend = std::make_unique<Expression>();
-    addend->kind = Kind::call, addend->name = e.name, addend->with_bar = e.with_bar;
-    addend->place = e.place, addend->type = real, addend->parts = std::move(elements);
-  } else {
-    if (lists.size() != e.parts.size()) return {};
-    if (e.name == "dot_self") elements.push_back(copy_of(*elements[0]));
-    addend = std::move(elements[0]);
-    if (elements.size() == 2)
-      addend = binary_of(Operator::multiply, std::move(addend), std::move(elements[1]), real);
-  }
   auto add = std::make_unique<Statement>();
   add->kind = Statement::Kind::assign, add->place = e.place, add->compound = Operator::add;
   add->target.name = "a sum", add->target.slot = total_slot;

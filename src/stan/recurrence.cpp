@@ -236,7 +236,7 @@ std::string Evaluator::steps_text(const Rounds& rounds, const std::vector<Carrie
 bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carries, bool with_windows) {
   push_level(rounds, true);
   const int level = levels_.top(), inside = levels_.innermost_scan(level - 1);
-  Together loop{.frame = frame_, .level = level, .is_scan = true};
+  Together loop{.frame = frame_, .level = level, .masks = masks_.size(), .is_scan = true};
   track(loop, *rounds.statement);
   const Frame before = *frame_;
   Tensors initial;
@@ -250,11 +250,8 @@ bool Evaluator::by_steps_with(const Rounds& rounds, std::map<int, Tracked>& carr
   for (const Tensor& tensor : initial) placeholders.push_back(graph::placeholder(DType::f64, tensor.shape()));
   step(rounds, loop, carried, placeholders);
   bool more = false;
-  for (const auto& [slot, tracked] : loop.variables) {
-    const bool elements = tracked.mode == Tracked::Mode::elements;
-    if (tracked.carries || (elements && depends(tracked, (*frame_)[static_cast<size_t>(slot)], level)))
-      more = carries.emplace(slot, tracked).second || more;
-  }
+  for (const auto& [slot, tracked] : loop.variables)
+    if (needs_others(tracked, slot, level)) more = carries.emplace(slot, tracked).second || more;
   if (more) return false;
   const std::vector<Tensor> sequences = loop.sequences;
   const bool has_any = !initial.empty();
@@ -348,7 +345,8 @@ void Evaluator::collect_outputs(Together& loop, const std::vector<Carried>& carr
   for (auto& [slot, tracked] : loop.variables) {
     const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
     if (tracked.mode == Tracked::Mode::whole && tracked.assigned && value.inside >= level) give(value);
-    if (tracked.pending && tracked.written.inside >= level) give(tracked.written);
+    for (const Pending& one : tracked.pending)
+      if (one.written.inside >= level) give(one.written);
     for (const Tracked::Addend& addend : tracked.addends)
       if (addend.value.inside >= level) give(addend.value);
   }
@@ -385,17 +383,17 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
     if (one.is_turned) type = type_of_column(type), own.erase(own.size() - 1);
     Tracked& tracked = loop.variables[one.slot];
     tracked.mode = Tracked::Mode::elements;
-    tracked.written = by_lane(type, own);
-    tracked.pending = true;
     // A column is its elements, which lie apart.
     const int64_t size = one.row_size(value), each = one.is_turned ? size : 1;
-    tracked.last = {.level = level, .each = each, .block = size / each, .blocks = {}};
+    Touch rows{.level = level, .each = each, .block = size / each, .blocks = {}, .when = ++now_};
     for (size_t i = 0; i < one.written.size(); ++i)
       for (int64_t k = 0; k < each; ++k)
-        tracked.last.blocks.push_back(
-            one.writes[i] ? k * one.row_count(value) + static_cast<int64_t>(one.written[i]) : -1);
-    tracked.writes.push_back(tracked.last);
-    tracked.reads = one.reads;  // as loops around this one see them
+        rows.blocks.push_back(one.writes[i] ? k * one.row_count(value) + static_cast<int64_t>(one.written[i])
+                                            : -1);
+    tracked.writes.push_back(rows);
+    tracked.pending.push_back({.touch = std::move(rows), .written = by_lane(type, own)});
+    tracked.reads = one.reads;  // as loops around this one see them: step by step, some of what steps wrote
+    for (Touch& touch : tracked.reads) touch.when = 0;
   }
   for (auto& [slot, tracked] : loop.variables) {
     const auto is_slot = [slot = slot](const Carried& one) { return one.slot == slot; };
@@ -403,8 +401,10 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
     Value& value = (*frame_)[static_cast<size_t>(slot)].value;
     if (tracked.mode == Tracked::Mode::whole && tracked.assigned && value.inside >= level)
       value = by_lane(value.type, value.shape);
-    if (tracked.pending && tracked.written.inside >= level)
-      tracked.written = by_lane(tracked.written.type, tracked.written.shape);
+    for (Pending& one : tracked.pending) {
+      if (one.written.inside >= level) one.written = by_lane(one.written.type, one.written.shape);
+      one.branches.clear();
+    }
     for (Tracked::Addend& addend : tracked.addends)
       if (addend.value.inside >= level) addend.value = by_lane(addend.value.type, addend.value.shape);
   }

@@ -24,8 +24,9 @@ void ModelWriter::statement(int depth) {
     if (chance(4)) return jump();
     return assignment();
   }
-  switch (pick(15)) {
+  switch (pick(16)) {
     case 0: return declare();
+    case 12: return loops_ == 0 || chance(3) ? tables() : loop(depth);
     case 1: return chance(3) ? segments() : recurrence();
     case 2:
     case 3:

@@ -128,6 +128,10 @@ class ModelWriter {
   void own_distribution();
   bool own_tilde();
 
+  // random_tables.cpp
+  void tables();
+  void table_loops(const std::string& table, int64_t size);
+
   // random_model.cpp
   void sizes();
   void data_block();

@@ -1,0 +1,104 @@
+// Sums, log_sum_exp and their kin over a part whose size follows from parameters: log_sum_exp(x[1:k]) behind
+// a loop that counted k. All elements that there can be are taken, and those behind the last one do not
+// count.
+#include <algorithm>
+#include <limits>
+
+#include "stan/evaluator.hpp"
+#include "stan/made_expressions.hpp"
+
+namespace adit::stan {
+
+// How many elements a list has at most; none: it cannot be told.
+std::optional<int64_t> Evaluator::most_of(const Expression& list) {
+  const Expression* e = &list;
+  while (e->kind == Expression::Kind::group) e = e->parts[0].get();
+  if (const ExpressionPtr index = cut_as_index(*e)) return most_of(*index);
+  if (e->kind == Expression::Kind::variable ||
+      (e->kind == Expression::Kind::index && e->parts[0]->kind == Expression::Kind::variable)) {
+    const Expression& variable = e->kind == Expression::Kind::index ? *e->parts[0] : *e;
+    const Shape& shape = (*frame_)[static_cast<size_t>(variable.slot)].value.shape;
+    int axis = 0;
+    for (const Index& index : e->indices) {
+      if (index.kind != Index::Kind::single || index.low->type.array > 0) break;
+      ++axis;
+    }
+    return axis < shape.size() ? std::optional(shape[axis]) : std::nullopt;
+  }
+  std::optional<int64_t> most;
+  for (const ExpressionPtr& part : e->parts) {
+    if (part->type.rank() != 1) continue;
+    const std::optional<int64_t> own = most_of(*part);
+    if (!own) return {};
+    most = std::min(*own, most.value_or(*own));
+  }
+  return most;
+}
+
+// An element in `longest` rounds inside of the lanes, with `filling` behind the first `count` of them.
+Value Evaluator::first_elements(int64_t longest, const Value& count, int slot, const Expression& element,
+                                double filling) {
+  const auto around = static_cast<size_t>(levels_.at(levels_.top()).total);
+  levels_.push_regular(longest, false);
+  const int level = levels_.top();
+  std::vector<double> numbers;
+  for (size_t lane = 0; lane < around; ++lane)
+    for (int64_t i = 1; i <= longest; ++i) numbers.push_back(static_cast<double>(i));
+  const Value number = known_value(integer_type, {}, std::move(numbers), level);
+  (*frame_)[static_cast<size_t>(slot)] = Stored{.value = number, .home = level, .window = {}};
+  const Value counts = operate(Operator::less_equal, number, count, element.place);
+  masks_.push_back({counts});
+  const Value mine = promoted(evaluate(element), scalar_type(Base::real));
+  masks_.pop_back();
+  return at_lanes(chosen(counts, mine, known_real(filling)), level);
+}
+
+std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
+  if (scratch_ + 2 > scratch_slots) return {};
+  const auto round_slot = static_cast<int>(frame_->size()) - scratch_slots + scratch_;
+  Expression round;
+  round.kind = Expression::Kind::variable, round.name = "element", round.slot = round_slot,
+  round.type = integer_type;
+  std::vector<const Expression*> lists;
+  const bool is_fold = folds(e) && e.name != "mean";
+  ExpressionPtr element;
+  if (folds(e)) {
+    lists.push_back(e.parts[0].get());
+    element = element_of(*lists[0], round);
+  } else {
+    element = addend_of(e, round, lists);
+  }
+  if (!element) return {};
+  std::optional<Value> count;
+  int64_t longest = std::numeric_limits<int64_t>::max();
+  for (const Expression* list : lists) {
+    const std::optional<int64_t> most = most_of(*list);
+    const ExpressionPtr length = length_of(*list);
+    if (!most || !length) return {};
+    longest = std::min(longest, *most);
+    const Value own = evaluate(*length);
+    if (!count || !own.is_known()) count = own;
+  }
+  const int around = levels_.top();
+  Value all;
+  {
+    const Inside inside = inside_of_a_part();
+    all = first_elements(longest, *count, round_slot, *element, is_fold ? filling_of(e.name) : 0);
+  }
+  if (!is_fold) {
+    Value total = sum_of_lanes(all, around);
+    leave_level();
+    return e.name == "mean" ? operate(Operator::divide, total, *count, e.place) : total;
+  }
+  leave_level();
+  // The level's rounds become the list's elements.
+  Shape list{longest}, shape = list;
+  if (const int64_t lanes = levels_.lanes(around, all.inside); lanes > 0) shape.insert(0, lanes);
+  const Type vector = scalar_type(Base::vector);
+  std::vector<Value> arguments{
+      all.is_known() ? known_value(vector, list, all.known->numbers, around)
+                     : traced_value(vector, list, reshape(all.tensor, shape), around, all.inside)};
+  return call_builtin(e.name, arguments, e.type, e.place);
+}
+
+}  // namespace adit::stan
