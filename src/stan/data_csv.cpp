@@ -49,7 +49,10 @@ void add_csv_field(const std::string& file, CsvColumn& column, const table::Fiel
     refuse_csv(file, field.line, column.name, expected, found);
   };
   switch (number.form) {
-    case CsvForm::whole: return add_number(column.value, static_cast<double>(number.whole), true);
+    case CsvForm::whole: {
+      const bool is_negative_zero = number.whole == 0 && field.text.find('-') != std::string::npos;
+      return add_number(column.value, is_negative_zero ? -0.0 : static_cast<double>(number.whole), true);
+    }
     case CsvForm::real:
     case CsvForm::inexact: return add_number(column.value, number.real, false);
     case CsvForm::beyond: return refuse("a number that f64 can hold", quoted_data(field.text));

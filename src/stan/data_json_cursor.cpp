@@ -30,11 +30,11 @@ void append_json_character(std::string& to, uint32_t code) {
   add(0x80 | (code & 0x3F));
 }
 
-// Of digits after a sign or none, few enough for i64.
+// Of digits after a sign or none, few enough for i64. "-0" may be that of a real number.
 double short_json_integer(std::string_view digits) {
   int64_t number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return static_cast<double>(number);
+  return number == 0 && digits.front() == '-' ? -0.0 : static_cast<double>(number);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void add_number(DataValue& value, double number, bool is_integer) {
   constexpr double least = std::numeric_limits<int32_t>::min(), most = std::numeric_limits<int32_t>::max();
   const bool fits = is_integer && number >= least && number <= most;
   if (!fits && value.first_real < 0) value.first_real = static_cast<int64_t>(value.numbers.size());
-  value.numbers.push_back(fits && number == 0 ? 0.0 : number);  // integers have no -0
+  value.numbers.push_back(number);
 }
 
 void finish_value(DataValue& value) {

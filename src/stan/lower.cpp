@@ -80,8 +80,16 @@ class Lowering {
     return wanted;
   }
 
+  // Integers have no -0.
+  static std::vector<double> numbers_in(const DataValue& from, const Wanted& wanted) {
+    std::vector<double> numbers = from.numbers;
+    if (wanted.type.is_integer()) std::replace(numbers.begin(), numbers.end(), -0.0, 0.0);
+    return numbers;
+  }
+
   static Value value_of(const DataValue& from, const Wanted& wanted) {
-    if (wanted.type.base != Base::tuple) return known_value(wanted.type, wanted.shape, from.numbers);
+    if (wanted.type.base != Base::tuple)
+      return known_value(wanted.type, wanted.shape, numbers_in(from, wanted));
     Value value;
     value.type = wanted.type;
     if (wanted.type.array == 0) {

@@ -1,12 +1,12 @@
 // The public door.
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 
 #include <adit/error.hpp>
 #include <adit/stan.hpp>
+#include <adit/text.hpp>
 
+#include "io/file.hpp"
 #include "stan/check.hpp"
 #include "stan/format.hpp"
 #include "stan/lower.hpp"
@@ -24,13 +24,11 @@ std::string program_text(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error))
     throw Error(ErrorKind::io, fmt::format("[stan] path: expected a file, got the folder {}", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw Error(ErrorKind::io, fmt::format("[stan] path: expected a file that can be read, got {}", path));
   if (const auto size = fs::file_size(path, error); !error && size > most_bytes)
     throw Error(ErrorKind::io,
                 fmt::format("[stan] path: expected at most {} bytes, got {}", most_bytes, size));
-  return {std::istreambuf_iterator<char>(file), {}};
+  const Bytes bytes = read_file({"stan", "path: " + printable(path)}, path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 struct Read {
