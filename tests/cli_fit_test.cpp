@@ -240,7 +240,7 @@ TEST_F(CliFitTest, bad_words_are_named) {
       {"optimize" + on + "--init odd.json", 1, "expected values of shape [] for mu, got \"x\""},
       {"optimize" + on + "--init nu.json", 2, "[optimize] --init: unknown mv; did you mean mu?"},
       {"optimize" + on + "--init low.json", 1, "[optimize] init: expected "},
-      {"optimize" + on + "--device cpi", 2, "[optimize] --device: unknown cpi"},
+      {"optimize m.stan --data d.json --device cpi", 2, "[optimize] --device: unknown cpi"},
       {"optimize" + on + "--output folder", 2,
        "[optimize] --output: expected a file or a new name, got the folder"},
       {"optimize" + on + "--output no/where.csv", 1, "[optimize] --output: expected to write no/where.csv"},

@@ -68,22 +68,23 @@ class CliFolderTest : public CliSampleTest {
 
 TEST_F(CliFolderTest, a_stopped_run_is_not_replaced_by_chance) {
   fs::create_directory(root_ / "run");
-  put("run/checkpoint", "the work of a week");
+  const std::string week = "ADITrun\nthe work of a week";
+  put("run/checkpoint", week);
   const auto kept = [&] { return content_of(root_ / "run/checkpoint"); };
   const Outcome refused = adit(csv_words + "--output run");
   EXPECT_EQ(refused.status, 1);
   for (const char* word : {"[sample] --output: run", "--resume", "--overwrite"})
     EXPECT_TRUE(contains(refused.errors, word)) << refused.errors;
-  EXPECT_EQ(kept(), "the work of a week");
+  EXPECT_EQ(kept(), week);
   // Asked for, but the new run never begins.
   for (const std::string bad :
        {"--device vulkan:99", "--chains 0", "--init nowhere.json", "--warm-start nowhere",
         "--metric nonsense", "--resume", "--draws 4000000000000"}) {
-    EXPECT_NE(adit(csv_words + "--output run --overwrite " + bad).status, 0) << bad;
-    EXPECT_EQ(kept(), "the work of a week") << bad;
+    EXPECT_NE(adit(with(csv_words, "--output run --overwrite " + bad)).status, 0) << bad;
+    EXPECT_EQ(kept(), week) << bad;
   }
   EXPECT_EQ(adit("sample nonsense --output run --overwrite").status, 2);
-  EXPECT_EQ(kept(), "the work of a week");
+  EXPECT_EQ(kept(), week);
   EXPECT_EQ(adit(csv_words + "--output run --overwrite").status, 0);
   EXPECT_EQ(names_in("run"), chains(4));
 }
@@ -146,10 +147,11 @@ TEST_F(CliFolderTest, killed_while_files_are_written) {
   EXPECT_TRUE(contains(summary.output, "4 chains")) << summary.output;
   EXPECT_NE(summary.output, before);
   // What was left goes with the next start; the files of live processes stay.
-  put("run/.draws.nc.writing-" + std::to_string(::getpid()) + "-3", "of a live one");
+  const std::string live = ".adit.writing-" + std::to_string(::getpid()) + "-3";
+  fs::create_directory(root_ / "run" / live);
   EXPECT_EQ(adit(long_files + "--quiet --resume --output run").status, 0);
   std::vector<std::string> expected = chains(4);
-  expected.insert(expected.begin(), ".draws.nc.writing-" + std::to_string(::getpid()) + "-3");
+  expected.insert(expected.begin(), live);
   EXPECT_EQ(names_in("run"), expected);
   EXPECT_EQ(adit("summary run").status, 0);
 }
@@ -169,11 +171,19 @@ TEST_F(CliFolderTest, chains_that_are_missing_are_noticed) {
     EXPECT_TRUE(contains(outcome.errors, "3 of the run's 4 chains")) << words << ": " << outcome.errors;
   }
   EXPECT_FALSE(fs::exists(root_ / "report.html"));
-  // Killed between two of them.
-  put("run/.incomplete", "");
+  // Killed between two of them, and the rest cannot be moved: a folder is in the way.
+  const std::string stage = "run/.adit.writing-999999999-0";
+  fs::create_directories(root_ / stage / "files");
+  put(stage + "/origin", "adit 1\n");
+  put(stage + "/commit", "");
+  put(stage + "/files/" + model + "_3.csv", "the third");
+  fs::create_directory(root_ / ("run/" + model + "_3.csv"));
   const Outcome marked = adit("summary run");
   EXPECT_EQ(marked.status, 1);
-  EXPECT_TRUE(contains(marked.errors, "it ended while it wrote them")) << marked.errors;
+  EXPECT_TRUE(contains(marked.errors, "it ended while it moved them")) << marked.errors;
+  EXPECT_EQ(adit(csv_words + "--output run").status, 1);
+  fs::remove_all(root_ / ("run/" + model + "_3.csv"));
+  fs::remove_all(root_ / stage);
   EXPECT_EQ(adit(csv_words + "--output run").status, 0);
   EXPECT_EQ(names_in("run"), chains(4));
   EXPECT_EQ(adit("summary run").status, 0);
@@ -212,8 +222,8 @@ TEST_F(CliFolderTest, a_report_does_not_take_the_place_of_draws) {
        {chain, std::string("hard"), std::string("soft"), "way/" + model + "_1.csv", "./run/../" + chain,
         "run/" + model + "_4.csv", std::string("checkpoint")}) {
     const Outcome refused = adit("report run --output " + output);
-    EXPECT_EQ(refused.status, 2) << output;
-    EXPECT_TRUE(contains(refused.errors, "[report] --output: expected a name for the report, got " + output))
+    EXPECT_TRUE(refused.status == 1 || refused.status == 2) << output;
+    EXPECT_TRUE(contains(refused.errors, "[report] --output: expected ") && contains(refused.errors, output))
         << refused.errors;
   }
   EXPECT_EQ(adit("report " + chain + " --output hard").status, 2);
@@ -224,7 +234,8 @@ TEST_F(CliFolderTest, a_report_does_not_take_the_place_of_draws) {
 
 TEST_F(CliFolderTest, a_full_disk_keeps_the_old_files) {
   ASSERT_EQ(adit(csv_words + "--output run").status, 0);
-  put("page.html", "a good page");
+  ASSERT_EQ(adit("report run --output page.html").status, 0);
+  const std::string good_page = content_of(root_ / "page.html");
   const auto on_full_disk = [&](const std::string& words) {
     const std::string line = "ulimit -f 60; " + command(words);  // 30 or 60 KB
     return outcome_of(std::system(line.c_str()));
@@ -233,8 +244,8 @@ TEST_F(CliFolderTest, a_full_disk_keeps_the_old_files) {
   const Outcome page = on_full_disk("report run --output page.html");
   EXPECT_EQ(page.status, 1);
   EXPECT_TRUE(contains(page.errors, "page.html: expected to write it")) << page.errors;
-  EXPECT_EQ(content_of(root_ / "page.html"), "a good page");
-  const Outcome run = on_full_disk(csv_words + "--draws 2000 --seed 3 --output run");
+  EXPECT_TRUE(content_of(root_ / "page.html") == good_page);
+  const Outcome run = on_full_disk(with(csv_words, "--draws 2000 --seed 3 --output run"));
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(content_of(root_ / ("run/" + model + "_1.csv")), good);
   EXPECT_FALSE(writes_files("run"));
@@ -270,7 +281,7 @@ TEST_F(CliFolderTest, nothing_is_written_through_what_others_have_put_there) {
     }
     if (kind == "folder") fs::create_directory(at);
   };
-  for (const std::string name : {"checkpoint", "report.html", ".lock", ".trial", ".incomplete"})
+  for (const std::string name : {"checkpoint", "report.html", ".adit.lock", ".trial"})
     for (const std::string kind : {"link", "hard link", "dangling link", "pipe", "folder"}) {
       const bool is_hidden = name.front() == '.';
       if (is_hidden && (kind == "pipe" || kind == "folder")) continue;
@@ -284,7 +295,9 @@ TEST_F(CliFolderTest, nothing_is_written_through_what_others_have_put_there) {
       EXPECT_FALSE(fs::exists(root_ / "made")) << name << " " << kind;
       if (is_hidden || (kind == "hard link" && name != "checkpoint")) continue;
       EXPECT_EQ(outcome.status, 1) << name << " " << kind;
-      EXPECT_TRUE(contains(outcome.errors, "expected a plain file or none at run/" + name)) << outcome.errors;
+      const std::string expected =
+          kind == "hard link" ? "checkpoint of adit's at run/" : "expected a plain file or none at run/";
+      EXPECT_TRUE(contains(outcome.errors, expected + name)) << outcome.errors;
     }
 }
 

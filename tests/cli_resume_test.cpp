@@ -79,8 +79,10 @@ TEST_F(CliResumeTest, a_warm_start_takes_over_step_size_and_metric) {
   const std::vector<double> first = steps_of("first", 4);
   ASSERT_EQ(first.size(), 4u);
   for (const int chains : {4, 2}) {
-    ASSERT_EQ(adit("sample " + model + small + "--warmup 0 --warm-start first --format csv --no-report " +
-                   "--output next --chains " + std::to_string(chains))
+    ASSERT_EQ(adit(with("sample " + model + small,
+                        "--warmup 0 --warm-start first --format csv --no-report "
+                        "--output next --chains " +
+                            std::to_string(chains)))
                   .status,
               0);
     const std::vector<double> next = steps_of("next", chains);
@@ -107,7 +109,7 @@ TEST_F(CliResumeTest, ctrl_c_stops_and_resume_goes_on) {
   EXPECT_TRUE(contains(stopped.output, "theta[H]")) << stopped.output;
   EXPECT_TRUE(fs::exists(root_ / "broken/checkpoint"));
   EXPECT_FALSE(json_of("summary broken --json").empty());
-  const Outcome fewer = adit(words + "--output broken --resume --draws 1");
+  const Outcome fewer = adit(with(words, "--output broken --resume --draws 1"));
   EXPECT_EQ(fewer.status, 2);
   EXPECT_TRUE(contains(fewer.errors, "[sample] --draws: expected at least ")) << fewer.errors;
   EXPECT_TRUE(contains(fewer.errors, "the draws a chain in broken/checkpoint, got 1\n")) << fewer.errors;
@@ -157,7 +159,7 @@ TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
       {"--metric dense", "expected metric diag as in cut/checkpoint, got dense"},
       {"--max-depth 5", "expected max_depth 10 as in cut/checkpoint, got 5"}};
   for (const auto& [option, expected] : others) {
-    const Outcome other = adit(words + "--resume " + option);
+    const Outcome other = adit(with(words, std::string("--resume ") + option));
     EXPECT_EQ(other.status, 1) << option;
     EXPECT_TRUE(contains(other.errors, expected)) << option << ": " << other.errors;
   }

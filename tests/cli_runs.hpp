@@ -6,6 +6,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -30,6 +31,19 @@ inline std::string content_of(const fs::path& path) {
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+// The words with others behind them, whose options take the place of the same ones: one may be said once.
+inline std::string with(std::string words, const std::string& others) {
+  words = " " + words + " ";
+  std::istringstream typed(others);
+  for (std::string word; typed >> word;) {
+    const size_t at = word.starts_with("--") ? words.find(" " + word + " ") : std::string::npos;
+    if (at == std::string::npos) continue;
+    const size_t value = at + word.size() + 2, end = words.find(' ', value);
+    words.erase(at, end - at);
+  }
+  return words.substr(1) + others;
 }
 
 inline const std::string model = "eight_schools_noncentered";

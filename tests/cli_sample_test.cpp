@@ -183,7 +183,8 @@ TEST_F(CliSampleTest, a_run_tells_its_table_and_where_its_files_are) {
   EXPECT_TRUE(fs::exists(root_ / "a run/report.html"));
   EXPECT_FALSE(fs::exists(root_ / "a run/checkpoint")) << "a finished run needs none";
   // Fewer chains in the same folder: nothing of the first run may be taken for theirs.
-  EXPECT_EQ(adit("sample " + model + small + "--chains 2 --output 'a run' --format csv --quiet").status, 0);
+  EXPECT_EQ(adit(with("sample " + model + small, "--chains 2 --output 'a run' --format csv --quiet")).status,
+            0);
   EXPECT_TRUE(content_of(root_ / "errors").empty());
   EXPECT_TRUE(fs::exists(root_ / ("a run/" + model + "_2.csv")));
   EXPECT_FALSE(fs::exists(root_ / ("a run/" + model + "_3.csv")));

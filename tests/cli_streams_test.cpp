@@ -92,9 +92,10 @@ TEST_F(CliStreamsTest, closed_streams_do_not_reach_the_files_of_a_run) {
   ASSERT_EQ(status_with(words + "--output good", ">output 2>errors"), 0) << content_of(root_ / "errors");
   for (const std::string streams : {"2>&-", "<&- >&- 2>&-"}) {
     // A checkpoint after each second only: one that is stopped has one for certain.
-    const std::string stopped = "( cd " + root_.string() + " && exec " ADIT_PROGRAM " " + words +
-                                "--draws 4000000 --thin 50 --output cut " + streams + " ) & p=$!; " +
-                                "for i in $(seq 1 3000); do [ -s " + (root_ / "cut/checkpoint").string() +
+    const std::string stopped = "( cd " + root_.string() + " && exec " ADIT_PROGRAM " " +
+                                with(words, "--draws 4000000 --thin 50 --output cut ") + streams +
+                                " ) & p=$!; " + "for i in $(seq 1 3000); do [ -s " +
+                                (root_ / "cut/checkpoint").string() +
                                 " ] && break; sleep 0.01; done; sleep 1.5; kill -INT $p; wait $p";
     [[maybe_unused]] const int status = std::system(("bash -c '" + stopped + "' >/dev/null 2>&1").c_str());
     const Outcome read = adit("summary cut/checkpoint");

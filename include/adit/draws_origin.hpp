@@ -1,4 +1,4 @@
-// Which run draws are of, so that files of two runs are not taken for those of one.
+// Which run draws are of, so that files of two runs are not taken for those of one; and who wrote a file.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,19 @@ struct DrawsOrigin {
   int64_t chains = 0;  // of the whole run
 };
 DrawsOrigin origin_of_csv(const std::string& path);
+
+// Who wrote a file, by the marks that writers leave in it. A netCDF file that another program wrote anew has
+// lost its check sum, and with it our mark: what is in it now is not only ours.
+enum class FileMark : uint8_t {
+  none,  // others; what is no plain file, or cannot be read
+  empty,
+  csv,          // ours, of draws or of values
+  cmdstan_csv,  // CmdStan's
+  netcdf,
+  report
+};
+// Links are not followed.
+FileMark mark_of_file(const std::string& path);
 
 }  // namespace adit
 #pragma GCC visibility pop

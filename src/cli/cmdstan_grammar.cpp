@@ -187,8 +187,8 @@ class CmdStanReader {
     } else if (!has_value) {
       refuse_word(name, name + "=value without blanks", name + " alone");
     }
-    if (depth == 0 && word != &methods() && !seen_.insert(name).second)
-      refuse_word(name, "it once", "it again");
+    const bool may_come_again = word == &methods() || (depth > 0 && word->form == Form::group);
+    if (!may_come_again && !seen_.insert(place_of(name)).second) refuse_word(name, "it once", "it again");
     if (word->form == Form::group)
       open_.push_back({word, place_of(name)});
     else if (word == &methods())

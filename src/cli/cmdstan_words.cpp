@@ -1,22 +1,39 @@
 #include "cli/cmdstan_words.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
+#include <adit/text.hpp>
+
 #include "cli/cmdstan_grammar.hpp"
+#include "cli/own_files.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
 namespace cmdstan {
 namespace {
 
+namespace fs = std::filesystem;
+
 // The words of a call, as they are put together.
 class Translation {
  public:
   Translation(const CmdStanCall& call, const char* command) : call_(call), words_{command, call.model} {}
 
+  // What adit has otherwise: the command's own words may say more.
+  void usual(const std::string& name, const std::string& value) {
+    if (!says_itself(name)) option(name, value);
+  }
+  void usual_unless_given(const std::string& place, const std::string& name, const std::string& value) {
+    if (call_.has(place))
+      option(name, value);
+    else
+      usual(name, value);
+  }
   // A value that begins with "-" must not pass for an option.
   void option(const std::string& name, const std::string& value) {
+    expect_once(name);
     if (value.starts_with('-')) {
       words_.push_back(name + "=" + value);
     } else {
@@ -35,8 +52,9 @@ class Translation {
   }
   // Where it was given and is not what adit has anyway.
   void pass_other(const std::string& place, const char* name, double usual) {
-    if (call_.has(place) && real_number("[cmdstan] " + word_of(place), call_.value(place, "")) != usual)
-      pass(place, name);
+    if (!call_.has(place)) return;
+    expect_once(name);
+    if (real_number("[cmdstan] " + word_of(place), call_.value(place, "")) != usual) pass(place, name);
   }
   void require(const std::string& place, const char* expected) const {
     if (!call_.has(place))
@@ -52,6 +70,16 @@ class Translation {
   static std::string word_of(const std::string& place) { return place.substr(place.rfind('.') + 1); }
 
  private:
+  void expect_once(const std::string& name) const {
+    if (says_itself(name))
+      throw UsageError(
+          fmt::format("[cmdstan] {}: expected it, or the word of CmdStan for it, got both", name));
+  }
+  bool says_itself(const std::string& name) const {
+    return std::any_of(call_.rest.begin(), call_.rest.end(),
+                       [&](const std::string& word) { return word == name || word.starts_with(name + "="); });
+  }
+
   const CmdStanCall& call_;
   std::vector<std::string> words_;
 };
@@ -60,12 +88,29 @@ class Translation {
   throw UsageError(fmt::format("[cmdstan] {}: {}", word, why));
 }
 
+// CmdStan would not write into a folder. One of earlier runs, which stood for a file too, is none of its.
+void expect_no_folder(const std::string& file) {
+  std::error_code error;
+  if (!fs::is_directory(file, error)) return;
+  bool holds_anything = false;
+  for (fs::directory_iterator at(file, error), end; !error && at != end; at.increment(error)) {
+    holds_anything = true;
+    if (is_own_file(at->path())) return;
+  }
+  if (holds_anything)
+    throw UsageError(fmt::format("[cmdstan] file: expected a file, got the folder {}", printable(file)));
+}
+
 // The folder that stands for a file of draws.
 std::string output_folder(const std::string& file) {
   constexpr std::string_view ending = ".csv";
   some_word("[cmdstan] file", file, "a file");
   const size_t name = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
+  const std::string last = file.substr(name);
+  if (last.empty() || last == "." || last == "..")
+    throw UsageError(fmt::format("[cmdstan] file: expected a file, got the folder {}", printable(file)));
   const bool has_ending = file.ends_with(ending) && file.size() - name > ending.size();
+  if (!has_ending) expect_no_folder(file);
   return has_ending ? file.substr(0, file.size() - ending.size()) : file;
 }
 
@@ -121,7 +166,7 @@ void add_draws(const CmdStanCall& call, Translation& to) {
   const int64_t iterations = whole_number("[cmdstan] num_samples", call.value("sample.num_samples", "1000"));
   const int64_t thin = whole_number("[cmdstan] thin", call.value("sample.thin", "1"));
   if (iterations == 0) refuse_cmdstan("num_samples", "expected a number that is 1 or more, got 0");
-  to.option("--draws", std::to_string((iterations + thin - 1) / thin));
+  to.usual_unless_given("sample.num_samples", "--draws", std::to_string((iterations + thin - 1) / thin));
 }
 
 void add_adaptation(Translation& to) {
@@ -139,9 +184,9 @@ void add_adaptation(Translation& to) {
 std::vector<std::string> sample_call(const CmdStanCall& call) {
   refuse_other_samplers(call);
   Translation to(call, "sample");
-  to.option("--chains", call.value("sample.num_chains", "1"));
+  to.usual_unless_given("sample.num_chains", "--chains", call.value("sample.num_chains", "1"));
   const std::string metric = call.value("sample.hmc.metric", "diag_e");
-  to.option("--metric", metric.substr(0, metric.find('_')));
+  to.usual_unless_given("sample.hmc.metric", "--metric", metric.substr(0, metric.find('_')));
   to.pass("sample.num_warmup", "--warmup");
   add_draws(call, to);
   to.pass("sample.thin", "--thin");
@@ -149,7 +194,7 @@ std::vector<std::string> sample_call(const CmdStanCall& call) {
   if (call.value("sample.algorithm", "hmc") == "fixed_param") to.flag("--fixed-param");
   if (call.is_true("sample.save_warmup", false)) to.flag("--save-warmup");
   add_common(call, to);
-  to.option("--format", "csv");
+  to.usual("--format", "csv");
   add_quiet(call, to);
   return to.finish();
 }
@@ -211,7 +256,7 @@ std::vector<std::string> generate_quantities_call(const CmdStanCall& call) {
   for (int64_t chain = 1; chains > 1 && chain <= chains; ++chain)
     to.option("--draws", fmt::format("{}_{}.csv", output_folder(file), chain));
   add_common(call, to);
-  to.option("--format", "csv");
+  to.usual("--format", "csv");
   add_quiet(call, to);
   return to.finish();
 }
@@ -245,21 +290,13 @@ std::optional<std::vector<std::string>> from_cmdstan(const std::vector<std::stri
   return std::vector<std::string>{"sample", "--help"};
 }
 
-void copy_as_cmdstan(const std::vector<std::string>& words) {
-  namespace fs = std::filesystem;
-  if (words.empty() || !cmdstan::is_program_path(words.front())) return;
+std::string cmdstan_file(const std::vector<std::string>& words) {
+  if (words.empty() || !cmdstan::is_program_path(words.front())) return {};
   const CmdStanCall call = read_cmdstan(words);
-  if ((call.method != "sample" && call.method != "generate_quantities") || !call.has("output.file")) return;
-  const std::string file = call.value("output.file", ""), folder = cmdstan::output_folder(file);
-  if (folder == file) return;
-  const std::string stem = (fs::path(folder) / fs::path(words.front()).stem()).string();
-  const auto chain = [](const std::string& start, int number) {
-    return fmt::format("{}_{}.csv", start, number);
-  };
-  const bool alone = !fs::exists(chain(stem, 2));
-  for (int number = 1; fs::exists(chain(stem, number)); ++number)
-    fs::copy_file(chain(stem, number), alone ? file : chain(folder, number),
-                  fs::copy_options::overwrite_existing);
+  if ((call.method != "sample" && call.method != "generate_quantities") || !call.has("output.file"))
+    return {};
+  const std::string file = call.value("output.file", "");
+  return cmdstan::output_folder(file) == file ? "" : file;
 }
 
 }  // namespace adit::cli

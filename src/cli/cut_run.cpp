@@ -8,6 +8,7 @@
 #include <adit/device.hpp>
 #include <adit/sample.hpp>
 #include <adit/tensor.hpp>
+#include <adit/text.hpp>
 
 #include "cli/catalogue.hpp"
 #include "cli/output.hpp"
@@ -44,16 +45,22 @@ Model model_again(const std::string& where, const std::string& path) {
 Draws read_cut_run(const std::string& where, const std::string& path) {
   prefer_cpu();
   Draws draws = draws_so_far(path, model_again(where, path), default_device());
-  const pid_t process = RunLock::holder(std::filesystem::path(path).parent_path());
+  std::error_code ignored;
+  const RunLock::Holder holder = RunLock::holder(std::filesystem::path(path).parent_path());
+  // One that has not written yet may be another: it replaces this one once it has something to show.
+  const bool goes = holder.process > 0 && std::filesystem::last_write_time(path, ignored) >= holder.since;
   const std::string state =
-      process > 0 ? fmt::format("is still going (process {}), so far", process) : "was cut short after";
-  const char* rest = process > 0 ? "" : "; the command that made it, with --resume, goes on from there";
+      goes ? fmt::format("is still going (process {}), so far", holder.process) : "was cut short after";
+  const std::string rest = goes ? ""
+                           : holder.process > 0
+                               ? fmt::format("; process {} works in its folder", holder.process)
+                               : "; the command that made it, with --resume, goes on from there";
   if (draws.draws == 0)
-    throw Error(ErrorKind::not_found,
-                process > 0 ? fmt::format("{}: the run in {} {} without a draw", where, path, state)
-                            : fmt::format("{}: the run in {} was cut short before its first draw{}", where,
-                                          path, rest));
-  print_err("The run in {} {} {} draws a chain{}.\n", path, state, draws.draws, rest);
+    throw Error(
+        ErrorKind::not_found,
+        goes ? fmt::format("{}: the run in {} {} without a draw", where, path, state)
+             : fmt::format("{}: the run in {} was cut short before its first draw{}", where, path, rest));
+  print_err("The run in {} {} {} draws a chain{}.\n", printable(path), state, draws.draws, rest);
   return draws;
 }
 

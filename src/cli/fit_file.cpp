@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <adit/error.hpp>
 #include <adit/text.hpp>
 
+#include "cli/fit_model.hpp"
+#include "cli/output.hpp"
 #include "cli/paths.hpp"
-#include "cli/staged_files.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -25,9 +29,24 @@ namespace fs = std::filesystem;
                                          error ? std::strerror(error) : "an error"));
 }
 
-fs::path folder_of(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  return folder.empty() ? fs::path(".") : folder;
+// The open stream that a path names by its number, where the system has links of its own; -1: none.
+int stream_named(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char *first = path.data() + folder.size(), *last = path.data() + path.size();
+    const auto [end, error] = std::from_chars(first, last, number);
+    return error == std::errc() && end == last ? number : -1;
+  }
+  return -1;
+}
+
+// Pipes and devices of characters, such as /dev/null. A disk is none.
+bool takes_a_stream(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode));
 }
 
 // The elements of a shape by their row-major numbers, the first axis fastest.
@@ -65,14 +84,21 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-FitFile::FitFile(const char* command, const std::string& path, const std::string& model)
+FitFile::FitFile(const char* command, const FitWords& words, const std::string& model)
     : where_(fmt::format("[{}] --output", command)),
-      path_(path.empty() ? fmt::format("adit-{}-{}.csv", model, command) : path) {
-  if (kind_at(where_, path_) == PathKind::folder)
+      path_(words.output.empty() ? fmt::format("adit-{}-{}.csv", model, command) : words.output),
+      files_(where_, inputs_of(words)) {
+  is_stream_ = stream_named(path_) >= 0;
+  if (is_stream_) return;
+  const PathKind kind = kind_of_name(where_, path_);
+  if (kind == PathKind::folder)
     throw UsageError(
         fmt::format("{}: expected a file or a new name, got the folder {}", where_, printable(path_)));
-  const fs::path folder = folder_of(path_);
+  const fs::path folder = parent_of(path_);
   if (kind_at(where_, folder) != PathKind::folder) fail_to_write(where_, path_, ENOTDIR);
+  is_stream_ = kind == PathKind::other && takes_a_stream(path_);
+  if (is_stream_) return;
+  files_.expect_place(path_, Content::values);
   if (::access(folder.c_str(), W_OK) != 0) fail_to_write(where_, path_, errno);
 }
 
@@ -110,38 +136,44 @@ void FitFile::head(const FitWords& words, const std::string& model, const std::v
   say("device = " + device);
 }
 
-void FitFile::write() const {
+std::string FitFile::text() const {
   fmt::memory_buffer text;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "{}", comments_);
   for (size_t i = 0; i < columns_.size(); ++i) fmt::format_to(out, "{}{}", i ? "," : "", columns_[i].name);
   const size_t rows = columns_.empty() ? 0 : columns_[0].values.size();
   for (size_t row = 0; row < rows; ++row)
-    for (size_t i = 0; i < columns_.size(); ++i)
-      fmt::format_to(out, "{}{:.17g}", i ? "," : "\n", columns_[i].values[row]);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      const double value = columns_[i].values[row];
+      fmt::format_to(out, "{}{:.17g}", i ? "," : "\n", std::isnan(value) ? std::abs(value) : value);
+    }
   text.push_back('\n');
-  // What is there stays until the new file is whole; a pipe or a device is written to as it is.
-  const PathKind kind = kind_of_name(where_, path_);
-  const bool is_plain = kind == PathKind::nothing || kind == PathKind::file;
-  const fs::path folder = folder_of(path_), name = fs::path(path_).filename();
-  const std::string aside =
-      is_plain ? (folder / fmt::format(".{}.writing-{}-0", name.string(), ::getpid())).string() : path_;
-  if (is_plain) StagedFiles::remove_leftovers(folder, name.string());
+  return fmt::to_string(text);
+}
+
+void FitFile::write_to_stream(const std::string& text) const {
+  const int named = stream_named(path_);
+  output_fault();  // what was printed so far comes first
   errno = 0;
-  std::ofstream file(aside, std::ios::binary);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  std::error_code error;
-  if (!file) {
-    const int number = errno;
-    if (is_plain) fs::remove(aside, error);
-    fail_to_write(where_, path_, number);
+  const int stream =
+      named >= 0 ? ::dup(named) : ::open(path_.c_str(), O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+  if (stream < 0) fail_to_write(where_, path_, errno);
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t done = ::write(stream, rest.data(), rest.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) break;
+    rest.remove_prefix(static_cast<size_t>(done));
   }
-  if (is_plain && ::rename(aside.c_str(), path_.c_str()) != 0) {
-    const int number = errno;
-    fs::remove(aside, error);
-    fail_to_write(where_, path_, number);
-  }
+  const int reason = errno;
+  ::close(stream);
+  if (!rest.empty()) fail_to_write(where_, path_, reason);
+}
+
+void FitFile::write() {
+  if (is_stream_) return write_to_stream(text());
+  files_.write(path_, Content::values, text());
+  files_.commit();
 }
 
 }  // namespace adit::cli

@@ -42,6 +42,17 @@ Model FitModel::make() const {
   return program_ ? program_->make(words_.seed) : make_model(name_);
 }
 
+Inputs inputs_of(const FitWords& words) {
+  Inputs inputs;
+  if (is_stan_path(words.model)) inputs.add("the program", words.model);
+  inputs.add("--data", words.data);
+  inputs.add("--init", words.init);
+  inputs.add("--mode", words.mode);
+  inputs.add("--constrained-params", words.constrained);
+  inputs.add("--unconstrained-params", words.unconstrained);
+  return inputs;
+}
+
 FitStart::FitStart(const char* command, const std::string& init)
     : where(fmt::format("[{}] --init", command)), path(init) {
   const auto [end, error] = std::from_chars(init.data(), init.data() + init.size(), radius);

@@ -7,6 +7,7 @@
 #include <adit/optimize.hpp>
 
 #include "cli/fit_words.hpp"
+#include "cli/inputs.hpp"
 #include "cli/stan_source.hpp"
 
 namespace adit::cli {
@@ -24,6 +25,9 @@ class FitModel {
   std::string name_;
   std::optional<StanSource> program_;
 };
+
+// The files that the words name, but for draws.
+Inputs inputs_of(const FitWords& words);
 
 // Of --init: a radius, or a file, which is read here.
 struct FitStart {

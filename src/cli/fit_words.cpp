@@ -68,8 +68,7 @@ class FitOptions {
     command_
         .add_option_function<std::string>(
             name, [read, where = place(name)](const std::string& typed) { read(where, typed); }, doc)
-        ->type_name(value)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        ->type_name(value);
   }
   CLI::App& command_;
 };

@@ -32,6 +32,7 @@ struct FitWords {
   // generate
   std::vector<std::string> fitted;
   std::string format;
+  std::string cmdstan_file;  // where CmdStan puts its chains, too
   // check-gradient
   double epsilon = 1e-6, error = 1e-6;
   // explain: as `sample` has them

@@ -18,24 +18,8 @@
 namespace adit::cli {
 namespace {
 
-constexpr const char* fitted_option = "[generate] --draws";
+constexpr const char *fitted_option = "[generate] --draws", *fitted_word = "--draws";
 constexpr size_t most_generated_rows = 60;
-
-// A folder of a run speaks of `sample`, which writes most of them.
-template <class Work>
-auto as_generate(Work work) {
-  const auto renamed = [](std::string message) {
-    constexpr std::string_view sample = "[sample]";
-    return message.starts_with(sample) ? "[generate]" + message.substr(sample.size()) : message;
-  };
-  try {
-    return work();
-  } catch (const UsageError& error) {
-    throw UsageError(renamed(error.what()));
-  } catch (const Error& error) {
-    throw Error(error.kind(), renamed(error.what()));
-  }
-}
 
 // What `optimize` and `laplace` write has rows of values, too; nothing where a file is of another kind.
 std::optional<std::string> rows_of_values(const std::vector<std::string>& files) {
@@ -97,18 +81,25 @@ int generate(FitWords words) {
   if (words.fitted.empty())
     throw UsageError(fmt::format("{}: expected files of draws, got none", fitted_option));
   const FitModel source("generate", words);
-  const std::vector<std::string> files = saved_files("generate", "--draws", words.fitted);
+  const std::vector<std::string> files = saved_files("generate", fitted_word, words.fitted);
   const std::optional<std::string> rows = rows_of_values(files);
-  Draws fitted = rows ? Draws{} : read_saved("generate", "--draws", words.fitted);
+  Draws fitted = rows ? Draws{} : read_saved("generate", fitted_word, words.fitted);
   const std::string output =
       words.output.empty() ? fmt::format("adit-{}-generate", source.name()) : words.output;
-  const auto folder =
-      as_generate([&] { return std::make_unique<RunFolder>(output, source.name(), words.format, 0); });
-  if (folder->keeps_draws()) as_generate([&] { folder->prepare(RunFolder::Earlier::refused); });
+  RunFolder folder({.command = "generate",
+                    .folder = output,
+                    .model = source.name(),
+                    .format = words.format,
+                    .report = 0,
+                    .cmdstan_file = words.cmdstan_file});
+  Inputs inputs = inputs_of(words);
+  inputs.add(fitted_word, files);
+  if (folder.keeps_draws())
+    folder.prepare(RunFolder::Earlier::refused, rows ? 1 : fitted.chains, std::move(inputs));
   const Model model = source.make();
   if (rows) fitted = draws_of_values(words, *rows, model);
   const Draws draws = generate_quantities(model, fitted, words.seed, words.device);
-  const RunFolder::Written written = folder->write(draws);
+  const RunFolder::Written written = folder.write(draws);
   print_generated(words, draws, written);
   if (!written.fault.empty()) throw Error(ErrorKind::io, written.fault);
   return 0;

@@ -47,7 +47,7 @@ void write_err(std::string_view text) {
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-  print_out("{}\n", document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  write_out(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 std::string output_fault() {

@@ -7,22 +7,26 @@
 #include <string>
 #include <string_view>
 
+#include <adit/text.hpp>
+
 namespace adit::cli {
 
 // Descriptors 0, 1 and 2 are open from here on: a file that is opened later must not get one of them, since
 // words for standard error would go into it.
 void occupy_standard_descriptors();
 
+// As it is.
 void write_out(std::string_view text);
 void write_err(std::string_view text);  // after what was printed on standard output
 
+// As a terminal may be sent it: names in it may hold anything.
 template <class... T>
 void print_out(fmt::format_string<T...> form, T&&... values) {
-  write_out(fmt::format(form, std::forward<T>(values)...));
+  write_out(printable_lines(fmt::format(form, std::forward<T>(values)...)));
 }
 template <class... T>
 void print_err(fmt::format_string<T...> form, T&&... values) {
-  write_err(fmt::format(form, std::forward<T>(values)...));
+  write_err(printable_lines(fmt::format(form, std::forward<T>(values)...)));
 }
 
 // One document. Bytes that are no UTF-8 become U+FFFD: JSON has no others.

@@ -48,11 +48,8 @@ std::vector<fs::path> entries_of(const std::string& where, const fs::path& folde
   return entries;
 }
 
-bool same_file(const fs::path& a, const fs::path& b) {
-  struct stat x {
-  }, y{};
-  return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev &&
-         x.st_ino == y.st_ino;
+fs::path parent_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 void expect_utf8(const std::string& where, const std::string& path) {

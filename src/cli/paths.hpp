@@ -19,8 +19,8 @@ PathKind kind_of_name(const std::string& where, const std::filesystem::path& pat
 // What a folder holds, by name.
 std::vector<std::filesystem::path> entries_of(const std::string& where, const std::filesystem::path& folder);
 
-// Two names of one file: links of either kind, or other ways to the same place.
-bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+// The folder that a name stands in.
+std::filesystem::path parent_of(const std::filesystem::path& path);
 
 // JSON can only tell names in UTF-8.
 void expect_utf8(const std::string& where, const std::string& path);

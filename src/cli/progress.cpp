@@ -77,14 +77,14 @@ void ProgressLine::update(const Progress& now) {
 
 // Never wider than the terminal: a line that wraps cannot be written over.
 void ProgressLine::rewrite(const std::string& text) {
-  print_err("\r{}\x1b[K", text.substr(0, static_cast<size_t>(terminal_width() - 1)));
+  write_err(fmt::format("\r{}\x1b[K", text.substr(0, static_cast<size_t>(terminal_width() - 1))));
   std::fflush(stderr);
   shown_ = true;
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  print_err("\r\x1b[K");
+  write_err("\r\x1b[K");
   std::fflush(stderr);
   shown_ = false;
 }

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <set>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <adit/command.hpp>
 #include <adit/doctor.hpp>
@@ -65,14 +68,24 @@ std::string wrong_option(const CLI::App& app, const std::string& word) {
   return fmt::format("unknown option {}{}", adit::printable(name), adit::cli::or_suggestion(name, known));
 }
 
+// Of an option that takes one value: that it was said before. Which of two values is meant cannot be told.
+std::string said_again(const CLI::App& app, const std::string& word, std::set<const CLI::Option*>& said) {
+  const CLI::Option* option = option_of(app, word.substr(0, word.find('=')));
+  if (!option || option->get_items_expected_max() != 1 || said.insert(option).second) return {};
+  return fmt::format("[{}] --{}: expected it once, got it again", app.get_name(),
+                     option->get_lnames().front());
+}
+
 // What is wrong with the words, found before CLI11 does: its own messages suggest nothing. Empty: nothing
 // seen.
 std::string find_typo(const CLI::App& root, const std::vector<std::string>& words) {
   const CLI::App* app = &root;
+  std::set<const CLI::Option*> said;
   for (const std::string& word : words) {
     if (word == "--") return {};  // names of files follow
     if (word.starts_with("--")) {
       if (const std::string wrong = wrong_option(*app, word); !wrong.empty()) return wrong;
+      if (const std::string again = said_again(*app, word, said); !again.empty()) return again;
     } else if (!word.starts_with("-") && !app->get_subcommands({}).empty()) {
       const auto all = app->get_subcommands({});
       const auto next =
@@ -249,6 +262,7 @@ int run(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words(argv + 1, argv + argc);
+    choices.sample.cmdstan_file = choices.fit.cmdstan_file = adit::cli::cmdstan_file(words);
     if (const auto translated = adit::cli::from_cmdstan(words)) words = *translated;
     if (const std::string typo = find_typo(app, words); !typo.empty()) return report(typo, usage_error);
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
@@ -262,9 +276,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report(error.what(), usage_error);
   }
-  const int status = action();
-  if (status == 0) adit::cli::copy_as_cmdstan({argv + 1, argv + argc});
-  return status;
+  return action();
 }
 
 // The last part of the path that the program was called by.
@@ -287,11 +299,26 @@ int guarded_run(int argc, char** argv, std::vector<adit::CommandModel> models) {
   }
 }
 
+// BLAS waits at its end for its threads, and one that finds no memory under a limit on it asks again for
+// ever. What is ours has ended when the first handler that was registered runs.
+#ifdef __GLIBC__
+void end_without_libraries(int status, void*) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+void prepare_the_end() { ::on_exit(end_without_libraries, nullptr); }
+#else
+void prepare_the_end() {}
+#endif
+
 }  // namespace
 
 namespace adit {
 
 int run_command(int argc, char** argv, std::vector<CommandModel> models) {
+  prepare_the_end();
   std::signal(SIGXFSZ, SIG_IGN);  // a write past the limit on files then fails as on a full disk
   std::signal(SIGPIPE, SIG_IGN);  // and one that nobody reads any more: a run goes on without its words
   cli::occupy_standard_descriptors();

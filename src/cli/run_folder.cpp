@@ -1,15 +1,17 @@
 #include "cli/run_folder.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fmt/format.h>
-#include <fstream>
 
+#include <adit/checkpoint.hpp>
 #include <adit/diagnostics.hpp>
+#include <adit/draws_origin.hpp>
 #include <adit/error.hpp>
 #include <adit/system.hpp>
+#include <adit/text.hpp>
 
 #include "cli/paths.hpp"
-#include "cli/staged_files.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -17,48 +19,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* output_option = "[sample] --output";
-
-bool all_digits(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// A page of ours, which tells of draws that go; not one that a user has put there.
-bool is_own_report(const fs::path& path) {
-  if (kind_of_name(output_option, path) != PathKind::file) return false;
-  constexpr std::streamoff tail = 8192;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  file.seekg(std::max<std::streamoff>(0, static_cast<std::streamoff>(file.tellg()) - tail));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text.find("<footer>Written by Adit.") != std::string::npos;
-}
-
-// Messages name files by the places that they are to have.
-std::string with_place(std::string message, const std::string& stage, const std::string& folder) {
-  if (stage.empty()) return message;
-  for (size_t at = 0; (at = message.find(stage, at)) != std::string::npos; at += folder.size())
-    message.replace(at, stage.size(), folder);
-  return message;
+// The chain that "<model>_12.csv" is of; 0: it is no such name.
+int64_t chain_in(const std::string& name, const std::string& model) {
+  constexpr std::string_view ending = ".csv";
+  if (!name.starts_with(model + "_") || !name.ends_with(ending)) return 0;
+  if (name.size() <= model.size() + 1 + ending.size()) return 0;
+  const char *first = name.data() + model.size() + 1, *last = name.data() + name.size() - ending.size();
+  int64_t chain = 0;
+  const auto [end, error] = std::from_chars(first, last, chain);
+  return error == std::errc() && end == last && chain > 0 && *first != '0' ? chain : 0;
 }
 
 }  // namespace
 
-RunFolder::RunFolder(std::string folder, std::string model, const std::string& format, int report)
-    : folder_(std::move(folder)), model_(std::move(model)) {
-  if (folder_.empty()) folder_ = "adit-" + model_;
+RunFolder::RunFolder(Words words)
+    : words_(std::move(words)), where_(fmt::format("[{}] --output", words_.command)), folder_(words_.folder) {
+  if (folder_.empty()) folder_ = "adit-" + words_.model;
   const std::vector<std::string> formats{"csv", "netcdf", "both", "none"};
   const bool has_netcdf = !adit::netcdf_name().empty();
-  const std::string word = !format.empty() ? format : has_netcdf ? "netcdf" : "csv";
-  const size_t choice = choice_of("[sample] --format", word, formats);
+  const std::string word = !words_.format.empty() ? words_.format : has_netcdf ? "netcdf" : "csv";
+  const std::string option = fmt::format("[{}] --format", words_.command);
+  const size_t choice = choice_of(option, word, formats);
   csv_ = choice == 0 || choice == 2;
   netcdf_ = choice == 1 || choice == 2;
-  report_ = report > 0 || (report == 0 && keeps_draws());
+  report_ = words_.report > 0 || (words_.report == 0 && keeps_draws());
   if (netcdf_ && !has_netcdf)
-    throw UsageError("[sample] --format: expected csv or none, as this build has no netCDF, got " + word);
+    throw UsageError(
+        fmt::format("{}: expected csv or none, as this build has no netCDF, got {}", option, word));
 }
 
 RunFolder::~RunFolder() {
   std::error_code ignored;
+  files_.reset();
   lock_.reset();
   if (made_) fs::remove(folder_, ignored);  // fails where something is in it
 }
@@ -69,99 +61,133 @@ void RunFolder::make() {
   if (!error && !fs::is_directory(folder_, error) && !error)
     error = std::make_error_code(std::errc::not_a_directory);
   if (error)
+    throw Error(ErrorKind::io, fmt::format("{}: {} cannot be made: {}", where_, printable(folder_.string()),
+                                           error.message()));
+}
+
+std::string RunFolder::chain_name(int64_t chain) const {
+  return fmt::format("{}_{}.csv", words_.model, chain);
+}
+
+// out.csv of one chain; out_1.csv, out_2.csv, ... of several.
+std::string RunFolder::cmdstan_name(int64_t chain, int64_t chains) const {
+  constexpr size_t ending = 4;
+  const std::string& file = words_.cmdstan_file;
+  return chains == 1 ? file : fmt::format("{}_{}.csv", file.substr(0, file.size() - ending), chain);
+}
+
+bool RunFolder::is_chain(const fs::path& path) const {
+  return chain_in(path.filename().string(), words_.model) > 0;
+}
+
+// By what is there: a million chains are not asked after one by one.
+void RunFolder::expect_places(int64_t chains) const {
+  if (keeps_draws()) files_->expect_place(checkpoint(), Content::checkpoint);
+  if (report_) files_->expect_place(folder_ / report_name, Content::report);
+  if (netcdf_) files_->expect_place(folder_ / netcdf_name, Content::draws);
+  if (csv_)
+    for (const fs::path& path : entries_of(where_, folder_)) {
+      const int64_t chain = chain_in(path.filename().string(), words_.model);
+      if (chain > 0 && chain <= chains) files_->expect_place(path, Content::draws);
+    }
+  expect_cmdstan_places(chains);
+  for (const fs::path& path : outdated()) files_->expect_unread(path);
+  // A run that goes on writes into its checkpoint, so that must have no other name.
+  std::error_code ignored;
+  if (keeps_draws() && kind_of_name(where_, checkpoint()) == PathKind::file &&
+      fs::hard_link_count(checkpoint(), ignored) > 1)
     throw Error(ErrorKind::io,
-                fmt::format("{}: {} cannot be made: {}", output_option, folder_.string(), error.message()));
+                fmt::format("{}: expected a plain file or none at {}, got one with other names", where_,
+                            printable(checkpoint())));
 }
 
-// A link, a pipe or a folder in the place of a file was put there by somebody: nothing is written through it.
-// The checkpoint alone is not written aside, so it must have no other name either.
-void RunFolder::expect_plain_files() const {
-  for (const std::string_view name : {checkpoint_name, netcdf_name, report_name}) {
-    const fs::path path = folder_ / name;
-    const PathKind kind = kind_of_name(output_option, path);
-    std::error_code ignored;
-    const bool shared =
-        kind == PathKind::file && name == checkpoint_name && fs::hard_link_count(path, ignored) > 1;
-    if ((kind != PathKind::nothing && kind != PathKind::file) || shared)
-      throw Error(ErrorKind::io,
-                  fmt::format("{}: expected a plain file or none at {}, got {}", output_option, path.string(),
-                              shared ? "one with other names" : "something else"));
-  }
+void RunFolder::expect_cmdstan_places(int64_t chains) const {
+  if (!csv_ || words_.cmdstan_file.empty()) return;
+  for (int64_t chain = 1; chain <= chains; ++chain)
+    files_->expect_place(cmdstan_name(chain, chains), Content::chain);
 }
 
-void RunFolder::prepare(Earlier earlier) {
-  const auto holds_checkpoint = [&] {
-    return kind_of_name(output_option, checkpoint()) != PathKind::nothing;
-  };
+void RunFolder::prepare(Earlier earlier, int64_t chains, Inputs inputs) {
+  const auto holds_checkpoint = [&] { return kind_of_name(where_, checkpoint()) != PathKind::nothing; };
   if (earlier == Earlier::resumed && !holds_checkpoint())
-    throw Error(ErrorKind::not_found,
-                fmt::format("[sample] --resume: {} holds no run that was stopped", folder_.string()));
+    throw Error(ErrorKind::not_found, fmt::format("[{}] --resume: {} holds no run that was stopped",
+                                                  words_.command, printable(folder_.string())));
   make();
-  lock_.emplace(output_option, folder_);
-  expect_plain_files();
+  lock_.emplace(where_, folder_);
+  files_.emplace(where_, std::move(inputs));
+  files_->settle(folder_);
+  expect_places(chains);
   if (keeps_draws() && earlier == Earlier::refused && holds_checkpoint())
     throw Error(ErrorKind::bad_argument,
                 fmt::format("{}: {} holds a run that was stopped; --resume goes on with it, --overwrite "
                             "replaces it, another --output leaves it",
-                            output_option, folder_.string()));
-  StagedFiles::remove_leftovers(folder_);
+                            where_, printable(folder_.string())));
 }
 
-// Files of this model's earlier run, and a report that tells of it.
-std::vector<std::string> RunFolder::outdated() const {
-  std::vector<std::string> names;
-  if (is_own_report(folder_ / report_name)) names.push_back(report_name);
-  if (!keeps_draws()) return names;
-  names.push_back(netcdf_name);
-  for (const fs::path& path : entries_of(output_option, folder_)) {
-    const std::string stem = path.stem().string();
-    if (path.extension() == ".csv" && stem.starts_with(model_ + "_") &&
-        all_digits(stem.substr(model_.size() + 1)))
-      names.push_back(path.filename().string());
+// Files of this model's earlier run, and a report that tells of it: those that adit wrote.
+std::vector<fs::path> RunFolder::outdated() const {
+  std::vector<fs::path> paths;
+  const auto add = [&](const fs::path& path, FileMark mark) {
+    if (mark_of_file(path.string()) == mark) paths.push_back(path);
+  };
+  add(folder_ / report_name, FileMark::report);
+  if (!keeps_draws()) return paths;
+  add(folder_ / netcdf_name, FileMark::netcdf);
+  for (const fs::path& path : entries_of(where_, folder_))
+    if (is_chain(path) && !origin_of_csv(path.string()).run.empty()) add(path, FileMark::csv);
+  return paths;
+}
+
+// A page that cannot be made leaves the draws alone; one that finds no room leaves everything as it was.
+void RunFolder::stage_report(const Draws& draws, Written& written) {
+  const std::string place = (folder_ / report_name).string();
+  const std::string aside = files_->aside(place, Content::report);
+  try {
+    write_report(draws, aside);
+    written.report = place;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    written.fault = words_of(error);
+  } catch (const std::exception& error) {
+    written.fault = words_of(error);
   }
-  return names;
 }
 
-// Draws first: they are what must not be lost. They come without their report where that cannot be
-// written.
-void RunFolder::stage(const StagedFiles& stage, const Draws& draws, Written& written) const {
-  const auto place = [&](const std::string& name) { return (folder_ / name).string(); };
+void RunFolder::stage(const Draws& draws, Written& written) {
   if (netcdf_) {
-    write_netcdf(draws, stage.path(netcdf_name));
-    written.draws.push_back(place(netcdf_name));
+    const fs::path place = folder_ / netcdf_name;
+    write_netcdf(draws, files_->aside(place, Content::draws));
+    written.draws.push_back(place.string());
+  }
+  std::vector<std::string> chains;
+  for (int64_t chain = 1; csv_ && chain <= draws.chains; ++chain) {
+    const fs::path place = folder_ / chain_name(chain);
+    chains.push_back(files_->aside(place, Content::draws));
+    written.draws.push_back(place.string());
   }
   if (csv_) {
-    write_csv(draws, stage.path(model_));
-    for (int64_t chain = 1; chain <= draws.chains; ++chain)
-      written.draws.push_back(place(fmt::format("{}_{}.csv", model_, chain)));
+    const std::string ending = fmt::format("_{}.csv", draws.chains), last = chains.back();
+    write_csv(draws, last.substr(0, last.size() - ending.size()));
   }
-  if (!report_) return;
-  try {
-    write_report(draws, stage.path(report_name));
-    written.report = place(report_name);
-  } catch (const std::exception& error) {
-    written.fault = with_place(words_of(error), stage.path(""), place(""));
-  }
+  for (size_t i = 0; i < chains.size() && !words_.cmdstan_file.empty(); ++i)
+    files_->copy(chains[i], cmdstan_name(static_cast<int64_t>(i) + 1, draws.chains), Content::chain);
+  if (report_) stage_report(draws, written);
 }
 
 RunFolder::Written RunFolder::write(const Draws& draws) {
   Written written;
-  std::string staged;
+  if (!keeps_draws() && !report_) return written;
   try {
-    if (!keeps_draws() && !report_) return written;
-    StagedFiles files(folder_);
-    staged = files.path("");
-    stage(files, draws, written);
-    files.commit(outdated());
+    stage(draws, written);
+    for (const fs::path& path : outdated()) files_->outdate(path);
+    if (keeps_draws() && draws.finished && is_checkpoint(checkpoint())) files_->outdate(checkpoint());
+    files_->commit();
     return written;
   } catch (const std::exception& error) {
-    return {{}, {}, with_place(words_of(error), staged, (folder_ / "").string())};
+    const std::string fault = files_->with_places(words_of(error));
+    files_->forget();
+    return {{}, {}, fault};
   }
-}
-
-void RunFolder::remove_checkpoint() {
-  std::error_code ignored;
-  fs::remove(checkpoint(), ignored);
 }
 
 }  // namespace adit::cli

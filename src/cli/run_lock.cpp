@@ -1,5 +1,6 @@
 #include "cli/run_lock.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -11,17 +12,25 @@
 #include <unistd.h>
 
 #include <adit/error.hpp>
+#include <adit/text.hpp>
 
 namespace adit::cli {
 namespace {
 
-constexpr const char* lock_name = ".lock";
+constexpr const char* lock_name = ".adit.lock";
+constexpr std::string_view lock_mark = "adit ";  // then the number of the process
 
-pid_t written_in(int descriptor) {
+std::string lock_text(int descriptor) {
   char text[32];
   const ssize_t size = ::pread(descriptor, text, sizeof text, 0);
+  return {text, static_cast<size_t>(std::max<ssize_t>(size, 0))};
+}
+
+pid_t written_in(int descriptor) {
+  const std::string text = lock_text(descriptor);
   pid_t process = 0;
-  if (size > 0) std::from_chars(text, text + size, process);
+  if (text.starts_with(lock_mark))
+    std::from_chars(text.data() + lock_mark.size(), text.data() + text.size(), process);
   return process;
 }
 
@@ -44,7 +53,7 @@ RunLock::~RunLock() {
 }
 
 void RunLock::fail(const std::string& why) const {
-  throw Error(ErrorKind::io, fmt::format("{}: {} {}", where_, folder_.string(), why));
+  throw Error(ErrorKind::io, fmt::format("{}: {} {}", where_, printable(folder_.string()), why));
 }
 
 bool RunLock::open() {
@@ -75,12 +84,14 @@ bool RunLock::is_still_named() const {
   if (::fstat(descriptor_, &mine) != 0) fail(fmt::format("cannot be locked: {}", std::strerror(errno)));
   if (!S_ISREG(mine.st_mode) || mine.st_nlink > 1)
     fail(fmt::format("cannot be locked: its {} is no plain file", lock_name));
+  if (const std::string text = lock_text(descriptor_); !text.empty() && !text.starts_with(lock_mark))
+    fail(fmt::format("cannot be locked: its {} is a file of others", lock_name));
   return ::lstat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
 // Says who works here; and shows that the folder can be written.
 void RunLock::sign() const {
-  const std::string text = fmt::format("{}\n", ::getpid());
+  const std::string text = fmt::format("{}{}\n", lock_mark, ::getpid());
   if (::ftruncate(descriptor_, 0) == 0 &&
       ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()))
     return;
@@ -89,15 +100,16 @@ void RunLock::sign() const {
   fail(fmt::format("cannot be written: {}", std::strerror(reason)));
 }
 
-pid_t RunLock::holder(const std::filesystem::path& folder) {
+RunLock::Holder RunLock::holder(const std::filesystem::path& folder) {
   const std::string path = (folder / lock_name).string();
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return 0;
+  if (descriptor < 0) return {};
   struct stat status {};
   const bool plain = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
   const pid_t process = plain ? written_in(descriptor) : 0;
   ::close(descriptor);
-  return is_alive(process) ? process : 0;
+  std::error_code ignored;
+  return is_alive(process) ? Holder{process, std::filesystem::last_write_time(path, ignored)} : Holder{};
 }
 
 }  // namespace adit::cli

@@ -7,7 +7,7 @@
 
 namespace adit::cli {
 
-// Holds the folder while it lives, by a lock on its file .lock, which ends with the process however that
+// Holds the folder while it lives, by a lock on its file .adit.lock, which ends with the process however that
 // ends.
 class RunLock {
  public:
@@ -17,8 +17,12 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  // The process that works in the folder; 0: none that is known.
-  static pid_t holder(const std::filesystem::path& folder);
+  // The process that works in the folder, and since when; 0: none that is known.
+  struct Holder {
+    pid_t process = 0;
+    std::filesystem::file_time_type since{};
+  };
+  static Holder holder(const std::filesystem::path& folder);
 
  private:
   bool open();

@@ -26,6 +26,7 @@
 #include "cli/run_origin.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/saved_draws.hpp"
+#include "cli/shell_word.hpp"
 #include "cli/stan_source.hpp"
 #include "cli/starting.hpp"
 #include "cli/table.hpp"
@@ -45,7 +46,8 @@ struct Run {
   Summary summary;
   std::vector<Accuracy> accuracy;
   std::vector<std::string> warnings, files;
-  std::string report, fault;  // fault: why not everything could be saved
+  std::string report, fault;   // fault: why not everything could be saved
+  fs::file_time_type began{};  // the first draw
 };
 
 int list_models(bool json) {
@@ -62,14 +64,6 @@ int list_models(bool json) {
   return 0;
 }
 
-std::string shell_word(const std::string& word) {
-  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,:/@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string resume_command(const SampleWords& words) {
   std::string line;
   for (const std::string& word : words.typed)
@@ -77,7 +71,6 @@ std::string resume_command(const SampleWords& words) {
   return words.resume ? line.substr(0, line.size() - 1) : line + "--resume";
 }
 
-// The checkpoint is the last to go: until then it has everything that the files have.
 void save(Run& run, RunFolder& folder) {
   if (run.draws.draws == 0) return;
   Interrupt::files_begin();
@@ -85,7 +78,6 @@ void save(Run& run, RunFolder& folder) {
   run.files = std::move(written.draws);
   run.report = std::move(written.report);
   run.fault = std::move(written.fault);
-  if (run.draws.finished && folder.keeps_draws() && run.fault.empty()) folder.remove_checkpoint();
   run.summary = summary(run.draws);
   // Without a sampler there is nothing to warn of.
   if (!run.draws.stats.lp.empty()) run.warnings = warnings(run.draws, run.summary);
@@ -179,9 +171,12 @@ std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type be
                      resume_command(words));
 }
 
-// Files that could not be written can be had from the checkpoint.
-std::string rest_of_fault(const SampleWords& words, const RunFolder& folder) {
-  if (!folder.keeps_draws()) return {};
+// Files that could not be written can be had from the checkpoint, where the run was long enough for one.
+std::string rest_of_fault(const Run& run, const SampleWords& words, const RunFolder& folder) {
+  std::error_code error;
+  const auto written = fs::last_write_time(folder.checkpoint(), error);
+  if (!folder.keeps_draws() || error || written < run.began || !draws_in_checkpoint(folder.checkpoint()))
+    return {};
   return fmt::format("\nThe draws are kept. To write the files again: {}", resume_command(words));
 }
 
@@ -192,8 +187,7 @@ void expect_no_fewer(const Progress& now, const SampleWords& words, const std::s
                                (now.iteration - now.warmup) / words.thin, checkpoint, words.draws));
 }
 
-Draws draw(const Model& model, SampleOptions options, const SampleWords& words) {
-  const auto begin = fs::file_time_type::clock::now();
+Draws draw(const Model& model, SampleOptions options, const SampleWords& words, fs::file_time_type begin) {
   ProgressLine line(ProgressLine::mode_for(words.quiet, words.json));
   options.on_progress = [&](const Progress& now) {
     if (words.resume) expect_no_fewer(now, words, options.checkpoint);
@@ -252,7 +246,8 @@ Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Sta
   const double ready = seconds();
   const Interrupt interrupt(words.quiet || words.json);
   Run run;
-  run.draws = draw(model, options, words);
+  run.began = fs::file_time_type::clock::now();
+  run.draws = draw(model, options, words, run.began);
   run.draws.seconds.open += opened;
   run.draws.seconds.total += ready;
   save(run, folder);
@@ -267,6 +262,15 @@ RunFolder::Earlier earlier_of(const SampleWords& words) {
                            : RunFolder::Earlier::refused;
 }
 
+Inputs inputs_of(const SampleWords& words) {
+  Inputs inputs;
+  if (is_stan_path(words.model)) inputs.add("the program", words.model);
+  inputs.add("--data", words.data);
+  inputs.add("--init", words.init);
+  inputs.add("--warm-start", saved_files("sample", "--warm-start", words.warm_start));
+  return inputs;
+}
+
 }  // namespace
 
 int sample(SampleWords words) {
@@ -279,21 +283,26 @@ int sample(SampleWords words) {
     options.origin = origin_text(words.model, words.data, words.seed);
   }
   const Start start(words.init, words.warm_start, takes_any_metric(words));
-  RunFolder folder(words.output, program ? program->name() : words.model, words.format, words.report);
+  RunFolder folder({.command = "sample",
+                    .folder = words.output,
+                    .model = program ? program->name() : words.model,
+                    .format = words.format,
+                    .report = words.report,
+                    .cmdstan_file = words.cmdstan_file});
   if (folder.keeps_draws())
     options.checkpoint = folder.checkpoint();
   else if (words.resume)
     throw UsageError("[sample] --resume: expected a --format that keeps draws, got none");
   if (words.json) expect_utf8("[sample] --output", folder.path());
   const RunFolder::Earlier earlier = earlier_of(words);
-  if (folder.keeps_draws() || folder.wants_report()) folder.prepare(earlier);
+  if (folder.keeps_draws() || folder.wants_report()) folder.prepare(earlier, words.chains, inputs_of(words));
 
   const Run run = sampled_and_saved(words, options, start, program, folder);
   if (words.json)
     print_run_as_json(run);
   else
     print_text(run, folder);
-  if (!run.fault.empty()) throw Error(ErrorKind::io, run.fault + rest_of_fault(words, folder));
+  if (!run.fault.empty()) throw Error(ErrorKind::io, run.fault + rest_of_fault(run, words, folder));
   if (run.draws.finished) return 0;
   tell_how_to_go_on(run, words, folder);
   return interrupted_status;

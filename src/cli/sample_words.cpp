@@ -89,10 +89,7 @@ class Group {
   Group(CLI::App& command, const char* heading) : command_(command), heading_(heading) {}
   template <class T>
   void option(const char* name, T& target, const char* value, const std::string& doc) {
-    CLI::Option* option = declared(name, target, value, doc)->type_name(value)->group(heading_);
-    // Of a word that is said twice the last counts.
-    if constexpr (!std::is_same_v<T, std::vector<std::string>>)
-      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    declared(name, target, value, doc)->type_name(value)->group(heading_);
   }
   void flag(const char* name, bool& target, const char* doc) {
     command_.add_flag(name, target, doc)->group(heading_);
@@ -200,7 +197,12 @@ void declare_output(CLI::App& command, SampleWords& words) {
              "Keep the log likelihood of every observation, for LOO and WAIC (default: no)");
   group.flag("--predictive", words.predictive,
              "Draw new observations from the posterior, for predictive checks (default: no)");
-  const auto say = [&words](int choice) { return [&words, choice] { words.report = choice; }; };
+  const auto say = [&words](int choice) {
+    return [&words, choice] {
+      require(words.report != -choice, "--report", "it or --no-report", "both");
+      words.report = choice;
+    };
+  };
   command.add_flag_callback("--report", say(1), "Write report.html (default, unless --format none)")
       ->group("Output");
   command.add_flag_callback("--no-report", say(-1), "Write no report.html")->group("Output");
@@ -219,8 +221,7 @@ void declare_sample(CLI::App& command, SampleWords& words) {
           "--data",
           [&words](const std::string& typed) { words.data = some_word("[sample] --data", typed, "FILE"); },
           "Data of a Stan program: JSON as for CmdStan, an R dump, or a CSV table whose columns are its data")
-      ->type_name("FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      ->type_name("FILE");
   command.add_flag("--list", words.list, "List the models and exit");
   declare_run(command, words);
   declare_start(command, words);

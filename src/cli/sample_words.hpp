@@ -26,6 +26,7 @@ struct SampleWords {
        stan_compat = false, fixed_param = false;
   std::vector<std::string> warm_start;
   std::string output, format;
+  std::string cmdstan_file;        // where CmdStan puts its chains, too
   int report = 0;                  // 1: asked for, -1: refused
   std::vector<std::string> typed;  // the whole command, for the line that says how to go on
 };

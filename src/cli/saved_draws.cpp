@@ -28,7 +28,28 @@ bool in_order_of_chains(const fs::path& a, const fs::path& b) {
 
 bool is_csv(const fs::path& path) { return path.extension() == ".csv"; }
 
-bool is_draws(const fs::path& path) { return is_csv(path) || path.filename() == RunFolder::netcdf_name; }
+bool is_chain_of_ours(const fs::path& path) {
+  return is_csv(path) && mark_of_file(path.string()) == FileMark::csv &&
+         !origin_of_csv(path.string()).run.empty();
+}
+
+bool is_netcdf_of_ours(const fs::path& path) {
+  return path.filename() == RunFolder::netcdf_name && mark_of_file(path.string()) == FileMark::netcdf;
+}
+
+// Ours, or else CmdStan's, or else all there are: other tables may lie beside them.
+std::vector<fs::path> chains_in(const std::string& where, const fs::path& folder) {
+  std::vector<fs::path> ours, cmdstans, all;
+  for (const fs::path& path : entries_of(where, folder)) {
+    if (!is_csv(path)) continue;
+    all.push_back(path);
+    if (is_chain_of_ours(path)) ours.push_back(path);
+    if (mark_of_file(path.string()) == FileMark::cmdstan_csv) cmdstans.push_back(path);
+  }
+  std::vector<fs::path>& found = !ours.empty() ? ours : !cmdstans.empty() ? cmdstans : all;
+  std::sort(found.begin(), found.end(), in_order_of_chains);
+  return found;
+}
 
 fs::file_time_type time_of(const fs::path& path) {
   std::error_code ignored;
@@ -37,31 +58,32 @@ fs::file_time_type time_of(const fs::path& path) {
 
 // A checkpoint and no draws that were saved after it, or not all of them: a run that was stopped in good
 // order has both.
-bool holds_cut_run(const std::string& where, const fs::path& folder) {
+bool holds_cut_run(const std::string& where, const fs::path& folder, bool all_in_place) {
   const fs::path checkpoint = folder / RunFolder::checkpoint_name;
-  if (kind_at(where, checkpoint) != PathKind::file) return false;
-  if (StagedFiles::is_incomplete(folder)) return true;
+  if (kind_at(where, checkpoint) != PathKind::file || !is_checkpoint(checkpoint.string())) return false;
+  if (!all_in_place) return true;
   for (const fs::path& path : entries_of(where, folder))
-    if (is_draws(path) && time_of(path) >= time_of(checkpoint)) return false;
+    if ((is_chain_of_ours(path) || is_netcdf_of_ours(path)) && time_of(path) >= time_of(checkpoint))
+      return false;
   return true;
 }
 
 std::vector<std::string> files_of(const std::string& where, const fs::path& folder) {
-  if (holds_cut_run(where, folder)) return {(folder / RunFolder::checkpoint_name).string()};
-  if (StagedFiles::is_incomplete(folder))
+  const bool all_in_place = StagedFiles::settle(folder);
+  if (holds_cut_run(where, folder, all_in_place)) return {(folder / RunFolder::checkpoint_name).string()};
+  if (!all_in_place)
     throw Error(ErrorKind::io,
                 fmt::format("{}: expected the files of a run in {}, got some of them: it ended "
-                            "while it wrote them; sample again",
-                            where, folder.string()));
+                            "while it moved them there, and this command cannot move the rest",
+                            where, printable(folder.string())));
+  const std::vector<fs::path> chains = chains_in(where, folder);
   const fs::path netcdf = folder / RunFolder::netcdf_name;
-  if (kind_at(where, netcdf) != PathKind::nothing) return {netcdf.string()};
-  std::vector<fs::path> found;
-  for (const fs::path& path : entries_of(where, folder))
-    if (is_csv(path)) found.push_back(path);
-  std::sort(found.begin(), found.end(), in_order_of_chains);
-  if (found.empty())
+  const bool has_chains = !chains.empty() && is_chain_of_ours(chains.front());
+  if (kind_at(where, netcdf) != PathKind::nothing && (!has_chains || is_netcdf_of_ours(netcdf)))
+    return {netcdf.string()};
+  if (chains.empty())
     throw Error(ErrorKind::not_found, fmt::format("{}: no draws in {}", where, printable(folder.string())));
-  return {found.begin(), found.end()};
+  return {chains.begin(), chains.end()};
 }
 
 // Draws of two runs in a folder: it cannot be told which are meant.
@@ -104,7 +126,9 @@ std::vector<std::string> saved_files(const std::string& command, const std::stri
   for (const std::string& typed : paths) {
     const std::string path = typed == "-" ? "/dev/stdin" : typed;
     require_exists(command, argument, path);
-    const auto found = kind_at(where, path) == PathKind::folder ? files_of(where, path) : std::vector{path};
+    const PathKind kind = kind_at(where, path);
+    if (kind == PathKind::file) StagedFiles::settle(parent_of(path));
+    const auto found = kind == PathKind::folder ? files_of(where, path) : std::vector{path};
     files.insert(files.end(), found.begin(), found.end());
   }
   return files;

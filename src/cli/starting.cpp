@@ -9,6 +9,7 @@
 
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
+#include "cli/values_file.hpp"
 
 namespace adit::cli {
 namespace {
@@ -84,7 +85,7 @@ Document read_json(const std::string& path) {
     refuse_init("a number, or a JSON file that can be read", printable(path));
   }
   Document document(Document::value_t::discarded);
-  if (!nests_too_deep(text)) document = Document::parse(text, nullptr, false);
+  if (!nests_too_deep(text)) document = Document::parse(with_signed_zeros(text), nullptr, false);
   if (document.is_discarded())
     refuse_init(fmt::format("a JSON file, at most {} lists deep", deepest_json),
                 printable(path) + ", which is none");

@@ -29,7 +29,7 @@ bool looks_like_json(const std::string& text) {
 
 ValueTree json_in(const ValuePlace& place, const std::string& text) {
   ValueTree document(ValueTree::value_t::discarded);
-  if (!nests_too_deep(text)) document = ValueTree::parse(text, nullptr, false);
+  if (!nests_too_deep(text)) document = ValueTree::parse(with_signed_zeros(text), nullptr, false);
   if (document.is_discarded()) place.fail(fmt::format("expected JSON, at most {} lists deep", deepest_json));
   return document;
 }
@@ -157,6 +157,25 @@ ValueRows rows_of(const ValuePlace& place, const ValueTable& table,
 }
 
 }  // namespace
+
+std::string with_signed_zeros(const std::string& json) {
+  constexpr std::string_view goes_on = "0123456789.eE";
+  std::string text;
+  bool in_word = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i], before = i > 0 ? json[i - 1] : ' ',
+               after = i + 2 < json.size() ? json[i + 2] : ' ';
+    text += c;
+    if (in_word && c == '\\' && i + 1 < json.size())
+      text += json[++i];
+    else if (c == '"')
+      in_word = !in_word;
+    else if (!in_word && json.compare(i, 2, "-0") == 0 && before != 'e' && before != 'E' &&
+             goes_on.find(after) == std::string_view::npos)
+      text += "0.0", ++i;
+  }
+  return text;
+}
 
 std::string read_values_text(const std::string& where, const std::string& path) {
   try {

@@ -70,7 +70,8 @@ std::vector<uint64_t> count_rows(const CheckpointContents& contents);
 // writer that could not cut off a half-written record refuses more.
 class CheckpointWriter {
  public:
-  // A new file; one of this name is replaced, unless another writer has it open.
+  // A new file. A checkpoint of this name stays until the new one has a state, which takes its place; one
+  // that another writer has open, or a file of others, is refused.
   CheckpointWriter(const std::filesystem::path& path, const CheckpointHeader& header);
   // Goes on behind the rows of the state that was read, or without rows if there was none.
   CheckpointWriter(const std::filesystem::path& path, const CheckpointContents& contents);
@@ -79,11 +80,19 @@ class CheckpointWriter {
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
   void rows(std::span<const uint32_t> counts, ByteSpan bytes);
-  // Goes on from all rows so far. On the disk when this returns.
+  // Goes on from all rows so far. On the disk, and in its place, when this returns.
   void state(uint64_t generation, ByteSpan bytes);
+  // A file that is of no use goes.
+  void discard();
 
  private:
-  void open(int flags);
+  void open_new();
+  void open(const std::filesystem::path& path, int flags);
+  void lock(int descriptor) const;
+  void hold_old();
+  void open_aside();
+  void put_in_place();
+  void close();
   void cut(uint64_t end);
   void append(std::initializer_list<ByteSpan> parts);
   void write_at(uint64_t at, ByteSpan bytes);
@@ -91,13 +100,13 @@ class CheckpointWriter {
   [[noreturn]] void fail(const char* expected) const;
 
   Place place_;
-  std::filesystem::path path_;
+  std::filesystem::path path_, aside_;  // aside_: where it is written until it has a state; "": in its place
   CheckpointHeader header_;
-  int descriptor_ = -1;
-  uint64_t end_ = 0;        // of the last whole record
-  uint64_t rows_hash_ = 0;  // of all records
-  uint64_t states_ = 0;     // where the places of states begin
-  int next_ = 0;            // the place that the next state goes to
+  int descriptor_ = -1, old_ = -1;  // old_: the file that stays so long, locked
+  uint64_t end_ = 0;                // of the last whole record
+  uint64_t rows_hash_ = 0;          // of all records
+  uint64_t states_ = 0;             // where the places of states begin
+  int next_ = 0;                    // the place that the next state goes to
   bool is_regular_ = true, is_broken_ = false;
 };
 

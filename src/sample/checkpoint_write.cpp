@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <numeric>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include "sample/checkpoint_format.hpp"
 
@@ -12,39 +16,95 @@ namespace adit {
 
 using namespace checkpoint;
 
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_alive(pid_t process) { return ::kill(process, 0) == 0 || errno == EPERM; }
+
+std::string aside_prefix(const fs::path& path) {
+  return fmt::format(".{}.writing-", path.filename().string().substr(0, 100));
+}
+
+// What a file begins with, of a checkpoint's first bytes.
+std::string beginning_of(int descriptor) {
+  std::string text(magic.size(), '\0');
+  const ssize_t got = ::pread(descriptor, text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return text;
+}
+
+// Files that dead processes wrote aside, and had not put in place: whole beginnings of checkpoints alone.
+void remove_leftovers(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string prefix = aside_prefix(path);
+  std::vector<fs::path> dead;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    pid_t process = 0;
+    if (!name.starts_with(prefix)) continue;
+    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), process);
+    if (process > 0 && !is_alive(process)) dead.push_back(at->path());
+  }
+  for (const fs::path& leftover : dead) {
+    const int file = ::open(leftover.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) continue;
+    if (magic.starts_with(beginning_of(file)) && ::flock(file, LOCK_EX | LOCK_NB) == 0)
+      ::unlink(leftover.c_str());
+    ::close(file);
+  }
+}
+
+}  // namespace
+
 CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const CheckpointHeader& header)
     : place_{"checkpoint", path.string()}, path_(path), header_(header) {
   const Bytes head = encode_head(header);
-  open(O_RDWR | O_CREAT);
   try {
+    open_new();
     cut(0);
     append({head});
     states_ = states_begin(head.size());
     rows_hash_ = hash(ByteSpan(head).first(head_bytes));
-    cut(states_ + 2 * state_room(header_));    // room for the states, which takes none yet
-  } catch (...) {                              // no destructor runs yet
-    if (is_regular_) ::unlink(path_.c_str());  // nothing to go on from
-    ::close(descriptor_);
+    cut(states_ + 2 * state_room(header_));  // room for the states, which takes none yet
+  } catch (...) {                            // no destructor runs yet
+    if (descriptor_ >= 0) discard();         // nothing to go on from
+    close();
     throw;
   }
 }
 
 CheckpointWriter::CheckpointWriter(const std::filesystem::path& path, const CheckpointContents& contents)
     : place_{"checkpoint", path.string()}, path_(path), header_(contents.header) {
-  open(O_RDWR);
   try {
+    open(path_, O_RDWR);
+    remove_leftovers(path_);
     const auto& state = contents.state;
     states_ = contents.rows_begin - 2 * state_room(header_);
     rows_hash_ = state ? state->hash : contents.rows_hash;
     next_ = state ? 1 - state->place : 0;
     cut(state ? state->rows_end : contents.rows_begin);
   } catch (...) {
-    ::close(descriptor_);
+    close();
     throw;
   }
 }
 
-CheckpointWriter::~CheckpointWriter() { ::close(descriptor_); }
+CheckpointWriter::~CheckpointWriter() {
+  if (!aside_.empty()) discard();
+  close();
+}
+
+void CheckpointWriter::close() {
+  for (int* descriptor : {&descriptor_, &old_})
+    if (const int number = std::exchange(*descriptor, -1); number >= 0) ::close(number);
+}
+
+void CheckpointWriter::discard() {
+  if (is_regular_) ::unlink(aside_.empty() ? path_.c_str() : aside_.c_str());
+  aside_.clear();
+}
 
 void CheckpointWriter::fail(const char* expected) const {
   const int reason = errno;
@@ -53,17 +113,63 @@ void CheckpointWriter::fail(const char* expected) const {
                           std::strerror(reason)));
 }
 
-void CheckpointWriter::open(int flags) {
-  descriptor_ = ::open(path_.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+// Where nothing is, the file is made in its place, so that another run can see it; else beside it.
+void CheckpointWriter::open_new() {
+  remove_leftovers(path_);
+  struct stat status {};
+  const bool is_there = ::lstat(path_.c_str(), &status) == 0;
+  if (!is_there || !S_ISREG(status.st_mode))
+    return open(path_, is_there ? O_RDWR : O_RDWR | O_CREAT | O_EXCL);
+  hold_old();
+  open_aside();
+}
+
+void CheckpointWriter::hold_old() {
+  old_ = ::open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (old_ < 0) fail("a file to write");
+  lock(old_);
+  if (const std::string begin = beginning_of(old_); !begin.empty() && begin != magic)
+    place_.fail(
+        fmt::format("expected a checkpoint or a new name, got a file that starts with {}", in_quotes(begin)));
+}
+
+void CheckpointWriter::open_aside() {
+  constexpr int most_tries = 100;
+  for (int i = 0; i < most_tries && descriptor_ < 0; ++i) {
+    fs::path name = path_;
+    name.replace_filename(fmt::format("{}{}-{}", aside_prefix(path_), ::getpid(), i));
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(name, error))) continue;
+    open(name, O_RDWR | O_CREAT | O_EXCL);
+    aside_ = name;
+  }
+  if (descriptor_ < 0) place_.fail("expected a folder to write in, got one without a free name");
+}
+
+void CheckpointWriter::open(const fs::path& path, int flags) {
+  descriptor_ = ::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("a file to write");
   struct stat status {};
   is_regular_ = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-  // Two runs that append to one file would each see the other's records as damage. Not every file system
-  // locks.
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor_);
+  lock(descriptor_);
+}
+
+// Two runs that append to one file would each see the other's records as damage. Not every file system locks.
+void CheckpointWriter::lock(int descriptor) const {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     place_.fail("expected a file of this run alone, got one that another run is writing");
+}
+
+void CheckpointWriter::put_in_place() {
+  if (aside_.empty()) return;
+  if (::rename(aside_.c_str(), path_.c_str()) != 0) fail("to put a new file in the place of the old one");
+  const fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
+  if (const int names = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); names >= 0) {
+    ::fsync(names);  // where the file system can be asked
+    ::close(names);
   }
+  aside_.clear();
+  if (const int old = std::exchange(old_, -1); old >= 0) ::close(old);
 }
 
 void CheckpointWriter::cut(uint64_t end) {
@@ -136,6 +242,7 @@ void CheckpointWriter::state(uint64_t generation, ByteSpan bytes) {
   // Some file systems only tell of a full disk now; others (and pipes) cannot be asked.
   if (::fsync(descriptor_) != 0 && (errno == ENOSPC || errno == EIO || errno == EDQUOT))
     fail("it on the disk");
+  put_in_place();
   next_ = 1 - next_;
 }
 

@@ -152,7 +152,7 @@ std::string layout_of(const CheckpointHeader& header) {
 constexpr double written_a_second = 1e9;  // bytes, until it is measured. A guess at a disk
 
 Journal::Journal(const std::string& path, const CheckpointHeader& header, bool resume, double shortest)
-    : path_(path), shortest_(shortest), cost_(static_cast<double>(header.state_bytes) / written_a_second) {
+    : shortest_(shortest), cost_(static_cast<double>(header.state_bytes) / written_a_second) {
   if (!resume) {
     writer_ = std::make_unique<CheckpointWriter>(path, header);
     return;
@@ -171,10 +171,7 @@ Journal::Journal(const std::string& path, const CheckpointHeader& header, bool r
 
 // A file that nothing could go on from is of no use.
 Journal::~Journal() {
-  writer_.reset();
-  std::error_code ignored;
-  if (!holds_state_ && std::filesystem::is_regular_file(path_, ignored))
-    std::filesystem::remove(path_, ignored);
+  if (!holds_state_ && writer_) writer_->discard();
 }
 
 bool Journal::due() const {

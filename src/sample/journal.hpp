@@ -47,7 +47,6 @@ class Journal {
   void state(std::span<const std::byte> bytes, Clock::time_point begin);
 
  private:
-  std::string path_;
   CheckpointContents contents_;
   std::unique_ptr<CheckpointWriter> writer_;
   bool holds_state_ = false;

@@ -8,14 +8,11 @@
 namespace adit::netcdf {
 namespace {
 
-constexpr std::string_view head = "\n\nadit: XXH3-128 of what stands above: ";
-constexpr size_t tail_length = head.size() + 32 + 1;
-
 std::string_view text_of(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string line_for(ByteSpan file) { return fmt::format("{}{}\n", head, hex_hash(text_of(file))); }
+std::string line_for(ByteSpan file) { return fmt::format("{}{}\n", check_sum_head, hex_hash(text_of(file))); }
 
 bool all_zero(ByteSpan bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -41,17 +38,17 @@ void append_check_sum(Bytes& file) {
 }
 
 Checked check(ByteSpan file) {
-  if (file.size() >= tail_length) {
-    const ByteSpan before = file.first(file.size() - tail_length);
-    const std::string_view last = text_of(file.last(tail_length));
+  if (file.size() >= check_sum_length) {
+    const ByteSpan before = file.first(file.size() - check_sum_length);
+    const std::string_view last = text_of(file.last(check_sum_length));
     if (last == line_for(before)) return {CheckSum::right, before};
-    if (last.starts_with(head)) return {CheckSum::wrong, before};
+    if (last.starts_with(check_sum_head)) return {CheckSum::wrong, before};
   }
   // Files of others end where they say, or are filled up with zeros. Else this was a sum.
   const auto size = hdf5_size(file);
   if (!size || *size >= file.size()) return {CheckSum::absent, file};
   const ByteSpan rest = file.subspan(*size);
-  const bool filled_up = all_zero(rest) && rest.size() != tail_length;
+  const bool filled_up = all_zero(rest) && rest.size() != check_sum_length;
   return {filled_up ? CheckSum::absent : CheckSum::wrong, file};
 }
 

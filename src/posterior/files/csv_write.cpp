@@ -153,7 +153,8 @@ void add_rows(Buffer& to, const Draws& draws, const std::vector<Column>& columns
     for (const Column& column : columns) {
       const size_t at = static_cast<size_t>(row * column.width + column.element);
       const double value = column.values ? (*column.values)[at] : 0.0;
-      add(to, "{:.{}g},", value, digits_of(column, value));
+      add(to, "{:.{}g},", std::isnan(value) ? std::abs(value) : value,
+          digits_of(column, value));  // nan alone
     }
     to.data()[to.size() - 1] = '\n';  // there are two columns at least
   }
