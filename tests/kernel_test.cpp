@@ -109,11 +109,56 @@ TEST(Kernel, ConstantsAreConvertedAtOnce) {
     EXPECT_EQ(k.program()[v.id()].op, Op::constant);
     return k.program()[v.id()].constant;
   };
-  EXPECT_EQ(bits(convert(k.constant(Type::u64, -46), Type::u8)), 0xd2u);
+  EXPECT_EQ(bits(convert(k.constant(Type::i64, -46), Type::u8)), 0xd2u);
   EXPECT_EQ(bits(convert(k.constant(Type::i8, -46), Type::u64)), 0xffffffffffffffd2u);
   EXPECT_EQ(bits(convert(k.constant(Type::i16, -1), Type::u32)), 0xffffffffu);
   EXPECT_EQ(bits(convert(k.constant(Type::u8, 200), Type::i32)), 200u);
   EXPECT_EQ(bits(convert(k.constant(Type::i64, 5), Type::i8)), 5u);
+}
+
+TEST(Kernel, ConstantsThatDoNotFitAreRefused) {
+  Builder k("constants", Team::one());
+  const auto refused = [&](Type type, auto number, const std::string& words) {
+    try {
+      k.constant(type, number);
+      ADD_FAILURE() << name_of(type) << " took " << number;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  refused(Type::u32, int64_t{1} << 32, "expected a number of u32, got 4294967296");
+  refused(Type::u32, (uint64_t{1} << 32) + 16, "4294967312");
+  refused(Type::u32, -1, "got -1");
+  refused(Type::u64, -1, "got -1");
+  refused(Type::i32, int64_t{1} << 31, "2147483648");
+  refused(Type::i32, -(int64_t{1} << 31) - 1, "-2147483649");
+  refused(Type::i64, uint64_t{1} << 63, "9223372036854775808");
+  refused(Type::u8, 256, "256");
+  refused(Type::i8, -129, "-129");
+  refused(Type::u32, 4294967296.0, "4294967296");
+  refused(Type::u8, -1.0, "-1");
+  refused(Type::i32, std::nan(""), "nan");
+  refused(Type::i64, 0x1p63, "9.22");
+  EXPECT_THROW(k.constant_bits(Type::u16, 0x10000), Error);
+  EXPECT_THROW(k.constant(Type::u8, 1).like(300), Error);
+
+  const auto bits = [&](Value v) { return k.program()[v.id()].constant; };
+  EXPECT_EQ(bits(k.constant(Type::u32, ~uint32_t{0})), 0xffffffffu);
+  EXPECT_EQ(bits(k.constant(Type::i32, std::numeric_limits<int32_t>::min())), 0x80000000u);
+  EXPECT_EQ(bits(k.constant(Type::i64, std::numeric_limits<int64_t>::min())), uint64_t{1} << 63);
+  EXPECT_EQ(bits(k.constant(Type::u64, ~uint64_t{0})), ~uint64_t{0});
+  EXPECT_EQ(bits(k.constant(Type::i8, -128.0)), 0x80u);
+  EXPECT_EQ(bits(k.constant(Type::u8, 255.9)), 0xffu);
+  EXPECT_EQ(bits(k.constant(Type::f32, int64_t{1} << 40)), 0x53800000u);
+  // What wraps around while the kernel is written still does.
+  EXPECT_EQ(bits(k.constant(Type::u8, 200) + k.constant(Type::u8, 100)), 44u);
+}
+
+TEST(Kernel, CountsOfTeamLoopsAreBounded) {
+  Builder k("rows", Team::many(64));
+  const auto out = k.buffer("out", Type::u8, Access::write);
+  k.each(k.constant(Type::u32, uint64_t{1} << 31), [&](Value i) { out[i] = 1; });
+  EXPECT_THROW(k.each(k.constant(Type::u32, (uint64_t{1} << 31) + 1), [&](Value i) { out[i] = 1; }), Error);
 }
 
 TEST(Kernel, TypesAreChecked) {

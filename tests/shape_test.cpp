@@ -4,6 +4,7 @@
 #include <adit/ops.hpp>
 #include <adit/transform.hpp>
 
+#include "compile/team_loops.hpp"
 #include "devices.hpp"
 
 namespace adit::test {
@@ -580,6 +581,67 @@ TEST(ShapeErrors, NameTheArgument) {
   expect_error([&] { (void)full({-2}, 1); }, "[full] shape");
   expect_error([&] { (void)iota({2}, DType::i32, 1); }, "[iota] axis");
   expect_error([&] { (void)linspace(0, 1, 3, DType::i32); }, "[linspace] type");
+}
+
+// --- More elements than 32 bits count ---
+
+// A loop in pieces does each step once.
+TEST_P(Shapes, ALongLoopOfATeamGoesInPieces) {
+  for (const int64_t count : {1, 9, 10, 11, 37, 40}) {
+    kernel::Builder k("pieces", kernel::Team::many(8));
+    const kernel::Type index = on().limits().int64 ? kernel::Type::u64 : kernel::Type::u32,
+                       u32 = kernel::Type::u32;
+    const auto steps = k.buffer("steps", u32, kernel::Access::read_write);
+    const auto totals = k.buffer("totals", u32, kernel::Access::write);
+    compile::team_each(
+        k, index, count,
+        [&](kernel::Value i) {
+          const kernel::Value at = convert(i, u32);
+          steps[at] = kernel::Value(steps[at]) + at + 1;
+        },
+        10);
+    const auto found = compile::team_reduce(
+        k, index, count, {kernel::Reduction::add, kernel::Reduction::max}, {u32, u32},
+        [&](kernel::Value i) {
+          const kernel::Value at = convert(i, u32);
+          return std::vector{at + 1, at * 3};
+        },
+        10);
+    k.once([&] {
+      totals[0u] = found[0];
+      totals[1u] = found[1];
+    });
+    const auto kernel = on().compile(k.finish());
+    const Buffer a = on().allocate(4 * 41), b = on().allocate(8);
+    on().fill(a, 0);
+    on().run(*kernel, 1, {a, b});
+    uint32_t values[41], sums[2];
+    on().read(a, values, sizeof values);
+    on().read(b, sums, sizeof sums);
+    for (uint32_t i = 0; i < 41; ++i) EXPECT_EQ(values[i], i < count ? i + 1 : 0) << count << ", " << i;
+    EXPECT_EQ(sums[0], count * (count + 1) / 2) << count;
+    EXPECT_EQ(sums[1], 3 * (count - 1)) << count;
+  }
+}
+
+// Constants that do not fit their type are errors, so what compiles counts right. Nothing is run: that takes
+// memory.
+TEST(WideShapes, KernelsOfTensorsBeyond32BitsAreWritten) {
+  if (device_ids().empty() || device_ids()[0].find("cpu") == std::string::npos)
+    GTEST_SKIP() << "no cpu device";
+  set_default_device(Device::open("cpu"));
+  const int64_t n = (int64_t{1} << 32) + 16;
+  const auto bytes = [](const Tensor& x) {
+    return as_type(bitwise_and(x, full_integer(Shape{}, 7)), DType::u8);
+  };
+  for (const Shape& shape : {Shape{3, n}, Shape{n, 2}}) {
+    const Tensor x = bytes(iota(shape));
+    prepare(Tensors{sum(x, {0}), x - reduce_max(x, {0}, true)});
+    prepare(Tensors{sum(x, {1}), x - reduce_max(x, {1}, true)});
+    prepare(Tensors{concatenate({x, reverse(x, {1})}, 1)});
+    prepare(Tensors{x + full_integer(Shape{}, 1, DType::u8), transpose(x)});
+    prepare(Tensors{argmax(as_type(x, DType::f32))});
+  }
 }
 
 }  // namespace

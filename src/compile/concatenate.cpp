@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compile/kernels.hpp"
+#include "compile/team_loops.hpp"
 
 namespace adit::compile {
 
@@ -87,7 +88,7 @@ class Joiner {
   void flush() {
     if (parts_.empty()) return;
     const Group group = group_of(parts_);
-    const bool alone = parts_[0].count > small, by_rows = outer_ != 1 && !shop_.target.gpu && are_short();
+    const bool alone = parts_[0].count > small, by_rows = outer_ != 1 && !shop_.target.gpu;
     Builder k(kernel_name(group, shop_.partition, "parts"),
               alone && !by_rows ? kernel::Team::one(256) : kernel::Team::many(64));
     Arguments arguments(k);
@@ -105,9 +106,9 @@ class Joiner {
       write(writer, parts_[0], begins[0], k.team(index_type_));
     } else {
       for (size_t i = 0; i < parts_.size(); ++i)
-        k.each(k.constant(Type::u32, parts_[i].count), [&](Value place) {
+        team_each(k, index_type_, parts_[i].count, [&](Value place) {
           const Writer::Scope scope(writer);
-          write(writer, parts_[i], begins[i], convert(place, index_type_));
+          write(writer, parts_[i], begins[i], place);
         });
     }
     const int64_t teams = !alone ? 1 : by_rows ? outer_ : parts_[0].count;
@@ -144,18 +145,12 @@ class Joiner {
   }
 
   // On a CPU the elements of a row stay consecutive.
-  // A team's loops count so far.
-  bool are_short() const {
-    return std::all_of(parts_.begin(), parts_.end(),
-                       [&](const Part& part) { return part.count / outer_ < int64_t{1} << 31; });
-  }
-
   void write_row(Writer& writer, const Part& part, Value begin, Value row) const {
     Builder& k = writer.builder();
     const int64_t length = part.count / outer_;
-    k.each(k.constant(Type::u32, length), [&](Value i) {
+    team_each(k, index_type_, length, [&](Value place) {
       const Writer::Scope scope(writer);
-      const Value place = convert(i, index_type_), from = row * writer.number(length) + place;
+      const Value from = row * writer.number(length) + place;
       const Scalar value = writer.read(*part.node, Index(k, part.node->shape, from));
       writer.store(node_, Index(k, node_.shape, row * writer.number(row_) + (begin + place)), value);
     });

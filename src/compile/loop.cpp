@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compile/launch.hpp"
+#include "compile/team_loops.hpp"
 #include "compile/tiles.hpp"
 #include "graph/op.hpp"
 
@@ -140,9 +141,8 @@ Launch row_loop(const Group& group, Workshop& shop, Type index_type) {
   const Index row(k, outer, team);
   std::vector<Value> coordinates;
   for (int axis = 0; axis < outer.size(); ++axis) coordinates.push_back(row.coordinate(axis));
-  k.each(k.constant(Type::u32, length), [&](Value i) {
+  team_each(k, index_type, length, [&](Value place) {
     const Writer::Scope scope(writer);
-    const Value place = convert(i, index_type);
     std::vector<Value> all = coordinates;
     all.push_back(place);
     store_roots(writer, group, Index(k, shape, team * writer.number(length) + place, std::move(all)));

@@ -222,7 +222,7 @@ class LoopWriter {
   void write_for(int64_t length, bool reverse) {
     k_.for_(count_, [&](Value i) {
       const Value made = begin_ + i;
-      const Value place = reverse ? made.like(length - 1) - made : made;
+      const Value place = reverse ? made.like(std::max<int64_t>(length, 1) - 1) - made : made;
       begin_round();
       if (number_) now_[number_] = {convert(place, Type::i64), {}, false};
       write_pieces(0, pieces_.size());

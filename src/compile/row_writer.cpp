@@ -1,5 +1,7 @@
 #include "compile/row_writer.hpp"
 
+#include "compile/team_loops.hpp"
+
 namespace adit::compile {
 
 using kernel::Reduction;
@@ -141,7 +143,7 @@ void RowWriter::reduce_level(const Level& level) {
       inner_                ? column_totals(own_pass, reductions, types)
       : !held_.empty()      ? joined(level, held_sums(level))
       : slices_.columns > 0 ? slice_totals(level, reductions, types)
-      : by_team_            ? team_reduce(steps.rounds, reductions, body)
+      : by_team_            ? team_reduce(k_, writer_.index_type(), steps.rounds, reductions, types, body)
                             : loop_totals(k_, writer_.number(steps.rounds), reductions, types, body);
   fix_totals(writer_, level, totals);
 }
@@ -173,12 +175,6 @@ std::vector<Value> RowWriter::column_totals(int pass, const std::vector<Reductio
   });
   for (int64_t r = rounds * at_once; r < plan_.length; ++r) totals = join(totals, element(writer_.number(r)));
   return totals;
-}
-
-std::vector<Value> RowWriter::team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
-                                          const std::function<std::vector<Value>(Value)>& body) {
-  return k_.reduce(k_.constant(Type::u32, steps), reductions,
-                   [&](Value i) { return body(convert(i, writer_.index_type())); });
 }
 
 void RowWriter::walk(const std::function<void(const std::vector<Index>&)>& body) {
@@ -214,7 +210,7 @@ void RowWriter::walk(const std::function<void(const std::vector<Index>&)>& body)
   }
   const int64_t steps = plan_.length / width();
   if (by_team_)
-    k_.each(k_.constant(Type::u32, steps), [&](Value i) { step(convert(i, writer_.index_type())); });
+    team_each(k_, writer_.index_type(), steps, step);
   else
     k_.for_(writer_.number(steps), step);
 }
@@ -257,11 +253,11 @@ void RowWriter::store_all(const std::vector<Made>& all) {
 }
 
 void RowWriter::store_several(const Steps& steps) {
-  k_.each(k_.constant(Type::u32, steps.rounds), [&](Value number) {
+  team_each(k_, writer_.index_type(), steps.rounds, [&](Value number) {
     const Writer::Scope scope(writer_);
     std::vector<Made> all;
     for (int64_t i = 0; i < steps.at_once; ++i) {
-      const auto [step, inside] = step_of(steps, convert(number, writer_.index_type()), i);
+      const auto [step, inside] = step_of(steps, number, i);
       all.push_back(made_at(places(step), inside));
     }
     store_all(all);

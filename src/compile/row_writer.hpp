@@ -92,8 +92,6 @@ class RowWriter {
   // the one before.
   std::vector<Value> column_totals(int pass, const std::vector<Reduction>& reductions,
                                    const std::vector<Type>& types);
-  std::vector<Value> team_reduce(int64_t steps, const std::vector<Reduction>& reductions,
-                                 const std::function<std::vector<Value>(Value)>& body);
   void walk(const std::function<void(const std::vector<Index>&)>& body);
   // How a lane of a team goes through a long row: several accesses a round, as far apart as there are rounds,
   // so that more is on its way from memory. The last ones of some lanes have no element.

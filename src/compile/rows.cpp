@@ -6,6 +6,7 @@
 
 #include "compile/columns.hpp"
 #include "compile/row_writer.hpp"
+#include "compile/team_loops.hpp"
 
 namespace adit::compile {
 
@@ -96,7 +97,7 @@ int64_t parts_for(const RowPlan& plan, const Target& target, bool by_team) {
   if (!target.gpu) {
     // Lines of an outer axis are always walked in parts: as they lie in memory.
     if (n * plan.count < 65536 || (by_team && plan.count >= 64) || (!by_team && n < 128)) return 1;
-    if (by_team) return std::clamp<int64_t>(64 / plan.count, 1, n / 4096 + 1);
+    if (by_team) return std::max(std::clamp<int64_t>(64 / plan.count, 1, n / 4096 + 1), n >> 30);
     return std::clamp<int64_t>(n / 64, 1, 64);
   }
   if (by_team) {
@@ -132,8 +133,7 @@ void RowsInside::write(const std::function<bool(const Node&, const Scalar&)>& ke
   } else if (by_team_) {
     k.for_(k.constant(rows.index_type(), plan_.count), [&](Value row) { rows.write(row); });
   } else {
-    k.each(k.constant(Type::u32, plan_.count),
-           [&](Value row) { rows.write(convert(row, rows.index_type())); });
+    team_each(k, rows.index_type(), plan_.count, [&](Value row) { rows.write(row); });
   }
 }
 

@@ -34,6 +34,8 @@ class Chain {
   Type real() const { return real_; }
   Value number(double value) { return k_.constant(real_, value); }
   Value index(int64_t value) { return k_.constant(Type::u32, value); }
+  // The last of so many; where there is none, and nobody asks, 0.
+  Value last_of(int64_t count) { return index(count > 0 ? count - 1 : 0); }
 
   // f(i) for i < n: written out, a loop, or shared by the lanes. A later loop may read at i what this one
   // wrote at i; what it wrote elsewhere may be read after `sync`.

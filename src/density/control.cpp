@@ -195,7 +195,7 @@ DensityWriter::States DensityWriter::write_scan(const Node& node, const Control&
     builder().for_(chain_.index(0), chain_.index(first), chain_.index(steps_ahead),
                    [&](Value begin) { take_steps(node, control, states, *carry, begin); });
   builder().for_(chain_.index(first), chain_.index(about.length), chain_.index(1), [&](Value round) {
-    const Value slice = about.reverse ? chain_.index(about.length - 1) - round : round;
+    const Value slice = about.reverse ? chain_.last_of(about.length) - round : round;
     bind(step, 0, states);
     for (size_t i = carries; i < carries + sequences; ++i)
       bindings_[&graph::node_of(step.parameters[i])] = {

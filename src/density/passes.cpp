@@ -130,7 +130,7 @@ std::vector<Value> DensityWriter::shared_totals(const Pass& pass, const Loop& lo
   const std::vector<Value> results = k.reduce(chain_.index(rows), loop.reductions, [&](Value i) {
     const Value row = first + i, exists = row < row.like(pass.count);
     std::vector<std::function<void()>> stores;  // none
-    std::vector<Value> parts = loop.parts(min(row, row.like(pass.count - 1)), stores);
+    std::vector<Value> parts = loop.parts(min(row, row.like(std::max<int64_t>(pass.count, 1) - 1)), stores);
     for (size_t t = 0; t < parts.size(); ++t)
       parts[t] =
           select(exists, parts[t],
@@ -231,7 +231,8 @@ DensityWriter::Loop DensityWriter::together(Builder& k, const Loop& loop, int64_
     for (int64_t s = 0; s < steps; ++s) {
       const Value step = first + s * lanes, exists = step < step.like(count);
       const size_t before = stores.size();
-      const std::vector<Value> parts = parts_of(all_exist ? step : min(step, step.like(count - 1)), stores);
+      const std::vector<Value> parts =
+          parts_of(all_exist ? step : min(step, step.like(std::max<int64_t>(count, 1) - 1)), stores);
       for (size_t t = 0; t < parts.size(); ++t) {
         const Value part =
             all_exist ? parts[t]

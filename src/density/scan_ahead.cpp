@@ -56,7 +56,7 @@ void DensityWriter::take_steps(const Node& node, const Control& control, const S
   for (const State& state : states) now.push_back(state.values());
   const auto slice_of = [&](int64_t s) {
     const Value round = begin + s;
-    return about.reverse ? chain_.index(about.length - 1) - round : round;
+    return about.reverse ? chain_.last_of(about.length) - round : round;
   };
   const auto bind_step = [&](int64_t s) {
     for (size_t i = 0; i < carries; ++i)

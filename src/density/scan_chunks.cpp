@@ -59,8 +59,8 @@ void DensityWriter::write_chunks(const Node& node, const Control& control, const
 
   k.for_(chain_.index((length + lanes - 1) / lanes), [&](Value chunk) {
     const Value first = chunk * lanes, mine = first + lane;
-    const Value round = min(mine, chain_.index(length - 1));
-    const Value slice = about.reverse ? chain_.index(length - 1) - round : round;
+    const Value round = min(mine, chain_.last_of(length));
+    const Value slice = about.reverse ? chain_.last_of(length) - round : round;
     Elements held;  // of this lane's step
     for (size_t i = carries; i < carries + sequences; ++i) {
       const Scope scope(*this);

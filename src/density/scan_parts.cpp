@@ -72,7 +72,7 @@ void DensityWriter::write_parts(const Node& node, const Control& control, const 
     k.for_(chain_.index(steps), [&](Value i) {
       const Value round = lane * chain_.index(steps) + i;
       k.if_(round < chain_.index(length), [&] {
-        const Value slice = about.reverse ? chain_.index(length - 1) - round : round;
+        const Value slice = about.reverse ? chain_.last_of(length) - round : round;
         bind(step, 0, states);
         for (size_t s = carries; s < carries + sequences; ++s)
           bindings_[&graph::node_of(step.parameters[s])] = {

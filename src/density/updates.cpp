@@ -198,7 +198,7 @@ void DensityWriter::write_segments_by_parts(const Node& node, int64_t width) {
   k.barrier();  // memory that lanes read by hand just before may be written now
   k.for_(chain_.index((targets + together - 1) / together), [&](Value round) {
     const Scope scope(*this);
-    const Value target = round * together + first, i = min(target, chain_.index(targets - 1));
+    const Value target = round * together + first, i = min(target, chain_.last_of(targets));
     const Index at = place(node.shape, i);
     const Run run = run_of(node, at);
     const Variable sum = k.variable(chain_.number(0));

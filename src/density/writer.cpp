@@ -314,7 +314,7 @@ bool DensityWriter::is_computed_there(const Node& table) {
         open.push_back(&from);
     }
   }
-  return cost <= static_cast<double>(count) || !has_read(table, place(table.shape, chain_.index(count - 1)));
+  return cost <= static_cast<double>(count) || !has_read(table, place(table.shape, chain_.last_of(count)));
 }
 
 Scalar DensityWriter::variable(const Node& node, Value linear) {

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fmt/format.h>
 
 #include <adit/error.hpp>
@@ -135,8 +136,37 @@ Value Builder::scalar(const std::string& name, Type type) {
 Value Builder::team(Type type) { return emit(Op::team, type, {}); }
 
 Value Builder::constant_bits(Type type, uint64_t bits) {
-  const uint32_t width = bits_of(type);
-  return emit(Op::constant, type, {}, width >= 64 ? bits : bits & ((uint64_t{1} << width) - 1));
+  if (wrapped(type, bits) != bits)
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[kernel {}] constant: expected {} bits of {}, got {:#x}", program_.name,
+                            bits_of(type), name_of(type), bits));
+  return emit(Op::constant, type, {}, bits);
+}
+
+Value Builder::whole_constant(Type type, bool is_negative, uint64_t bits) {
+  const uint64_t top = uint64_t{1} << (bits_of(type) - 1);  // the sign, where there is one
+  const bool fits = is_negative               ? is_signed_integer(type) && bits >= ~top + 1
+                    : is_signed_integer(type) ? bits < top
+                                              : bits <= top - 1 + top;
+  if (!fits) {
+    const std::string number =
+        is_negative ? std::to_string(static_cast<int64_t>(bits)) : std::to_string(bits);
+    throw Error(ErrorKind::bad_argument, fmt::format("[kernel {}] constant: expected a number of {}, got {}",
+                                                     program_.name, name_of(type), number));
+  }
+  return constant_bits(type, wrapped(type, bits));
+}
+
+Value Builder::real_constant(Type type, double number) {
+  if (is_integer(type)) {
+    const double above = std::ldexp(1.0, static_cast<int>(bits_of(type)) - (is_signed_integer(type) ? 1 : 0));
+    const double whole = std::trunc(number);
+    if (!(whole < above && whole >= (is_signed_integer(type) ? -above : 0)))
+      throw Error(ErrorKind::bad_argument,
+                  fmt::format("[kernel {}] constant: expected a number of {}, got {}", program_.name,
+                              name_of(type), number));
+  }
+  return constant_bits(type, wrapped(type, bits_of_number(type, number)));
 }
 
 Variable Builder::variable(Value initial) {

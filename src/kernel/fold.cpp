@@ -53,8 +53,10 @@ std::optional<Value> folded(Op op, Value a, Value b) {
   if ((!is_integer(type) && type != Type::boolean) || a.width() != 1 || b.type() != type) return std::nullopt;
   const auto x = constant_bits_of(a), y = constant_bits_of(b);
   if (x && y)
-    if (const auto bits = computed(op, type, *x, *y))
-      return a.builder().constant_bits(compares(op) ? Type::boolean : type, *bits);
+    if (const auto bits = computed(op, type, *x, *y)) {
+      const Type result = compares(op) ? Type::boolean : type;
+      return a.builder().constant_bits(result, wrapped(result, *bits));
+    }
   if (!is_integer(type)) return std::nullopt;
   if (y && *y == 0 && (op == Op::add || op == Op::sub)) return a;  // a + 0 = a
   if (x && *x == 0 && op == Op::add) return b;                     // 0 + b = b

@@ -344,7 +344,11 @@ void Checker::check() const {
         reject(program, it, "expected begin, end and step of one type");
       return;
     case Op::each:
-    case Op::reduce: return count(1), scalar(0), require(type(0) == Type::u32, "a u32 count", type(0));
+    case Op::reduce:
+      count(1), scalar(0), require(type(0) == Type::u32, "a u32 count", type(0));
+      if (operand(0).op == Op::constant && operand(0).constant > uint64_t{1} << 31)
+        reject(program, it, "expected a count of at most 2^31");
+      return;
     case Op::reduced: return reduced();
     case Op::yield: return count(1), scalar(0);
     case Op::lane:

@@ -146,8 +146,9 @@ Value convert(Value a, Type type) {
     const uint32_t beyond = 64 - bits_of(a.type());
     const bool extends_sign = is_signed_integer(a.type());
     const uint64_t bits = it.constant << beyond;
-    return a.builder().constant_bits(
-        type, extends_sign ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> beyond) : bits >> beyond);
+    const uint64_t extended =
+        extends_sign ? static_cast<uint64_t>(static_cast<int64_t>(bits) >> beyond) : bits >> beyond;
+    return a.builder().constant_bits(type, wrapped(type, extended));
   }
   return a.builder().emit(Op::convert, type, {a.id()});
 }
@@ -216,6 +217,11 @@ uint64_t narrow_float(double number, int exponent_bits, int fraction_bits) {
 }
 
 }  // namespace
+
+uint64_t wrapped(Type type, uint64_t bits) {
+  const uint32_t width = bits_of(type);
+  return width >= 64 ? bits : bits & ((uint64_t{1} << width) - 1);
+}
 
 uint64_t bits_of_number(Type type, double number) {
   switch (type) {

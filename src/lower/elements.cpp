@@ -12,7 +12,10 @@ Scalar rounded(const Scalar& value, DType type) {
 Scalar literal(kernel::Builder& builder, const graph::Node& node) {
   const auto& literal = node.as<graph::Literal>();
   const kernel::Type type = compute_type(node.type);
-  if (is_integer(node.type)) return {builder.constant(type, literal.integer), {}, false};
+  if (is_integer(node.type)) {
+    const auto bits = static_cast<uint64_t>(literal.integer);
+    return {builder.constant_bits(type, kernel::wrapped(type, bits)), {}, false};
+  }
   if (is_complex(node.type))
     return graph::pair(builder.constant(type, literal.real), builder.constant(type, literal.imag));
   return rounded({builder.constant(type, literal.real), {}, false}, node.type);

@@ -45,6 +45,7 @@ class Launch {
   Launch(const FactorPlan& plan, const Sizes& sizes)
       : complex_(plan.complex),
         by_vectors_(plan.n % NumberVectors(plan.type, plan.complex).count() == 0),
+        is_large_(plan.n >= 1 << 16),
         s_(sizes),
         vectors_(plan.type, plan.complex),
         stride_(sizes.stride(vectors_)),
@@ -87,9 +88,14 @@ class Launch {
   Value inside(Value i) { return min(i, n_ - 1); }
   void place(Value matrix) {
     matrix_ = matrix;
-    first_ = convert(matrix, Type::u64) * convert(n_ * n_, Type::u64);
+    const Value n = as_u64(n_);
+    first_ = as_u64(matrix) * n * n;
   }
-  Value at(Value row, Value column) { return first_ + convert(row * n_ + column, Type::u64); }
+  static Value as_u64(Value x) { return convert(x, Type::u64); }
+  Value at(Value row, Value column) {
+    if (is_large_) return first_ + as_u64(row) * as_u64(n_) + as_u64(column);
+    return first_ + as_u64(row * n_ + column);
+  }
 
   // Rows of the panel before, as many as fit a tile or two, to shared memory.
   void stage(uint32_t rows, const std::function<Value(Value)>& row_of) {
@@ -294,7 +300,7 @@ class Launch {
         });
   }
 
-  bool complex_, by_vectors_;
+  bool complex_, by_vectors_, is_large_;
   Sizes s_;
   NumberVectors vectors_;
   uint32_t stride_;

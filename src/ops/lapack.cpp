@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <fmt/format.h>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -144,9 +145,24 @@ void fill_nan(T* x, int64_t count) {
   if (x) std::fill(x, x + count, nan_of<T>());
 }
 
+// LAPACK counts its workspace in 32 bits, and its own answer may have wrapped around: `least` is what its
+// manual asks for.
+void expect_room(const char* function, int64_t least) {
+  if (least > std::numeric_limits<int>::max())
+    throw Error(ErrorKind::unsupported,
+                fmt::format("[{}] x: expected a matrix whose workspace LAPACK can count, at most {} numbers, "
+                            "got one that takes {}",
+                            function, std::numeric_limits<int>::max(), least));
+}
+
+// A float's answer may have been rounded down.
 template <class T>
-int work_size(const T& answer) {
-  return std::max(1, static_cast<int>(std::real(answer)));
+int work_size(const char* function, const T& answer) {
+  using Real = decltype(std::real(answer));
+  const double size = std::ceil(static_cast<double>(std::real(answer)) *
+                                (1 + static_cast<double>(std::numeric_limits<Real>::epsilon())));
+  expect_room(function, static_cast<int64_t>(std::min(size, 9e18)));
+  return std::max(1, static_cast<int>(size));
 }
 
 template <class T>
@@ -192,7 +208,7 @@ void one_qr(int64_t rows, int64_t columns, int64_t wanted, const T* x, T* q, T* 
   int info = 0, size = -1;
   T answer{};
   ADIT_CHOOSE(geqrf_, &m, &n, a.data(), &m, tau.data(), &answer, &size, &info);
-  std::vector<T> work(static_cast<size_t>(size = work_size(answer)));
+  std::vector<T> work(static_cast<size_t>(size = work_size("qr", answer)));
   ADIT_CHOOSE(geqrf_, &m, &n, a.data(), &m, tau.data(), work.data(), &size, &info);
   if (r)
     for (int64_t i = 0; i < wanted; ++i)
@@ -205,7 +221,7 @@ void one_qr(int64_t rows, int64_t columns, int64_t wanted, const T* x, T* q, T* 
   } else {
     ADIT_CHOOSE_REAL(orgqr_, &m, &wide, &k, a.data(), &m, tau.data(), &answer, &size, &info);
   }
-  work.resize(static_cast<size_t>(size = work_size(answer)));
+  work.resize(static_cast<size_t>(size = work_size("qr", answer)));
   if constexpr (is_pair<T>) {
     ADIT_CHOOSE_COMPLEX(ungqr_, &m, &wide, &k, a.data(), &m, tau.data(), work.data(), &size, &info);
   } else {
@@ -218,6 +234,7 @@ template <class T>
 void one_eigh(int64_t rows, const T* x, Real<T>* values, T* vectors) {
   const int n = as_int(rows);
   const char* job = vectors ? "V" : "N";
+  if (vectors) expect_room("eigh", 1 + 6 * rows + 2 * rows * rows);
   std::vector<T> a(static_cast<size_t>(rows * rows));
   std::vector<Real<T>> w(static_cast<size_t>(rows));
   turn(x, rows, rows, a.data());
@@ -239,8 +256,8 @@ void one_eigh(int64_t rows, const T* x, Real<T>* values, T* vectors) {
                        1, 1);
     }
     if (!is_question) break;
-    work.resize(static_cast<size_t>(size = work_size(answer)));
-    real_work.resize(static_cast<size_t>(real_size = work_size(real_answer)));
+    work.resize(static_cast<size_t>(size = work_size("eigh", answer)));
+    real_work.resize(static_cast<size_t>(real_size = work_size("eigh", real_answer)));
     whole_work.resize(static_cast<size_t>(whole_size = std::max(1, whole_answer)));
   }
   if (info != 0) {
@@ -256,6 +273,8 @@ void one_svd(int64_t rows, int64_t columns, bool full, const T* x, T* u, Real<T>
   const int m = as_int(rows), n = as_int(columns), k = std::min(m, n);
   const bool vectors = u || v_h;
   const int64_t wide = full ? rows : k, high = full ? columns : k;
+  const int64_t least = std::min(rows, columns), most = std::max(rows, columns);
+  expect_room("svd", vectors ? 4 * least * least + 7 * least : 7 * least + most);
   std::vector<T> a(static_cast<size_t>(rows * columns));
   std::vector<T> left(vectors ? static_cast<size_t>(rows * wide) : 1);
   std::vector<T> right(vectors ? static_cast<size_t>(high * columns) : 1);
@@ -279,7 +298,7 @@ void one_svd(int64_t rows, int64_t columns, bool full, const T* x, T* u, Real<T>
       ADIT_CHOOSE_REAL(gesdd_, job, &m, &n, a.data(), &m, s.data(), left.data(), &m, right.data(),
                        &right_rows, space, &size, whole.data(), &info, 1);
     }
-    if (is_question) work.resize(static_cast<size_t>(size = work_size(answer)));
+    if (is_question) work.resize(static_cast<size_t>(size = work_size("svd", answer)));
   }
   if (info != 0) {
     fill_nan(s.data(), k);
@@ -314,7 +333,7 @@ void one_eig(int64_t rows, const T* x, Pair<T>* values, Pair<T>* vectors) {
       ADIT_CHOOSE_REAL(geev_, "N", job, &n, a.data(), &n, real.data(), imaginary.data(), &none, &one,
                        v.data(), &v_rows, space, &size, &info, 1, 1);
     }
-    if (is_question) work.resize(static_cast<size_t>(size = work_size(answer)));
+    if (is_question) work.resize(static_cast<size_t>(size = work_size("eig", answer)));
   }
   if constexpr (is_pair<T>) {
     if (vectors) columns = v;

@@ -39,7 +39,7 @@ class Network {
     const Value inside = i < plan_.length;
     const Value last = i.like(plan_.length - 1);
     const Value key = keys_.of(from[place_of(row, select(inside, i, last))]);
-    return select(inside, key, key.like(~uint64_t{0}));
+    return select(inside, key, all_ones(k_, key.type()));
   }
   void store_result(const Array& from, const Array& to_values, const Array& to_places, Value row, Value i,
                     Value place) {

@@ -6,6 +6,11 @@
 
 namespace adit::ops {
 
+// The largest number of an unsigned type.
+inline kernel::Value all_ones(kernel::Builder& k, kernel::Type type) {
+  return k.constant_bits(type, kernel::wrapped(type, ~uint64_t{0}));
+}
+
 class SortKeys {
  public:
   // `same_zeros`: -0 and 0 are one key, which then does not tell the element.

@@ -124,7 +124,7 @@ class SharedRows {
         keys.push_back(keys_.of(from_[address(min(row_of(row), rows() - 1), min(i, plan_.length - 1))]));
       for (size_t j = 0; j < places.size(); ++j) {
         const auto& [row, i] = places[j];
-        Entry entry{select(i < plan_.length, keys[j], keys[j].like(~uint64_t{0})), i};
+        Entry entry{select(i < plan_.length, keys[j], all_ones(k_, keys[j].type())), i};
         if (is_joined_) entry.word = convert(entry.word, Type::u64) << 32 | convert(i, Type::u64);
         put(row * shape_.padded + i, entry);
       }
@@ -205,7 +205,7 @@ class SharedRows {
     for (size_t i = 0; i < entries.size(); ++i) {
       const Value is_turned = std::popcount(offsets[i] & own) % 2 ? of_base == 0 : of_base != 0;
       Entry& entry = entries[i];
-      entry.word = entry.word ^ select(is_turned, entry.word.like(~uint64_t{0}), entry.word.like(0));
+      entry.word = entry.word ^ select(is_turned, all_ones(k_, entry.word.type()), entry.word.like(0));
       if (has_order()) entry.order = entry.order ^ select(is_turned, number(~0U), number(0));
     }
   }

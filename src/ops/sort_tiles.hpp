@@ -99,8 +99,7 @@ class TilePass {
     return elements;
   }
   std::vector<kernel::Value> load_keys(const kernel::Array& from) {
-    return load_elements([&](kernel::Value i) { return load_key(from, i); },
-                         k_.constant(keys_.key(), ~uint64_t{0}));
+    return load_elements([&](kernel::Value i) { return load_key(from, i); }, all_ones(k_, keys_.key()));
   }
   kernel::Value digit_of(kernel::Value key) {
     return convert(key >> convert(shift_, key.type()), kernel::Type::u32) & (digits - 1);

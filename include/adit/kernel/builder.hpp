@@ -146,8 +146,10 @@ class Builder {
   Value team() { return team(Type::u32); }
   Value team(Type type);  // u32 or u64
 
+  // Throws where the number does not fit an integer type; a fraction is cut off, floats are rounded.
   template <Number T>
   Value constant(Type type, T number);
+  // Throws where there are more bits than the type has.
   Value constant_bits(Type type, uint64_t bits);
 
   Variable variable(Value initial);
@@ -227,6 +229,8 @@ class Builder {
   Id append(Instruction instruction);
   Id find_known(const Instruction& instruction, uint64_t hash) const;
   Value open_loop(Instruction loop, Type index_type);
+  Value whole_constant(Type type, bool is_negative, uint64_t bits);
+  Value real_constant(Type type, double number);
 
   Program program_;
   std::vector<uint32_t> open_;  // blocks being written, innermost last
@@ -424,14 +428,17 @@ Value fma(Value a, T b, U c) {
   return fma(a, a.like(b), a.like(c));
 }
 
-// The bits of a number in a type; halves and bfloats are rounded to nearest even.
+// The bits of a number in a type; halves and bfloats are rounded to nearest even. Of an integer type it must
+// fit.
 uint64_t bits_of_number(Type type, double number);
+// The bits of a type's width: what is left of a whole number that wraps around.
+uint64_t wrapped(Type type, uint64_t bits);
 
 template <Number T>
 Value Builder::constant(Type type, T number) {
   if constexpr (std::is_integral_v<T>)
-    if (is_integer(type)) return constant_bits(type, static_cast<uint64_t>(number));
-  return constant_bits(type, bits_of_number(type, static_cast<double>(number)));
+    if (is_integer(type)) return whole_constant(type, number < T{}, static_cast<uint64_t>(number));
+  return real_constant(type, static_cast<double>(number));
 }
 template <Number T>
 Value Value::like(T number) const {
