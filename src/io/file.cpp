@@ -14,6 +14,8 @@
 
 #include <adit/text.hpp>
 
+#include "support/machine.hpp"
+
 namespace adit {
 namespace {
 
@@ -90,16 +92,12 @@ void sync(const Place& place, const fs::path& path) {
     fail_with_reason(place, "it on the disk");
 }
 
-uint64_t physical_memory() {
-  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
 // What can never be held is refused before it is tried: a sparse file, or a pipe without an end.
 void expect_room(const Place& place, uint64_t bytes) {
-  if (bytes > physical_memory())
+  if (bytes > machine::memory_bytes())
     throw Error(ErrorKind::out_of_memory,
                 fmt::format("[{}] {}: expected what fits into {} bytes of memory, got what needs {} or more",
-                            place.function, place.file, physical_memory(), bytes));
+                            place.function, place.file, machine::memory_bytes(), bytes));
 }
 
 Bytes zeros(const Place& place, uint64_t bytes) {

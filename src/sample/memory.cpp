@@ -9,6 +9,7 @@
 #include "nuts/layout.hpp"
 #include "sample/collect.hpp"
 #include "sample/run.hpp"
+#include "support/machine.hpp"
 
 namespace adit {
 namespace {
@@ -31,7 +32,7 @@ double address_space() {
 }  // namespace
 
 double memory_left() {
-  double left = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  auto left = static_cast<double>(machine::memory_bytes());
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     left = std::min(left, std::max(0.0, static_cast<double>(limit.rlim_cur) - address_space()));

@@ -20,6 +20,7 @@
 
 #include <adit/error.hpp>
 
+#include "support/machine.hpp"
 #include "support/process_end.hpp"
 #include "support/work_meter.hpp"
 
@@ -208,7 +209,7 @@ void Workers::serve() {
 
 unsigned thread_count() {
   const char* text = std::getenv("ADIT_THREADS");
-  if (!text || !*text) return std::max(1u, std::thread::hardware_concurrency());
+  if (!text || !*text) return machine::processors();
   char* end = nullptr;
   const long wanted = std::strtol(text, &end, 10);
   if (*end != 0 || wanted < 1 || wanted > 1024)

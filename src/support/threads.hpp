@@ -13,7 +13,7 @@
 
 namespace adit {
 
-// How many threads share a job: ADIT_THREADS, or as many as the machine has.
+// How many threads share a job: ADIT_THREADS, or as many as this process may use processors.
 unsigned thread_count();
 
 using WorkRange = std::function<void(uint64_t begin, uint64_t end)>;

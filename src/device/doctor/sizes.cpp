@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <string>
-#include <unistd.h>
 
 #include <adit/kernel/builder.hpp>
 
 #include "device/doctor/probes.hpp"
+#include "support/machine.hpp"
 
 namespace adit::doctor {
 namespace {
@@ -87,9 +87,9 @@ bool buffer_works(Device& device, const Kernel& kernel, bool wide, uint64_t byte
 uint64_t host_memory_available() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
-    if (line.starts_with("MemAvailable:")) return std::stoull(line.substr(13)) << 10;
-  return static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)) /
-         2;
+    if (line.starts_with("MemAvailable:"))
+      return std::min<uint64_t>(std::stoull(line.substr(13)) << 10, machine::memory_bytes());
+  return machine::memory_bytes() / 2;
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
-#include <thread>
 
 #include "device/vulkan/cooperative.hpp"
 #include "device/vulkan/instance.hpp"
+#include "support/machine.hpp"
 
 namespace adit::vulkan {
 namespace {
@@ -212,7 +212,7 @@ void describe_processors(Physical& device) {
     return;
   }
   switch (device.info.kind) {
-    case DeviceKind::software: limits.processors = std::max(1u, std::thread::hardware_concurrency()); break;
+    case DeviceKind::software: limits.processors = machine::processors(); break;
     case DeviceKind::integrated: limits.processors = 64; break;
     default: limits.processors = 256;
   }
@@ -270,6 +270,8 @@ Physical describe(VkPhysicalDevice handle, uint32_t index) {
   for (uint32_t i = 0; i < device.memory.memoryHeapCount; ++i)
     if (device.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
       device.info.memory_bytes = std::max(device.info.memory_bytes, device.memory.memoryHeaps[i].size);
+  if (device.info.kind == DeviceKind::software)
+    device.info.memory_bytes = std::min(device.info.memory_bytes, machine::memory_bytes());
   const uint32_t version = device.properties.apiVersion;
   if (version < VK_API_VERSION_1_2) {
     device.problem = fmt::format("its driver has Vulkan {}.{}; 1.2 is needed", VK_API_VERSION_MAJOR(version),

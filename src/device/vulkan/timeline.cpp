@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "support/machine.hpp"
 #include "support/process_end.hpp"
 
 namespace adit::vulkan {
@@ -11,12 +12,12 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 Patience Patience::of_this_host() {
-  if (std::thread::hardware_concurrency() > 2) return {100us, 200us};
+  if (machine::processors() > 2) return {100us, 200us};
   return {3us, 3us};
 }
 
 Timeline::Timeline(std::shared_ptr<Core> core) : core_(std::move(core)), patience_(Patience::of_this_host()) {
-  most_spinning_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));
+  most_spinning_ = std::max(1, static_cast<int>(machine::processors() / 2));
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;

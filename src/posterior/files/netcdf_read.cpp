@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <unistd.h>
 
 #include <adit/system.hpp>
 #include <adit/text.hpp>
@@ -12,6 +11,7 @@
 #include "posterior/files/netcdf.hpp"
 #include "posterior/files/netcdf_handle.hpp"
 #include "support/apart.hpp"
+#include "support/machine.hpp"
 
 namespace adit::netcdf {
 namespace {
@@ -311,10 +311,8 @@ Draws parse(const Place& place, ByteSpan contents) {
 ApartLimits limits_for(uint64_t size) {
   constexpr uint64_t gigabyte = uint64_t{1} << 30;
   constexpr uint64_t densest = 1100;  // deflate makes 1,032 bytes of one at most
-  const auto memory =
-      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const double seconds = 5 + static_cast<double>(size) / 1e7;
-  return {seconds, 30 + 4 * seconds, std::min(memory, gigabyte + densest * size)};
+  return {seconds, 30 + 4 * seconds, std::min(machine::memory_bytes(), gigabyte + densest * size)};
 }
 
 // The draws or an error, and a last byte that says which: 0, or 1 and the error's kind.
