@@ -25,8 +25,9 @@ defmodule Mix.Tasks.Compile.AditNif do
         Adit's NIF could not be built: `#{make}` in #{__DIR__} gave #{status}.
 
         #{said}
-        It needs a C++20 compiler, CMake and Erlang's headers (Debian: g++ cmake erlang-dev), and either the sources of \
-        Adit around this folder or an installed libadit (ADIT_LIBRARY_DIR tells where).
+        It needs a C++20 compiler, CMake and Erlang's headers (Debian: g++ cmake erlang-dev), and either an installed \
+        libadit (ADIT_LIBRARY_DIR tells where) or the sources of Adit around this folder with what those need \
+        (its README says what).
         """)
     end
   end

@@ -73,10 +73,10 @@ Term Call::go_on(Where where, Entry entry, Term argument) const {
   return enif_schedule_nif(env_, name_, flags_of(where), entry, 1, &argument);
 }
 
-void Call::fail(std::string_view argument, std::string_view rest) const {
+void Call::fail(std::string_view argument, std::string_view rest, adit_status status) const {
   std::string message = "[";
   message.append(name_).append("] ").append(argument).append(": ").append(rest);
-  throw Failure{ADIT_BAD_ARGUMENT, std::move(message)};
+  throw Failure{status, std::move(message)};
 }
 
 void Call::throw_error(adit_status status, adit_error* error) {

@@ -56,7 +56,8 @@ class Call {
   Term go_on(Where where) const;
   Term go_on(Where where, Entry entry, Term argument) const;
 
-  [[noreturn]] void fail(std::string_view argument, std::string_view rest) const;
+  [[noreturn]] void fail(std::string_view argument, std::string_view rest,
+                         adit_status status = ADIT_BAD_ARGUMENT) const;
 
   // Calls a function of the C door, `ask(error)`; what it fails with is thrown.
   template <class Ask>

@@ -140,13 +140,19 @@ class Resource {
 };
 
 bool open_resource_types(ErlNifEnv* env);
-// "a tensor"; of a reference that is no handle: "a reference".
+// "a tensor"; of a reference that is no handle: "a reference that is no handle".
 std::string handle_kind_of(ErlNifEnv* env, Term term);
+// The name of the node that a reference comes from, where that is another one; else nothing. A handle that
+// was sent elsewhere is a reference and no more.
+std::string foreign_node_of(ErlNifEnv* env, Term term);
+// Says what was got in place of a handle, `expected` with its article.
+[[noreturn]] void fail_without_handle(Call& call, std::string_view argument, std::string_view expected,
+                                      Term got);
 
 template <class T>
 std::shared_ptr<T> read_handle(Call& call, std::string_view argument, Term term) {
   Resource<T>* resource = Resource<T>::find(call.env(), term);
-  if (!resource) fail_expecting(call, argument, std::string("a ") + Kind<T>::name, term);
+  if (!resource) fail_without_handle(call, argument, std::string("a ") + Kind<T>::name, term);
   std::shared_ptr<T> held = resource->use();
   if (!held) call.fail(argument, std::string("the ") + Kind<T>::name + " was deallocated");
   return held;

@@ -101,7 +101,7 @@ Term info(Call& call) {
 Term deallocate(Call& call) {
   Term answer = atoms().ok;
   if (!deallocate_any(call.env(), call[0], answer, AllKinds{}))
-    fail_expecting(call, "handle", "a handle", call[0]);
+    fail_without_handle(call, "handle", "a handle", call[0]);
   return answer;
 }
 

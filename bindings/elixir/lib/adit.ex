@@ -37,7 +37,8 @@ defmodule Adit do
   Tensors are references to buffers of the device. A result that is one of the arguments shares its buffer, and a
   function never writes to its arguments: there is nothing to donate. A buffer is given back when the last reference is
   collected, or by `Nx.backend_deallocate/1`. Tensors that a function captured as constants stay on the device as long
-  as it stays in the cache (`config :adit, :compiled_functions`, 4096 of them).
+  as it stays in the cache (`config :adit, :compiled_functions`, 4096 of them). The device gives memory back to the
+  system once it has rested for some seconds, or at once by `trim/1`.
   """
 
   @behaviour Nx.Defn.Compiler
@@ -84,6 +85,17 @@ defmodule Adit do
   `:chosen` and `:reason`, which says why it is, or is not, the one that is taken when none is named.
   """
   def devices, do: Adit.Device.list()
+
+  @doc """
+  Gives device memory that nobody uses back to the system, of the default device or of the one with this name: `:ok`.
+
+  Memory that has rested for some seconds goes back by itself. Tensors that their process has not collected yet are in
+  use; `:erlang.garbage_collect/0` in that process comes first.
+
+      Adit.trim()
+      Adit.trim("vulkan:0")
+  """
+  def trim(device \\ nil), do: Adit.Device.trim(device)
 
   @doc """
   What is run when `fun` is called with these arguments: its kernels and what each of them computes, as a text.

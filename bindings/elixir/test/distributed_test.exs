@@ -126,6 +126,20 @@ defmodule Adit.DistributedTest do
     assert log =~ "run elsewhere"
   end
 
+  test "where the only node goes away the run says so" do
+    {_, dies} = peer(:dies)
+
+    capture_log(fn ->
+      run = Sampler.start(TestModels.mean(20_000), chains: 2, draws: 1_000_000, nodes: [dies], progress: true, progress_every: 20)
+      ref = run.ref
+      assert_receive {:adit_progress, ^ref, %{nodes: [_]}}, 60_000
+      :erpc.cast(dies, :erlang, :halt, [1, [flush: false]])
+      assert {:error, :node_lost, message} = Sampler.await(run)
+      assert message =~ "no node is left that runs the chains"
+      assert message =~ "#{dies} is gone"
+    end)
+  end
+
   test "a process that is killed on a node is begun again" do
     {_, other} = peer(:other)
     model = TestModels.mean(20_000)

@@ -10,6 +10,8 @@ defmodule Adit.NIFHelp do
     %{u8: 1, i8: 1, u16: 2, i16: 2, f16: 2, bf16: 2, u32: 4, i32: 4, f32: 4, c64: 8, u64: 8, i64: 8, f64: 8, c128: 16}[type]
   end
 
+  def device_name, do: System.get_env("ADIT_TEST_DEVICE", "cpu")
+
   def device do
     {:ok, device} = NIF.open(System.get_env("ADIT_TEST_DEVICE", "cpu"))
     :ok = NIF.make_default(device)

@@ -45,6 +45,60 @@ defmodule Adit.NIFTest do
       assert later.allocations > before.allocations
       assert :ok = NIF.trim(device)
     end
+
+    test "give memory back that nobody uses", %{device: device} do
+      held = fn ->
+        {:ok, %{bytes_held: bytes}} = NIF.statistics(device)
+        bytes
+      end
+
+      bytes = 64 * 1024 * 1024
+      {:ok, large} = NIF.from_binary(device, :u8, [bytes], :binary.copy(<<7>>, bytes))
+      assert held.() >= bytes
+      assert :ok = NIF.deallocate(large)
+      before = held.()
+      assert :ok = Adit.Device.trim(device_name())
+      assert held.() <= before - bytes
+      assert :ok = Adit.Device.trim()
+      assert_raise Adit.Error, ~r/vulkan:999/, fn -> Adit.Device.trim("vulkan:999") end
+    end
+  end
+
+  describe "a handle of another node" do
+    # As it comes out of a message: the node's name, and numbers that say nothing here.
+    defp foreign(name) do
+      atom = <<119, byte_size(name), name::binary>>
+      :erlang.binary_to_term(<<131, 90, 3::16, atom::binary, 1::32, 5::32, 6::32, 7::32>>)
+    end
+
+    test "is told from one of this node, wherever it is given", %{device: device} do
+      far = foreign("trainer@far.example")
+      x = f32(device, [1.0, 2.0])
+
+      for {:error, kind, message} <- [
+            NIF.to_binary(far, 0, -1),
+            NIF.info(far),
+            NIF.eval([far]),
+            NIF.call_eager(:add, [far, x], []),
+            NIF.call_eager(:add, [x, far], []),
+            NIF.call(:add, [x, far], []),
+            NIF.to_device(far, device),
+            NIF.deallocate(far),
+            NIF.trim(far)
+          ] do
+        assert kind == :not_found
+        assert message =~ "that is on trainer@far.example: send Nx.backend_copy(tensor, Nx.BinaryBackend)"
+        assert message =~ ~r/expected a (tensor|device|handle) of this node/
+      end
+
+      assert {:error, :not_found, message} = NIF.call_eager(:add, [x, far], [])
+      assert message =~ "tensors[1]"
+      assert_raise Adit.Error, ~r/is on trainer@far.example/, fn -> Adit.Value.read(far) end
+      # One of this node that is none says so.
+      assert {:error, :bad_argument, message} = NIF.info(make_ref())
+      assert message =~ "a reference that is no handle"
+      assert {:error, :bad_argument, _} = NIF.info(foreign(Atom.to_string(node())))
+    end
   end
 
   describe "tensors" do

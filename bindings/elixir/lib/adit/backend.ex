@@ -110,24 +110,14 @@ defmodule Adit.Backend do
   defp read(ref, count) do
     case NIF.to_binary(ref, 0, count) do
       {:ok, binary} -> binary
-      error -> gone(ref, error)
+      error -> Error.raise!(error)
     end
-  end
-
-  defp gone(ref, error) do
-    if node(ref) == node(), do: Error.raise!(error)
-
-    raise Error,
-      kind: :not_found,
-      message:
-        "this tensor's data is on node #{node(ref)}, not on #{node()}: send Nx.backend_copy(tensor, Nx.BinaryBackend) " <>
-          "between nodes"
   end
 
   @impl true
   def backend_deallocate(%T{data: %B{ref: ref}}) do
     case NIF.deallocate(ref) do
-      {:error, _, _} = error -> gone(ref, error)
+      {:error, _, _} = error -> Error.raise!(error)
       answer -> answer
     end
   end
@@ -163,7 +153,7 @@ defmodule Adit.Backend do
   defp moved(ref, id) do
     case NIF.to_device(ref, Device.get(id)) do
       {:ok, moved} -> moved
-      error -> gone(ref, error)
+      error -> Error.raise!(error)
     end
   end
 
@@ -235,7 +225,7 @@ defmodule Adit.Backend do
     with :ok <- NIF.eval([ref]), {:ok, address} <- NIF.to_pointer(ref) do
       struct!(Nx.Pointer, kind: :local, address: address, data_size: div(Tuple.product(shape) * elem(type, 1), 8))
     else
-      error -> gone(ref, error)
+      error -> Error.raise!(error)
     end
   end
 
@@ -336,7 +326,7 @@ defmodule Adit.Backend do
   defp eager(out, name, refs, attributes, device) do
     case NIF.call_eager(name, refs, attributes) do
       {:ok, [ref]} -> %{out | data: %B{ref: ref, device: device}}
-      error -> gone(hd(refs), error)
+      error -> Error.raise!(error)
     end
   end
 
@@ -433,7 +423,7 @@ defmodule Adit.Backend do
 
     case NIF.eval(list) do
       :ok -> :ok
-      error -> gone(hd(list), error)
+      error -> Error.raise!(error)
     end
   end
 

@@ -58,6 +58,14 @@ defmodule Adit.Device do
     end
   end
 
+  @doc """
+  Gives the memory of a device that nobody uses back to the system: of the default one, or of the one with this name.
+
+  A device gives back by itself what has rested for some seconds; this is for those who cannot wait. Tensors that were
+  not collected yet are in use: `:erlang.garbage_collect/0` in their process first.
+  """
+  def trim(id \\ nil), do: id |> get() |> NIF.trim() |> Error.unwrap()
+
   @doc "Opens devices anew at the next use, after one was lost."
   def forget do
     for {{__MODULE__, _} = key, _} <- :persistent_term.get(), do: :persistent_term.erase(key)

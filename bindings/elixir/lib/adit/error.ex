@@ -2,8 +2,9 @@ defmodule Adit.Error do
   @moduledoc """
   What goes wrong in the library or on the device.
 
-  `kind` is one of `:bad_argument`, `:not_found`, `:unsupported`, `:out_of_memory`, `:device_lost`, `:io`, `:internal`.
-  The message is the library's own, with the driver's words.
+  `kind` is one of `:bad_argument`, `:not_found`, `:unsupported`, `:out_of_memory`, `:device_lost`, `:io`, `:internal`,
+  and of a run over several nodes `:node_lost`: none of them is left. The message is the library's own, with the driver's
+  words.
   """
   defexception [:kind, :message]
 

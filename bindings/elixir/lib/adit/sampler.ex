@@ -23,7 +23,9 @@ defmodule Adit.Sampler do
   With `nodes: [node() | Node.list()]` every node runs blocks of chains on its own device. Random numbers go by the
   chain's number in the whole run: the draws are those of a run on one node with the same seed, layout, precision and
   kind of device, which the first node chooses. A node that dies loses only the chains that it was running; another node
-  runs them again. Chains that a node has finished are safe.
+  runs them again. Chains that a node has finished are safe. Where no node is left the run ends with
+  `{:error, kind, message}`: `:node_lost` where the last one went away, `:not_found` where it cannot be reached or has no
+  Adit, else what its device said.
 
   ## Stop and resume
 

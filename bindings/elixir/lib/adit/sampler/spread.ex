@@ -147,9 +147,12 @@ defmodule Adit.Sampler.Spread do
     attempts = work.block.attempts + 1
 
     cond do
-      # The node is gone, or has no Adit.
-      reason == :noconnection or match?({:undef, _}, reason) or node_gone?(work.node) ->
-        settle(hand_out(%{state | complaint: {:device_lost, "#{work.node}: #{inspect(reason)}"}}))
+      # The node has no Adit.
+      match?({:undef, _}, reason) ->
+        settle(hand_out(%{state | complaint: {:not_found, "#{work.node}: #{inspect(reason)}"}}))
+
+      reason == :noconnection or node_gone?(work.node) ->
+        settle(hand_out(%{state | complaint: {:node_lost, "#{work.node} is gone (#{inspect(reason)})"}}))
 
       attempts >= @attempts ->
         over(state, {:error, :internal, "a block of chains ended #{attempts} times: #{inspect(reason)}"})
@@ -252,7 +255,8 @@ defmodule Adit.Sampler.Spread do
     _, reason ->
       words = words(reason)
       lost(state, node, nil, words)
-      plan(others, %{state | complaint: {:not_found, "#{node}: #{words}"}})
+      kind = if node_gone?(node), do: :node_lost, else: :not_found
+      plan(others, %{state | complaint: {kind, "#{node}: #{words}"}})
   end
 
   defp words({:exception, %{__exception__: true} = error, _}), do: Exception.message(error)
