@@ -224,6 +224,93 @@ std::shared_ptr<Device> another(const std::string& id) {
   return id == "cpu" ? cpu::open() : vulkan::open(static_cast<uint32_t>(std::stoul(id.substr(7))));
 }
 
+TEST(Registry, AKernelRunsOnTheDeviceThatMadeIt) {
+  for (const std::string& id : device_ids()) {
+    const auto mine = another(id);
+    const Buffer x = mine->allocate(64), y = mine->allocate(64);
+    for (const std::string& other : device_ids()) {
+      const auto theirs = another(other);
+      const auto kernel = theirs->compile(scale_program());
+      const std::string got = other == id ? "an earlier opening of it" : other;
+      expect_error(ErrorKind::bad_argument,
+                   "[scale] kernel: expected one that " + id + " compiled, got one of " + got, [&] {
+                     mine->run(*kernel, 16, {x, y, 2.0f});
+                   });
+      expect_error(ErrorKind::bad_argument, "[scale] kernel: expected", [&] { mine->run(*kernel, 0, {}); });
+    }
+    EXPECT_EQ(mine->statistics().kernels_run, 0u) << id;
+  }
+}
+
+// --- Compiled kernels ---
+
+Program add_program(uint32_t number) {
+  Builder k("add_" + std::to_string(number), Team::one());
+  const Array x = k.buffer("x", Type::u32, Access::read), y = k.buffer("y", Type::u32, Access::write);
+  const Value i = k.team();
+  y[i] = Value(x[i]) * 3 + number;
+  return k.finish();
+}
+
+// Many programs, each forgotten as soon as it is queued: what nobody has is let go of, but not before it ran.
+TEST(Registry, KernelsThatNobodyNeedsAreLetGoOf) {
+  ::setenv("ADIT_CODE_MEMORY", "1", 1);
+  for (const std::string& id : device_ids()) {
+    const auto device = another(id);
+    constexpr uint32_t count = 16, elements = 16;
+    const std::vector<uint32_t> numbers(elements, 5);
+    const Buffer x = device->allocate(4 * elements);
+    device->write(x, numbers.data(), 4 * elements);
+    std::vector<Buffer> results;
+    std::weak_ptr<const Kernel> first;
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto kernel = device->compile(add_program(i));
+      if (i == 0) first = kernel;
+      EXPECT_GT(kernel->bytes(), 10'000u);
+      results.push_back(device->allocate(4 * elements));
+      device->run(*kernel, elements, {x, results.back()});
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      uint32_t found[elements] = {};
+      device->read(results[i], found, sizeof found);
+      for (const uint32_t number : found) EXPECT_EQ(number, 15 + i) << id;
+    }
+    const Statistics now = device->statistics();
+    EXPECT_LE(now.kernel_bytes, uint64_t{1} << 20) << id;
+    EXPECT_LT(now.kernels_held, count) << id;
+    EXPECT_GT(now.kernels_held, 0u) << id;
+    EXPECT_TRUE(first.expired()) << id;
+    // One that somebody has stays the same, whatever came meanwhile.
+    const auto kept = device->compile(add_program(1000));
+    for (uint32_t i = 0; i < count; ++i) device->compile(add_program(2000 + i));
+    EXPECT_EQ(device->compile(add_program(1000)), kept) << id;
+    uint32_t found[elements] = {};
+    device->run(*kept, elements, {x, results[0]});
+    device->read(results[0], found, sizeof found);
+    EXPECT_EQ(found[0], 1015u);
+  }
+  ::unsetenv("ADIT_CODE_MEMORY");
+}
+
+TEST(Registry, TheBoundOnCodeIsChecked) {
+  ::setenv("ADIT_CODE_MEMORY", "lots", 1);
+  for (const std::string& id : device_ids())
+    expect_error(ErrorKind::bad_argument, "ADIT_CODE_MEMORY: expected MiB", [&] { another(id); });
+  ::unsetenv("ADIT_CODE_MEMORY");
+}
+
+TEST(Registry, MemoryThatRestsGoesBackToTheSystem) {
+  for (const std::string& id : device_ids()) {
+    const auto device = another(id);
+    device->fill(device->allocate(uint64_t{100} << 20), 1);
+    device->wait();
+    EXPECT_GE(device->statistics().bytes_held, uint64_t{100} << 20) << id;
+    for (int i = 0; i < 300 && device->statistics().bytes_held > 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(device->statistics().bytes_held, 0u) << id;
+  }
+}
+
 TEST(Registry, ABufferMayOutliveItsDevice) {
   for (const std::string& id : device_ids()) {
     Buffer survivor;

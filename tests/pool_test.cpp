@@ -1,6 +1,7 @@
 // The memory pool on a made-up source: classes, joining, reuse, running short, many threads.
 #include "device/pool.hpp"
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -18,11 +19,16 @@ class FakeSource : public BlockSource {
  public:
   struct State {
     std::mutex mutex;
-    uint64_t room = ~uint64_t{0}, out = 0, next = 4096, asked = 0, settled = 0;
+    uint64_t room = ~uint64_t{0}, out = 0, next = 4096, asked = 0, settled = 0, done = ~uint64_t{0};
+    std::atomic<int> inside{0};
+    std::atomic<uint64_t> together{0};  // how often a thread came while another one was inside
     std::map<uint64_t, uint64_t> blocks;
+    bool empties = false;
+    std::vector<std::pair<uint64_t, uint64_t>> emptied;
   };
   explicit FakeSource(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::optional<Block> obtain(uint64_t bytes) override {
+    const Stay stay(*state_);
     std::lock_guard lock(state_->mutex);
     ++state_->asked;
     if (bytes > state_->room - std::min(state_->room, state_->out)) return std::nullopt;
@@ -33,13 +39,31 @@ class FakeSource : public BlockSource {
     return block;
   }
   void release(const Block& block) override {
+    const Stay stay(*state_);
     std::lock_guard lock(state_->mutex);
     ASSERT_EQ(state_->blocks.erase(block.base), 1u);
     state_->out -= block.bytes;
   }
   void settle() override { ++state_->settled; }
+  bool is_done(uint64_t stamp) override { return stamp <= state_->done; }
+  bool empties() const override { return state_->empties; }
+  bool empty(const Block& block, uint64_t offset, uint64_t bytes) override {
+    std::lock_guard lock(state_->mutex);
+    EXPECT_EQ(state_->blocks.count(block.base), 1u);
+    EXPECT_LE(offset + bytes, block.bytes);
+    state_->emptied.emplace_back(offset, bytes);
+    return true;
+  }
 
  private:
+  struct Stay {
+    explicit Stay(State& s) : state(s) {
+      if (state.inside.fetch_add(1) > 0) ++state.together;
+      std::this_thread::yield();
+    }
+    ~Stay() { --state.inside; }
+    State& state;
+  };
   std::shared_ptr<State> state_;
 };
 
@@ -219,6 +243,108 @@ TEST_F(PoolTest, RandomWorkNeverOverlaps) {
   for (auto& [address, chunk] : out) pool->release(chunk);
   pool->trim();
   EXPECT_EQ(state->out, 0u);
+}
+
+TEST_F(PoolTest, WhatHasRestedGoesBack) {
+  const auto start = rest::Clock::now();
+  Pool::Chunk* used = pool->allocate(mib);
+  Pool::Chunk* large = pool->allocate(200 * mib);
+  Pool::Chunk* small = pool->allocate(kib);  // rests on a shelf of this thread
+  pool->release(large);
+  pool->release(small);
+  // Too early; then when it has rested; what is in use stays.
+  const auto early = pool->give_back(start + std::chrono::seconds(1));
+  ASSERT_TRUE(early);
+  EXPECT_GT(*early, start + std::chrono::seconds(4));
+  EXPECT_EQ(pool->statistics().bytes_held, 264 * mib);
+  EXPECT_FALSE(pool->give_back(rest::Clock::now() + std::chrono::seconds(6)));
+  EXPECT_EQ(pool->statistics().bytes_held, 64 * mib);
+  EXPECT_EQ(state->out, 64 * mib);
+  pool->release(used);
+  EXPECT_FALSE(pool->give_back(rest::Clock::now() + std::chrono::seconds(6)));
+  EXPECT_EQ(state->out, 0u);
+  EXPECT_EQ(state->settled, 0u);  // it waits for nothing
+}
+
+// Something small keeps the block; what lies beside it goes back all the same.
+TEST_F(PoolTest, LargePartsOfABlockInUseAreEmptied) {
+  state->empties = true;
+  Pool::Chunk* first = pool->allocate(8 * mib);
+  Pool::Chunk* small = pool->allocate(20 * kib);
+  Pool::Chunk* second = pool->allocate(12 * mib);
+  pool->release(first);
+  pool->release(second);
+  EXPECT_EQ(pool->statistics().bytes_held, 64 * mib);
+  EXPECT_TRUE(pool->give_back(rest::Clock::now()));
+  EXPECT_EQ(pool->statistics().bytes_held, 64 * mib);  // too early
+  EXPECT_FALSE(pool->give_back(rest::Clock::now() + std::chrono::seconds(6)));
+  EXPECT_EQ(pool->statistics().bytes_held, small->bytes);
+  EXPECT_EQ(state->emptied.size(), 2u);
+  EXPECT_EQ(state->out, 64 * mib);
+  // It is used again, and counts again; then all of it goes.
+  Pool::Chunk* again = pool->allocate(8 * mib);
+  EXPECT_GE(pool->statistics().bytes_held, 8 * mib + small->bytes);
+  pool->release(again);
+  pool->release(small);
+  EXPECT_EQ(pool->statistics().bytes_held, 64 * mib);
+  EXPECT_FALSE(pool->give_back(rest::Clock::now() + std::chrono::seconds(6)));
+  EXPECT_EQ(pool->statistics().bytes_held, 0u);
+  EXPECT_EQ(state->out, 0u);
+}
+
+TEST_F(PoolTest, WhatQueuedWorkUsesRestsOn) {
+  Pool::Chunk* large = pool->allocate(200 * mib);
+  large->stamp = 7;
+  pool->release(large);
+  state->done = 6;
+  const auto now = rest::Clock::now() + std::chrono::seconds(6);
+  const auto next = pool->give_back(now);
+  ASSERT_TRUE(next);
+  EXPECT_GT(*next, now);
+  EXPECT_EQ(state->out, 200 * mib);
+  state->done = 7;
+  EXPECT_FALSE(pool->give_back(*next));
+  EXPECT_EQ(state->out, 0u);
+}
+
+TEST_F(PoolTest, WhatIsUsedAgainRestsAnew) {
+  pool->release(pool->allocate(200 * mib));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto before = rest::Clock::now();
+  pool->release(pool->allocate(200 * mib));
+  EXPECT_TRUE(pool->give_back(before + std::chrono::milliseconds(4990)));
+  EXPECT_EQ(state->out, 200 * mib);
+}
+
+// Nobody calls it: a thread of the process comes by.
+TEST_F(PoolTest, ASharedPoolGivesBackByItself) {
+  PoolOptions options;
+  options.rest = std::chrono::milliseconds(30);
+  const auto shared = std::make_shared<Pool>(std::make_unique<FakeSource>(state), options);
+  for (int round = 0; round < 2; ++round) {
+    shared->release(shared->allocate(100 * mib));
+    EXPECT_GT(shared->statistics().bytes_held, 0u);
+    const auto until = rest::Clock::now() + std::chrono::seconds(20);
+    while (shared->statistics().bytes_held > 0 && rest::Clock::now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(shared->statistics().bytes_held, 0u);
+  }
+}
+
+// A source is not made for several threads at once.
+TEST_F(PoolTest, OneThreadAtATimeIsInTheSource) {
+  std::atomic<bool> stop{false};
+  std::thread trims([&] {
+    while (!stop) pool->trim();
+  });
+  std::thread rests([&] {
+    while (!stop) pool->give_back(rest::Clock::now() + std::chrono::seconds(6));
+  });
+  for (int i = 0; i < 300; ++i) pool->release(pool->allocate(80 * mib));
+  stop = true;
+  trims.join();
+  rests.join();
+  EXPECT_EQ(state->together, 0u);
 }
 
 TEST_F(PoolTest, ManyThreadsGrowItOnce) {

@@ -9,6 +9,8 @@
 
 #include <adit/adit.hpp>
 
+#include "device/cpu/cpu.hpp"
+#include "device/vulkan/vulkan.hpp"
 #include "devices.hpp"
 #include "tensor/evaluate.hpp"
 #include "tensor/executables.hpp"
@@ -407,16 +409,106 @@ TEST(Executables, TheOneUsedLongestAgoGoesFirst) {
 
 TEST_P(ThreadsOn, ManyStructuresKeepWithinTheBound) {
   const size_t most = executables().most();
-  EXPECT_GT(most, 100u);
-  executables().set_most(4);
+  EXPECT_GT(most, size_t{1} << 20);
+  const size_t bound = 500'000;
+  executables().set_most(bound);
   const Tensor x = tensor(counted(40, 1.0f));
   for (int round = 0; round < 2; ++round)
     for (int64_t n = 1; n <= 10; ++n) {
       const Tensor y = sum(slice(x, {0}, {n}) + 1.0f);
       EXPECT_EQ(y.item<float>(), static_cast<float>(n * (n - 1) / 2 + n));
-      EXPECT_LE(executables().size(), 4u);
+      EXPECT_LE(executables().weight(), bound);
+      EXPECT_GT(executables().size(), 0u);
     }
   executables().set_most(most);
+}
+
+// Endless new shapes: what was compiled for them comes back, and those that are left are still right.
+TEST_P(ThreadsOn, NewShapesDoNotFillMemory) {
+  ::setenv("ADIT_CODE_MEMORY", "1", 1);
+  const size_t most = executables().most();
+  executables().set_most(size_t{1} << 20);
+  const std::string id = GetParam();
+  const std::shared_ptr<Device> own =
+      id == "cpu" ? cpu::open() : vulkan::open(static_cast<uint32_t>(std::stoul(id.substr(7))));
+  set_default_device(own);
+  {
+    const auto f = jit([](const Tensor& x) { return sum(x * 3.0f) + 1.0f; });
+    constexpr int64_t count = 50;
+    for (int round = 0; round < 2; ++round)
+      for (int64_t n = round == 0 ? 1 : count - 3; n <= count; ++n) {
+        const Tensor x = full(Shape{40 + n}, 2.0, DType::f32);
+        const auto elements = static_cast<float>(40 + n);
+        EXPECT_EQ(f(x).item<float>(), 6 * elements + 1);
+        EXPECT_EQ((reduce_max(x * elements) - sum(x)).item<float>(), 0);
+      }
+    const Statistics now = own->statistics();
+    EXPECT_GT(now.kernels_compiled + now.kernels_loaded, static_cast<uint64_t>(2 * count));
+    EXPECT_GT(now.kernels_held, 0u);
+    // A cache each for the device's kernels, the executables and the traces of f, which may share none.
+    EXPECT_LE(now.kernel_bytes, uint64_t{4} << 20);
+    EXPECT_LT(now.kernels_held, static_cast<uint64_t>(count));
+  }
+  set_default_device(device_);
+  executables().set_most(most);
+  ::unsetenv("ADIT_CODE_MEMORY");
+}
+
+// --- Compiled functions on several threads ---
+
+TEST_P(ThreadsOn, AKnownShapeWaitsForNobodysTrace) {
+  std::atomic<bool> is_inside{false}, may_go_on{false}, gave_up{false};
+  const auto f = jit([&](const Tensor& x) {
+    if (x.shape()[0] == 11) {
+      is_inside = true;
+      for (int i = 0; i < 5000 && !may_go_on; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      gave_up = !may_go_on;
+    }
+    return sum(x);
+  });
+  const Tensor known = full(Shape{10}, 2.0, DType::f32), unknown = full(Shape{11}, 2.0, DType::f32);
+  EXPECT_EQ(f(known).item<float>(), 20);
+  float other = 0;
+  std::thread thread([&] { other = f(unknown).item<float>(); });
+  while (!is_inside) std::this_thread::yield();
+  EXPECT_EQ(f(known).item<float>(), 20);
+  may_go_on = true;
+  thread.join();
+  EXPECT_FALSE(gave_up) << "it waited";
+  EXPECT_EQ(other, 22);
+}
+
+TEST_P(ThreadsOn, ANewShapeIsTracedOnce) {
+  std::atomic<int> calls{0};
+  const auto f = jit([&](const Tensor& x) {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return sum(x) * 2.0f;
+  });
+  const Tensor x = tensor(counted(12, 1.0f));
+  x.eval();
+  on_threads(crowd, [&](int) { EXPECT_EQ(f(x).item<float>(), 132); });
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_P(ThreadsOn, AFunctionThatThrowsIsTriedAgain) {
+  std::atomic<int> calls{0}, thrown{0};
+  const auto f = jit([&](const Tensor& x) {
+    if (++calls <= 2) throw Error(ErrorKind::bad_argument, "not yet");
+    return sum(x);
+  });
+  const Tensor x = tensor(counted(4, 1.0f));
+  x.eval();
+  on_threads(8, [&](int) {
+    try {
+      EXPECT_EQ(f(x).item<float>(), 6);
+    } catch (const Error&) {
+      ++thrown;
+    }
+  });
+  EXPECT_EQ(thrown, 2);
+  EXPECT_EQ(f(x).item<float>(), 6);
+  EXPECT_EQ(calls, 3);
 }
 
 }  // namespace

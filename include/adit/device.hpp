@@ -106,13 +106,20 @@ class Kernel {
   virtual ~Kernel() = default;
   const std::string& name() const { return name_; }
   const std::vector<kernel::Parameter>& parameters() const { return parameters_; }
+  uint64_t bytes() const { return bytes_; }  // of memory that it takes, about
 
  protected:
-  explicit Kernel(const kernel::Program& program);
+  Kernel(const kernel::Program& program, const Device& maker);
   std::string name_;
   std::vector<kernel::Parameter> parameters_;
-  uint32_t argument_bytes_ = 0;
+  uint64_t bytes_ = 0;
+
+ private:
   friend class Device;
+  uint64_t opening_ = 0;  // of the device that made it
+  std::string device_;
+  uint32_t argument_bytes_ = 0;
+  uint64_t most_teams_ = 0;
 };
 
 // Counters since the device was opened; they prove where work ran and that the steady state allocates
@@ -128,6 +135,8 @@ struct Statistics {
   uint64_t bytes_in_use = 0;      // by buffers that live
   uint64_t bytes_held = 0;        // from the system, in use or free in the pool
   uint64_t bytes_peak = 0;        // most in use
+  uint64_t kernels_held = 0;      // compiled ones that somebody has, or the device for later
+  uint64_t kernel_bytes = 0;      // that they take, about
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -144,9 +153,10 @@ class Device : public std::enable_shared_from_this<Device> {
   const Limits& limits() const { return limits_; }
 
   Buffer allocate(uint64_t bytes);
-  // From memory, from disk, or made now. Throws `unsupported` naming what the device lacks.
+  // From memory, from disk, or made now. Throws `unsupported` naming what the device lacks. The device keeps
+  // those that were used last (ADIT_CODE_MEMORY); others go with their last handle.
   std::shared_ptr<const Kernel> compile(const kernel::Program& program);
-  // Queues `teams` teams of the kernel.
+  // Queues `teams` teams of a kernel that this device compiled.
   void run(const Kernel& kernel, uint64_t teams, std::span<const Argument> arguments);
   void run(const Kernel& kernel, uint64_t teams, std::initializer_list<Argument> arguments) {
     run(kernel, teams, std::span<const Argument>(arguments.begin(), arguments.size()));
@@ -164,6 +174,7 @@ class Device : public std::enable_shared_from_this<Device> {
   virtual bool lost() const { return false; }
 
  protected:
+  Device();
   virtual std::shared_ptr<Memory> do_allocate(uint64_t bytes) = 0;
   virtual std::shared_ptr<const Kernel> do_compile(const kernel::Program& program) = 0;
   // `block` is the argument block, laid out; `arguments` keep the buffers alive and tell the ranges used.
@@ -179,6 +190,10 @@ class Device : public std::enable_shared_from_this<Device> {
 
   DeviceInfo info_;
   Limits limits_;
+
+ private:
+  friend class Kernel;
+  const uint64_t opening_;  // a device that is closed and opened again is another one
 };
 
 }  // namespace adit

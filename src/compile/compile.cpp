@@ -37,6 +37,7 @@ class Compiler {
   }
 
   std::shared_ptr<const Executable> make(const Watcher& watcher, std::vector<kernel::Program>* programs) {
+    const CodeMeter code;
     collect();
     std::unordered_set<const Node*> arguments;
     for (const auto& [node, index] : number_index_) arguments.insert(node);
@@ -66,6 +67,7 @@ class Compiler {
       if (programs) programs->push_back(std::move(item.program));
       executable->steps_.push_back(finish(std::move(item)));
     }
+    executable->code_bytes_ = code.bytes();
     return executable;
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 
 #include "ops/blas.hpp"
 #include "ops/narrow_product.hpp"
@@ -104,6 +105,17 @@ double Executable::expected_seconds() const {
   const bool by_host = std::ranges::any_of(
       steps_, [](const Step& step) { return std::holds_alternative<HostStep>(step.work); });
   return by_host ? std::numeric_limits<double>::infinity() : last_seconds_.load(std::memory_order_relaxed);
+}
+
+uint64_t Executable::bytes() const {
+  constexpr uint64_t of_step = 1024;  // its name, its arguments, what holds them
+  std::unordered_set<const Kernel*> kernels;
+  uint64_t code = 0;
+  for (const Step& step : steps_)
+    if (const auto* work = std::get_if<KernelStep>(&step.work);
+        work && kernels.insert(work->kernel.get()).second)
+      code += work->kernel->bytes();
+  return sizeof(Executable) + of_step * (1 + steps_.size()) + std::max(code, code_bytes_);
 }
 
 std::vector<Buffer> Executable::run(Device& device, std::span<const Buffer> inputs,

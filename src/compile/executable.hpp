@@ -106,11 +106,14 @@ class Executable {
   // first, and where the host conducts it: loops end when data say so, and factorisations want more stack
   // than some threads have.
   double expected_seconds() const;
+  // What it takes of memory with its kernels, about; not of a run.
+  uint64_t bytes() const;
 
   std::vector<Step> steps_;
   std::vector<Output> outputs_;
   std::vector<uint64_t> output_bytes_;  // of those that are computed
   uint64_t arena_bytes_ = 0;
+  uint64_t code_bytes_ = 0;  // of its kernels, those of functions inside too
   mutable std::atomic<double> last_seconds_{std::numeric_limits<double>::infinity()};
 };
 

@@ -37,6 +37,13 @@ Work work_of(Launch launch, Device& device) {
   return work;
 }
 
+namespace {
+thread_local uint64_t code_bytes = 0;  // compiled for this thread
+}
+
+CodeMeter::CodeMeter() : before_(code_bytes) {}
+uint64_t CodeMeter::bytes() const { return code_bytes - before_; }
+
 void compile_all(const std::vector<Work*>& list) {
   // Equal programs once: threads that wait for one of them would compile none of the others.
   std::unordered_map<std::string, size_t> places;
@@ -54,6 +61,7 @@ void compile_all(const std::vector<Work*>& list) {
                for (Work* work : equal[i]) work->kernel = made;
              }
            });
+  for (const std::vector<Work*>& list_of_one : equal) code_bytes += list_of_one[0]->kernel->bytes();
 }
 
 Work compiled_work(Launch launch, Device& device) {

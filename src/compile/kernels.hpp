@@ -35,6 +35,15 @@ std::vector<const Node*> picked_results(const Node& node, const Workshop& shop);
 // Not compiled yet: all kernels of an executable are at the same time.
 Work work_of(Launch launch, Device& device);
 void compile_all(const std::vector<Work*>& list);
+// Adds up the kernels that this thread has compiled meanwhile, those of functions inside of a graph too.
+class CodeMeter {
+ public:
+  CodeMeter();
+  uint64_t bytes() const;
+
+ private:
+  uint64_t before_;
+};
 Work compiled_work(Launch launch, Device& device);
 // The work of an operation with a kernel of its own.
 std::vector<Work> kernel_work(const Group& group, Workshop& shop, Device& device);

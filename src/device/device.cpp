@@ -1,4 +1,6 @@
 // What every device does alike: checks of arguments, and the argument block.
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -27,8 +29,35 @@ Buffer Buffer::slice(uint64_t offset, uint64_t bytes) const {
 
 uint64_t Buffer::address() const { return memory_ ? memory_->address() + offset_ : 0; }
 
-Kernel::Kernel(const kernel::Program& program)
-    : name_(program.name), parameters_(program.parameters), argument_bytes_(program.argument_bytes()) {}
+namespace {
+
+uint64_t next_opening() {
+  static std::atomic<uint64_t> openings{0};
+  return ++openings;
+}
+
+// Whoever asks for its team's number in 32 bits sees that many. A GPU's grid of two dimensions may have up to
+// 2^26 invocations too many, whose 32-bit numbers must not wrap either.
+uint64_t most_teams(const kernel::Program& program, const Device& maker) {
+  constexpr uint64_t in_32_bits = (uint64_t{1} << 32) - (uint64_t{1} << 27);
+  const bool is_cpu = maker.info().kind == DeviceKind::cpu;
+  const bool in_64_bits = std::ranges::none_of(program.instructions, [](const kernel::Instruction& it) {
+    return it.op == kernel::Op::team && it.type != Type::u64;
+  });
+  return is_cpu && in_64_bits ? uint64_t{1} << 62 : in_32_bits;
+}
+
+}  // namespace
+
+Device::Device() : opening_(next_opening()) {}
+
+Kernel::Kernel(const kernel::Program& program, const Device& maker)
+    : name_(program.name),
+      parameters_(program.parameters),
+      opening_(maker.opening_),
+      device_(maker.info().id),
+      argument_bytes_(program.argument_bytes()),
+      most_teams_(most_teams(program, maker)) {}
 
 namespace {
 
@@ -71,15 +100,18 @@ std::shared_ptr<const Kernel> Device::compile(const kernel::Program& program) {
 }
 
 void Device::run(const Kernel& kernel, uint64_t teams, std::span<const Argument> arguments) {
+  if (kernel.opening_ != opening_)
+    throw Error(
+        ErrorKind::bad_argument,
+        fmt::format("[{}] kernel: expected one that {} compiled, got one of {}", kernel.name(), info_.id,
+                    kernel.device_ == info_.id ? "an earlier opening of it" : kernel.device_));
   const auto& parameters = kernel.parameters();
   if (arguments.size() != parameters.size())
     throw Error(ErrorKind::bad_argument, fmt::format("[{}] arguments: expected {}, got {}", kernel.name(),
                                                      parameters.size(), arguments.size()));
-  // A grid of two dimensions may have up to 2^26 invocations too many, whose 32-bit numbers must not wrap.
-  constexpr uint64_t most_teams = (uint64_t{1} << 32) - (uint64_t{1} << 27);
-  if (teams > most_teams)
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("[{}] teams: expected at most {}, got {}", kernel.name(), most_teams, teams));
+  if (teams > kernel.most_teams_)
+    throw Error(ErrorKind::bad_argument, fmt::format("[{}] teams: expected at most {}, got {}", kernel.name(),
+                                                     kernel.most_teams_, teams));
   constexpr size_t on_stack = 512;
   std::byte small[on_stack];
   std::vector<std::byte> large;

@@ -58,6 +58,8 @@ void Pool::unlink(Chunk* chunk) {
   if (bin_[bin] == chunk) bin_[bin] = chunk->next_;
   if (bin_[bin] == nullptr) occupied_[bin / 64] &= ~(uint64_t{1} << (bin % 64));
   chunk->free_ = false;
+  if (chunk->is_empty_) bytes_empty_ -= chunk->bytes;
+  chunk->is_empty_ = false;
 }
 
 // The first free chunk that is large enough, smallest bin first. A small request does not break up a block
@@ -89,6 +91,7 @@ Pool::Chunk* Pool::take(uint64_t need, bool any) {
     rest->bytes = chunk->bytes - need;
     rest->stamp.store(chunk->stamp.load(std::memory_order_relaxed), std::memory_order_relaxed);
     rest->held_ = chunk->held_;
+    rest->free_since_ = chunk->free_since_;
     rest->before_ = chunk;
     rest->after_ = chunk->after_;
     if (rest->after_) rest->after_->before_ = rest;
@@ -128,15 +131,19 @@ Pool::Chunk* Pool::grow(uint64_t need, uint64_t asked) {
       std::min(std::clamp(round_up(held / 2, large_step), options_.first_block, options_.largest_block),
                options_.largest_request);
   const bool own = need > shared / 4;
-  std::optional<Block> block = source_->obtain(own ? need : shared);
-  if (!block && !own) block = source_->obtain(need);
+  const auto obtain = [&](uint64_t bytes) {
+    const std::lock_guard lock(source_mutex_);
+    return source_->obtain(bytes);
+  };
+  std::optional<Block> block = obtain(own ? need : shared);
+  if (!block && !own) block = obtain(need);
   if (!block) {
     std::lock_guard lock(mutex_);
     if (Chunk* chunk = take(need, true)) return chunk;
   }
   if (!block) {
     trim();
-    block = source_->obtain(need);
+    block = obtain(need);
   }
   if (!block) fail(asked, "the device has no more");
   return adopt(*block, own, need);
@@ -150,6 +157,7 @@ Pool::Chunk* Pool::adopt(const Block& block, bool own, uint64_t need) {
   chunk->address = block.base;
   chunk->bytes = block.bytes;
   chunk->held_ = held.get();
+  chunk->free_since_ = rest::Clock::now();
   held->first = chunk;
   std::lock_guard lock(mutex_);
   held_.push_back(std::move(held));
@@ -206,13 +214,26 @@ void Pool::clear_shelves() {
 }
 
 void Pool::release(Chunk* chunk) {
-  if (put_on_shelf(chunk)) return;
-  std::lock_guard lock(mutex_);
-  join(chunk);
+  if (!put_on_shelf(chunk)) {
+    const std::lock_guard lock(mutex_);
+    join(chunk);
+  }
+  if (!watched_.load(std::memory_order_relaxed)) watch();
+}
+
+// Once for all that rests, until give_back() has looked.
+void Pool::watch() {
+  if (watched_.exchange(true)) return;
+  if (const std::weak_ptr<Pool> self = weak_from_this(); !self.expired())
+    rest::watch(self, rest::Clock::now() + options_.rest);
 }
 
 void Pool::join(Chunk* chunk) {
   statistics_.bytes_in_use -= chunk->bytes;
+  put_back(chunk);
+}
+
+void Pool::put_back(Chunk* chunk) {
   if (chunk->after_ && chunk->after_->free_) {
     unlink(chunk->after_);
     join_after(chunk);
@@ -223,14 +244,25 @@ void Pool::join(Chunk* chunk) {
     join_after(chunk);
   }
   link(chunk);
+  if (chunk->bytes >= least_emptied || chunk->held_->is_free())
+    chunk->free_since_ = chunk->held_->free_since = rest::Clock::now();
 }
 
-std::vector<std::unique_ptr<Pool::Held>> Pool::detach_free() {
+// A free chunk of that size or more.
+template <class F>
+Pool::Chunk* Pool::find_free(uint64_t least, const F& wanted) const {
+  for (int bin = bin_of(least); bin < bins; ++bin)
+    for (Chunk* chunk = bin_[bin]; chunk != nullptr; chunk = chunk->next_)
+      if (wanted(*chunk)) return chunk;
+  return nullptr;
+}
+
+// Free blocks that are chosen, taken out of the pool.
+std::vector<std::unique_ptr<Pool::Held>> Pool::detach_free(const std::function<bool(const Held&)>& chosen) {
   std::vector<std::unique_ptr<Held>> gone;
-  clear_shelves();
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
   for (auto& held : held_) {
-    if (!held->first->free_ || held->first->after_ != nullptr) continue;
+    if (!held->is_free() || !chosen(*held)) continue;
     unlink(held->first);
     statistics_.bytes_held -= held->block.bytes;
     gone.push_back(std::move(held));
@@ -239,17 +271,109 @@ std::vector<std::unique_ptr<Pool::Held>> Pool::detach_free() {
   return gone;
 }
 
-uint64_t Pool::trim() {
-  auto gone = detach_free();
-  if (gone.empty()) return 0;
-  source_->settle();  // queued work may still use what its owner has dropped
+uint64_t Pool::give_to_source(std::vector<std::unique_ptr<Held>> gone) {
   uint64_t bytes = 0;
   for (auto& held : gone) {
     bytes += held->block.bytes;
     delete held->first;
+    const std::lock_guard lock(source_mutex_);
     source_->release(held->block);
   }
   return bytes;
+}
+
+uint64_t Pool::trim() {
+  const std::lock_guard trimming(trimming_);
+  clear_shelves();
+  auto gone = detach_free([](const Held&) { return true; });
+  uint64_t bytes = 0;
+  if (!gone.empty()) {
+    source_->settle();  // queued work may still use what its owner has dropped
+    bytes = give_to_source(std::move(gone));
+  }
+  if (source_->empties()) empty_older(rest::Clock::time_point::max());
+  return bytes;
+}
+
+// Since when something rests that could go back.
+std::optional<rest::Clock::time_point> Pool::oldest_free() const {
+  std::optional<rest::Clock::time_point> oldest;
+  const auto note = [&](rest::Clock::time_point since) {
+    oldest = oldest ? std::min(*oldest, since) : since;
+  };
+  const std::lock_guard lock(mutex_);
+  for (const auto& held : held_)
+    if (held->is_free()) note(held->free_since);
+  if (source_->empties())
+    find_free(least_emptied, [&](const Chunk& chunk) {
+      if (chunk.may_be_emptied()) note(chunk.free_since_);
+      return false;
+    });
+  return oldest;
+}
+
+// Large parts of blocks that are in use elsewhere, one by one: meanwhile the part counts as taken.
+void Pool::empty_older(rest::Clock::time_point before) {
+  for (;;) {
+    Chunk* chunk = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      chunk = find_free(least_emptied, [&](const Chunk& one) {
+        return one.may_be_emptied() && one.free_since_ <= before &&
+               source_->is_done(one.stamp.load(std::memory_order_relaxed));
+      });
+      if (chunk == nullptr) return;
+      unlink(chunk);
+    }
+    const bool is_empty = source_->empty(chunk->block(), chunk->offset(), chunk->bytes);
+    const std::lock_guard lock(mutex_);
+    const bool is_alone =
+        !(chunk->before_ && chunk->before_->free_) && !(chunk->after_ && chunk->after_->free_);
+    if (!is_empty || !is_alone) {
+      put_back(chunk);  // it rests anew
+      if (!is_empty) return;
+      continue;
+    }
+    link(chunk);
+    chunk->is_empty_ = true;
+    bytes_empty_ += chunk->bytes;
+  }
+}
+
+// Blocks that are free since `before`, unless queued work still uses one of them.
+void Pool::give_back_older(rest::Clock::time_point before) {
+  uint64_t last = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& held : held_)
+      if (held->is_free() && held->free_since <= before)
+        last = std::max(last, held->first->stamp.load(std::memory_order_relaxed));
+  }
+  if (source_->is_done(last))
+    give_to_source(detach_free([&](const Held& held) { return held.free_since <= before; }));
+}
+
+std::optional<rest::Clock::time_point> Pool::give_back(rest::Clock::time_point now) {
+  const std::lock_guard trimming(trimming_);
+  clear_shelves();
+  const rest::Clock::time_point before = now - options_.rest;
+  auto oldest = oldest_free();
+  if (oldest && *oldest <= before) {
+    give_back_older(before);
+    if (source_->empties()) empty_older(before);
+    oldest = oldest_free();
+  }
+  if (!oldest) {
+    watched_ = false;
+    oldest = oldest_free();  // a release meanwhile took this for watched
+    if (!oldest || watched_.exchange(true)) return std::nullopt;
+  }
+  return std::max(*oldest + options_.rest, now + options_.rest / 5);
+}
+
+void Pool::close() {
+  const std::lock_guard trimming(trimming_);
+  source_->close();
 }
 
 PoolStatistics Pool::statistics() const {
@@ -257,6 +381,7 @@ PoolStatistics Pool::statistics() const {
   {
     std::lock_guard lock(mutex_);
     now = statistics_;
+    now.bytes_held -= bytes_empty_;
   }
   shelves_.each([&](Shelf& shelf) {
     const std::lock_guard lock(shelf.lock);

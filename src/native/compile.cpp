@@ -161,6 +161,7 @@ class JitCode final : public Code {
   JitCode(const Program& program, const std::vector<std::byte>& object) {
     start_llvm();
     if (LLVMErrorRef error = LLVMOrcCreateLLJIT(&jit_, nullptr)) fail(program, take_error(error));
+    bytes_ = own_bytes + 2 * object.size();
     try {
       load(program, object);
     } catch (...) {
@@ -175,6 +176,8 @@ class JitCode final : public Code {
   JitCode& operator=(const JitCode&) = delete;
 
  private:
+  static constexpr uint64_t own_bytes = uint64_t{100} << 10;  // of a session of LLVM's, as measured
+
   void load(const Program& program, const std::vector<std::byte>& object) {
     const LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit_);
     LLVMOrcDefinitionGeneratorRef process = nullptr;  // memcpy and the like

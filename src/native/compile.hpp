@@ -36,9 +36,11 @@ class Code {
  public:
   virtual ~Code() = default;
   Function function() const { return function_; }
+  uint64_t bytes() const { return bytes_; }  // of memory, with what LLVM keeps beside it, about
 
  protected:
   Function function_ = nullptr;
+  uint64_t bytes_ = 0;
 };
 
 // An object file with one function, and the same made callable.

@@ -16,6 +16,7 @@
 #include "compile/stored.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "support/code_memory.hpp"
 #include "support/near.hpp"
 #include "support/process_end.hpp"
 #include "tensor/executables.hpp"
@@ -44,7 +45,7 @@ SpinLock& executables_mutex() {
 }
 
 Executables& executables() {
-  static Executables& known = *new Executables(4096);
+  static Executables& known = *new Executables(code_memory());
   return known;
 }
 
@@ -185,8 +186,10 @@ std::shared_ptr<const compile::Executable> Recipe::make() const {
     made = compile::compile(*device_, roots_, inputs_, numbers_, {}, stored_.empty() ? nullptr : &programs);
     if (!stored_.empty()) compile::save_stored(stored_, *made, programs, inputs_.size(), numbers_.size());
   }
+  const uint64_t bytes = made->bytes();
+  std::vector<std::shared_ptr<const compile::Executable>> gone;  // ends without the lock
   const std::lock_guard lock(executables_mutex());
-  executables().insert(key_, made);
+  executables().insert(key_, made, bytes, gone);
   return made;
 }
 

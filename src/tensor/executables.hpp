@@ -12,7 +12,7 @@ namespace adit {
 
 using Executables = Recent<compile::Key, std::shared_ptr<const compile::Executable>>;
 
-// Those of this process, at most 4096; under their mutex.
+// Those of this process, as many as code_memory() has room for; under their mutex.
 Executables& executables();
 SpinLock& executables_mutex();
 

@@ -6,13 +6,12 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
 
+#include "device/kernel_cache.hpp"
 #include "device/memory.hpp"
 #include "device/pool.hpp"
 #include "native/compile.hpp"
@@ -20,6 +19,7 @@
 #include "support/estimate.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/machine.hpp"
 #include "support/near.hpp"
 #include "support/process_end.hpp"
 #include "support/thread_slot.hpp"
@@ -28,10 +28,6 @@
 namespace adit::cpu {
 
 namespace {
-
-uint64_t physical_memory() {
-  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 std::string processor_name() {
 #if defined(__x86_64__)
@@ -47,12 +43,12 @@ std::string processor_name() {
   return machine;
 }
 
-// Blocks straight from the system, never more than the machine has: an overcommitted page would end the
+// Blocks straight from the system, never more than this process may have: an overcommitted page would end the
 // process.
 class SystemBlocks final : public BlockSource {
  public:
   std::optional<Block> obtain(uint64_t bytes) override {
-    if (held_ + bytes > physical_memory()) return std::nullopt;
+    if (held_ + bytes > machine::memory_bytes()) return std::nullopt;
     void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (place == MAP_FAILED) return std::nullopt;
 #if defined(MADV_HUGEPAGE)
@@ -66,8 +62,18 @@ class SystemBlocks final : public BlockSource {
     held_ -= block.bytes;
   }
 
+#if defined(MADV_DONTNEED)
+  // Whole pages of it; huge ones may stay in part.
+  bool empty(const Block& block, uint64_t offset, uint64_t bytes) override {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+    return begin < end && madvise(block.host + begin, end - begin, MADV_DONTNEED) == 0;
+  }
+  bool empties() const override { return true; }
+#endif
+
  private:
-  uint64_t held_ = 0;  // the pool calls one at a time
+  uint64_t held_ = 0;  // one thread at a time is here
 };
 
 class CpuMemory final : public Memory {
@@ -83,12 +89,13 @@ class CpuMemory final : public Memory {
 
 class CpuKernel final : public Kernel {
  public:
-  CpuKernel(const kernel::Program& program, std::shared_ptr<const native::Code> code)
-      : Kernel(program),
+  CpuKernel(const kernel::Program& program, const Device& maker, std::shared_ptr<const native::Code> code)
+      : Kernel(program, maker),
         together_(program.team.kind == kernel::TeamKind::one ? native::lanes_of(program) : 1),
         takes_any_time_(std::ranges::any_of(
             program.blocks[0], [&](kernel::Id id) { return program[id].op == kernel::Op::while_; })),
         code_(std::move(code)) {
+    bytes_ = code_->bytes() + sizeof(CpuKernel);
     if (!native::rest_is_apart(program)) return;
     single_lane_ = program;
     single_lane_->team = kernel::Team::one(1);
@@ -143,7 +150,7 @@ class CpuDevice final : public Device {
   explicit CpuDevice(const std::function<void(Limits&)>& adjust)
       : pool_(std::make_shared<Pool>(std::make_unique<SystemBlocks>())), threads_(thread_count()) {
     info_ = describe();
-    limits_.max_buffer_bytes = physical_memory();
+    limits_.max_buffer_bytes = machine::memory_bytes();
     limits_.max_lanes = 1024;
     limits_.shared_bytes = 256 * 1024;  // on the stack of the thread that runs the team
     limits_.processors = threads_;
@@ -159,6 +166,7 @@ class CpuDevice final : public Device {
 
   Statistics statistics() const override {
     const PoolStatistics p = pool_->statistics();
+    const KernelCache::Held kernels = kernels_.held();
     const uint64_t run = kernels_run_.sum();
     return {run,
             run,
@@ -169,7 +177,9 @@ class CpuDevice final : public Device {
             p.blocks,
             p.bytes_in_use,
             p.bytes_held,
-            p.bytes_peak};
+            p.bytes_peak,
+            kernels.kernels,
+            kernels.bytes};
   }
 
  protected:
@@ -178,6 +188,7 @@ class CpuDevice final : public Device {
   }
 
   std::shared_ptr<const Kernel> do_compile(const kernel::Program& program) override;
+  std::shared_ptr<const Kernel> make(const kernel::Program& program, const std::string& key);
   void do_run(const Kernel& kernel, uint64_t teams, std::span<const std::byte> block,
               std::span<const Argument>) override;
 
@@ -202,8 +213,7 @@ class CpuDevice final : public Device {
  private:
   std::shared_ptr<Pool> pool_;
   const unsigned threads_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const CpuKernel>> kernels_;
+  KernelCache kernels_;
   ThreadCount kernels_run_;
   std::atomic<uint64_t> kernels_compiled_{0}, kernels_loaded_{0};
 };
@@ -217,10 +227,10 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
                             program.name, program.shared_bytes(), limits_.shared_bytes));
   check_private_arrays(program);
   const std::string key = kernel::content_hash(program);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-  }
+  return kernels_.get(key, [&] { return make(program, key); });
+}
+
+std::shared_ptr<const Kernel> CpuDevice::make(const kernel::Program& program, const std::string& key) {
   static const std::string& host_hash = *new std::string(hex_hash(native::host_key()));
   const std::string file = key + "-" + host_hash;
   std::shared_ptr<const native::Code> code;
@@ -239,8 +249,7 @@ std::shared_ptr<const Kernel> CpuDevice::do_compile(const kernel::Program& progr
     cache::save("objects", file, object);
   }
   process_end::renew();
-  const std::lock_guard lock(mutex_);
-  return kernels_.try_emplace(key, std::make_shared<CpuKernel>(program, std::move(code))).first->second;
+  return std::make_shared<CpuKernel>(program, *this, std::move(code));
 }
 
 // Small work stays on the caller's thread: waking another costs more than it saves.
@@ -294,10 +303,9 @@ DeviceInfo describe() {
   DeviceInfo info;
   info.id = "cpu";
   info.kind = DeviceKind::cpu;
-  info.name =
-      fmt::format("{}, {} threads", processor_name(), std::max(1u, std::thread::hardware_concurrency()));
+  info.name = fmt::format("{}, {} threads", processor_name(), machine::processors());
   info.driver = native::generator();
-  info.memory_bytes = physical_memory();
+  info.memory_bytes = machine::memory_bytes();
   if (!native::available()) info.reason = "this build has no LLVM, which makes its code";
   return info;
 }

@@ -75,8 +75,11 @@ class RegionSource : public BlockSource {
   std::optional<Block> obtain(uint64_t bytes) override;
   void release(const Block& block) override;
   void settle() override;
-  // What settle() does while the device is open.
+  bool is_done(uint64_t stamp) override;
+  void close() override;
+  // What settle() and is_done() do while the device is open.
   std::function<void()> on_settle;
+  std::function<bool(uint64_t)> on_is_done;
 
  private:
   std::shared_ptr<Core> core_;

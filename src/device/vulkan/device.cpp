@@ -17,8 +17,9 @@ constexpr uint64_t small_write = uint64_t{64} << 10;
 
 std::shared_ptr<Pool> make_pool(const std::shared_ptr<Core>& core, Dispatcher& dispatcher, uint64_t largest) {
   auto source = std::make_unique<RegionSource>(core);
-  // Only allocate() and trim() of the living device come here.
+  // Only while the device is open: it closes its pool.
   source->on_settle = [&dispatcher] { dispatcher.settle(); };
+  source->on_is_done = [&dispatcher](uint64_t stamp) { return dispatcher.is_done(stamp); };
   PoolOptions options;
   options.largest_request = largest;
   options.largest_block =
@@ -76,12 +77,13 @@ VulkanDevice::VulkanDevice(const Physical& physical, const std::function<void(Li
   dispatcher_.on_idle = [this] { save_pipelines(); };
   probe_arithmetic();
   if (adjust) adjust(limits_);
-  kernels_ = std::make_unique<Kernels>(pipelines_, target_for(physical, limits_));
+  kernels_ = std::make_unique<Kernels>(*this, pipelines_, target_for(physical, limits_));
 }
 
 VulkanDevice::~VulkanDevice() {
   const process_end::Visit visit;
   dispatcher_.finish();
+  pool_->close();
 }
 
 void VulkanDevice::save_pipelines() noexcept {
@@ -118,11 +120,7 @@ std::shared_ptr<const Kernel> VulkanDevice::do_compile(const kernel::Program& pr
 
 void VulkanDevice::do_run(const Kernel& kernel, uint64_t teams, std::span<const std::byte> block,
                           std::span<const Argument> arguments) {
-  const auto* made = dynamic_cast<const VulkanKernel*>(&kernel);
-  if (made == nullptr || made->maker() != pipelines_.get())
-    throw Error(
-        ErrorKind::bad_argument,
-        fmt::format("[{}] kernel: expected one of {}, got one of another device", kernel.name(), info_.id));
+  const auto* made = static_cast<const VulkanKernel*>(&kernel);
   const uint64_t lanes = made->team().lanes;
   const uint64_t groups = made->team().kind == kernel::TeamKind::many ? teams : (teams + lanes - 1) / lanes;
   // More groups than a row may have go into several; the generated code skips what is too much.
@@ -258,6 +256,9 @@ Statistics VulkanDevice::statistics() const {
   now.bytes_in_use = pool.bytes_in_use;
   now.bytes_held = pool.bytes_held;
   now.bytes_peak = pool.bytes_peak;
+  const KernelCache::Held kernels = kernels_->cache().held();
+  now.kernels_held = kernels.kernels;
+  now.kernel_bytes = kernels.bytes;
   return now;
 }
 

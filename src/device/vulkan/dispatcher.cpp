@@ -36,8 +36,7 @@ struct Dispatcher::Header {
 };
 
 struct Dispatcher::Run {
-  static constexpr Kind kind = Kind::run;
-  const Pipeline* pipeline;
+  static constexpr Kind kind = Kind::run;  // of the next in the list of pipelines
   uint32_t groups_x, groups_y;
 };
 
@@ -80,7 +79,8 @@ void Dispatcher::finish() {
 }
 
 template <class Command>
-Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::span<const std::byte> data) {
+Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::span<const std::byte> data,
+                        const PipelineHandle& pipeline) {
   const size_t command_words = words_for(sizeof(Command));
   const size_t touch_words = words_for(sizeof(Touch)) * uses.size();
   const Header header{kind_of<Command>(), static_cast<uint32_t>(uses.size()), data.size()};
@@ -89,6 +89,7 @@ Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::
   std::unique_lock lock(mutex_);
   if (words_.size() > most_words) room_.wait(lock, [&] { return words_.size() <= most_words || lost(); });
   if (lost()) throw Error(ErrorKind::device_lost, lost_message_);
+  if (pipeline) pipelines_.push_back(pipeline);
   const size_t start = words_.size();
   words_.resize(start + words_for(sizeof header) + command_words + touch_words + words_for(data.size()));
   uint64_t* at = words_.data() + start;
@@ -110,9 +111,9 @@ Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::
   return ticket;
 }
 
-Ticket Dispatcher::run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y,
+Ticket Dispatcher::run(const PipelineHandle& pipeline, uint32_t groups_x, uint32_t groups_y,
                        std::span<const std::byte> block, std::span<const Use> uses) {
-  return push(Run{&pipeline, groups_x, groups_y}, uses, block);
+  return push(Run{groups_x, groups_y}, uses, block, pipeline);
 }
 Ticket Dispatcher::copy(const CopyRegion& region, std::span<const Use> uses) {
   return push(region, uses, {});
@@ -152,6 +153,16 @@ void Dispatcher::wait(Ticket ticket) {
     suspect_and_throw();
   }
   throw_lost();
+}
+
+bool Dispatcher::is_done(Ticket ticket) noexcept {
+  if (lost()) return true;
+  try {
+    return timeline_.reached(ticket);
+  } catch (const std::exception& problem) {
+    log_debug("vulkan: {}", problem.what());
+    return false;
+  }
 }
 
 void Dispatcher::settle() noexcept {
@@ -221,8 +232,10 @@ void Dispatcher::sleep(std::unique_lock<std::mutex>& lock) {
 }
 
 // Spins a while, then sleeps until there is something to do; false when it is time to end.
-bool Dispatcher::take(std::vector<uint64_t>& words) {
+bool Dispatcher::take(Commands& commands) {
+  std::vector<uint64_t>& words = commands.words;
   words.clear();
+  commands.pipelines.clear();
   const Clock::time_point until = Clock::now() + patience_.dispatcher;
   while (!has_work() && Clock::now() < until) relax();
   if (!has_work() && !lost()) {
@@ -234,12 +247,15 @@ bool Dispatcher::take(std::vector<uint64_t>& words) {
   if (!has_work()) sleep(lock);
   const bool was_full = words_.size() > most_words;
   words.swap(words_);
+  commands.pipelines.swap(pipelines_);
   taken_ = pushed_.load(std::memory_order_relaxed);
   if (was_full) room_.notify_all();
   return !(words.empty() && stop_);
 }
 
-void Dispatcher::record(const std::vector<uint64_t>& words) {
+void Dispatcher::record(const Commands& commands) {
+  const std::vector<uint64_t>& words = commands.words;
+  auto pipeline = commands.pipelines.begin();
   std::vector<Touch> touches;
   const uint64_t* at = words.data();
   const uint64_t* const end = at + words.size();
@@ -263,7 +279,7 @@ void Dispatcher::record(const std::vector<uint64_t>& words) {
     switch (header.kind) {
       case Kind::run: {
         const Run run = read_as<Run>(command);
-        recorder_.run(*run.pipeline, run.groups_x, run.groups_y, data, touches);
+        recorder_.run(*pipeline++, run.groups_x, run.groups_y, data, touches);
         break;
       }
       case Kind::copy: recorder_.copy(read_as<CopyRegion>(command), touches); break;
@@ -294,15 +310,15 @@ void Dispatcher::last_calls() {
 
 void Dispatcher::loop() {
   process_end::rests_with_its_owner();
-  std::vector<uint64_t> words;
+  Commands commands;
   bool more = true;
   while (more) {
     try {
-      more = take(words);
+      more = take(commands);
       const process_end::Visit visit;
       if (lost()) continue;  // nothing can run any more
       if (suspected_) throw Error(ErrorKind::device_lost, "the driver reported it to a waiter");
-      record(words);
+      record(commands);
       if (!more || wanted_.load(std::memory_order_acquire) > recorder_.submitted()) recorder_.submit();
       note_submission();
       if (!more) timeline_.wait(recorder_.submitted(), lost_);

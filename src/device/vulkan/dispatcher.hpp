@@ -39,8 +39,8 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  Ticket run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y, std::span<const std::byte> block,
-             std::span<const Use> uses);
+  Ticket run(const PipelineHandle& pipeline, uint32_t groups_x, uint32_t groups_y,
+             std::span<const std::byte> block, std::span<const Use> uses);
   Ticket copy(const CopyRegion& region, std::span<const Use> uses);
   Ticket fill(const FillRegion& region, std::span<const Use> uses);
   Ticket write(VkBuffer to, uint64_t offset, std::span<const std::byte> data, std::span<const Use> uses);
@@ -48,8 +48,9 @@ class Dispatcher {
   Ticket last() const { return pushed_.load(std::memory_order_acquire); }
   void flush();
   void wait(Ticket ticket);
-  void settle() noexcept;            // waits for everything; a lost device has nothing left to wait for
-  void settle_and_sleep() noexcept;  // and until the thread has left the driver
+  bool is_done(Ticket ticket) noexcept;  // asks, and waits for nothing
+  void settle() noexcept;                // waits for everything; a lost device has nothing left to wait for
+  void settle_and_sleep() noexcept;      // and until the thread has left the driver
 
   void check_alive() const {
     if (lost_.load(std::memory_order_acquire)) throw_lost();
@@ -67,15 +68,20 @@ class Dispatcher {
   struct Header;
   struct Run;
   struct Write;
+  struct Commands {
+    std::vector<uint64_t> words;
+    std::vector<PipelineHandle> pipelines;  // of those that run kernels, in order
+  };
 
   template <class Command>
-  Ticket push(const Command& command, std::span<const Use> uses, std::span<const std::byte> data);
+  Ticket push(const Command& command, std::span<const Use> uses, std::span<const std::byte> data,
+              const PipelineHandle& pipeline = nullptr);
   void request(Ticket ticket);
   void loop();
   bool has_work() const;
-  bool take(std::vector<uint64_t>& words);
+  bool take(Commands& commands);
   void sleep(std::unique_lock<std::mutex>& lock);
-  void record(const std::vector<uint64_t>& words);
+  void record(const Commands& commands);
   void note_submission();
   void last_calls();
   void become_lost(const std::string& why);
@@ -94,6 +100,7 @@ class Dispatcher {
   std::condition_variable room_;    // callers wait here while the list is too long
   std::condition_variable news_;    // callers that saw a failure wait here for its message
   std::vector<uint64_t> words_;     // commands to record
+  std::vector<PipelineHandle> pipelines_;
   bool sleeping_ = false;
   std::string lost_message_;
   std::atomic<Ticket> pushed_{0};

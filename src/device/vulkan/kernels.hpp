@@ -1,13 +1,12 @@
 // Programs made ready: SPIR-V from disk or from the generator, and the driver's pipeline.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include <adit/device.hpp>
 
+#include "device/kernel_cache.hpp"
 #include "device/vulkan/pipelines.hpp"
 #include "spirv/emit.hpp"
 
@@ -16,40 +15,35 @@ namespace adit::vulkan {
 // Shares the pipelines, so that it may outlive its device.
 class VulkanKernel : public Kernel {
  public:
-  VulkanKernel(const kernel::Program& program, std::shared_ptr<Pipelines> pipelines,
+  VulkanKernel(const kernel::Program& program, const Device& maker, std::shared_ptr<Pipelines> pipelines,
                std::span<const uint32_t> words, bool full_subgroups);
-  ~VulkanKernel() override;
-  const Pipeline& pipeline() const { return *pipeline_; }
+  const std::shared_ptr<const Pipeline>& pipeline() const { return pipeline_; }
   const kernel::Team& team() const { return team_; }
-  const Pipelines* maker() const { return pipelines_.get(); }
 
  private:
   std::shared_ptr<Pipelines> pipelines_;
-  std::unique_ptr<Pipeline> pipeline_;
+  std::shared_ptr<const Pipeline> pipeline_;
   kernel::Team team_;
 };
 
 class Kernels {
  public:
-  Kernels(std::shared_ptr<Pipelines> pipelines, const spirv::Target& target);
+  Kernels(const Device& device, std::shared_ptr<Pipelines> pipelines, const spirv::Target& target);
   // An equal program gives the same kernel. Any thread may call; different programs compile side by side.
-  std::shared_ptr<const VulkanKernel> get(const kernel::Program& program);
+  std::shared_ptr<const Kernel> get(const kernel::Program& program);
 
+  const KernelCache& cache() const { return cache_; }
   uint64_t compiled() const { return compiled_.load(std::memory_order_relaxed); }
   uint64_t loaded() const { return loaded_.load(std::memory_order_relaxed); }
 
  private:
-  struct Entry {
-    std::mutex mutex;
-    std::shared_ptr<const VulkanKernel> kernel;
-  };
   std::vector<uint32_t> words_for(const kernel::Program& program, const std::string& key);
 
+  const Device& device_;
   std::shared_ptr<Pipelines> pipelines_;
   spirv::Target target_;
   std::string target_hash_;
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Entry>> entries_;
+  KernelCache cache_;
   std::atomic<uint64_t> compiled_{0}, loaded_{0};
 };
 

@@ -21,6 +21,8 @@ bool fits_driver(std::span<const std::byte> data, const VkPhysicalDeviceProperti
 
 namespace {
 
+constexpr uint64_t most_saved = uint64_t{256} << 20;  // bytes, on disk
+
 // What is on disk for this driver; empty when there is nothing usable.
 std::vector<std::byte> load_fitting(const std::string& key, const VkPhysicalDeviceProperties& properties) {
   std::optional<std::vector<std::byte>> data = cache::load("pipelines", key);
@@ -41,7 +43,6 @@ Pipelines::Pipelines(std::shared_ptr<Core> core)
   info.pushConstantRangeCount = 1;
   info.pPushConstantRanges = &address;
   const VkResult result = core_->calls.create_pipeline_layout(core_->handle(), &info, nullptr, &layout_);
-  if (result != VK_SUCCESS) core_->calls.destroy_pipeline_cache(core_->handle(), cache_, nullptr);
   check(result, "vkCreatePipelineLayout");
 }
 
@@ -49,22 +50,46 @@ Pipelines::~Pipelines() {
   const process_end::Visit visit;
   if (!visit) return;
   core_->calls.destroy_pipeline_layout(core_->handle(), layout_, nullptr);
-  core_->calls.destroy_pipeline_cache(core_->handle(), cache_, nullptr);
 }
 
-VkPipelineCache Pipelines::open_cache(std::span<const std::byte> data) const {
+Pipelines::Cache::~Cache() {
+  if (const process_end::Visit visit; visit && handle != VK_NULL_HANDLE)
+    core->calls.destroy_pipeline_cache(core->handle(), handle, nullptr);
+}
+
+std::shared_ptr<Pipelines::Cache> Pipelines::open_cache(std::span<const std::byte> data) const {
   VkPipelineCacheCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
   info.initialDataSize = data.size();
   info.pInitialData = data.empty() ? nullptr : data.data();
-  VkPipelineCache cache = VK_NULL_HANDLE;
-  VkResult result = core_->calls.create_pipeline_cache(core_->handle(), &info, nullptr, &cache);
+  auto cache = std::make_shared<Cache>(core_);
+  const VkResult result = core_->calls.create_pipeline_cache(core_->handle(), &info, nullptr, &cache->handle);
   if (result != VK_SUCCESS && !data.empty()) return open_cache({});
   check(result, "vkCreatePipelineCache");
   return cache;
 }
 
-std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<const uint32_t> words,
+std::shared_ptr<Pipelines::Cache> Pipelines::current() const {
+  const std::lock_guard lock(mutex_);
+  return cache_;
+}
+
+// A driver's cache keeps all that was ever made with it: endless new kernels get another one.
+void Pipelines::begin_anew(uint64_t words) {
+  constexpr uint64_t most_words = uint64_t{16} << 20;
+  {
+    const std::lock_guard lock(mutex_);
+    words_ += words;
+    if (words_ < most_words) return;
+    words_ = 0;
+  }
+  save();
+  auto fresh = open_cache({});
+  const std::lock_guard lock(mutex_);
+  cache_.swap(fresh);
+}
+
+std::shared_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<const uint32_t> words,
                                           bool full_subgroups) {
   const DeviceCalls& calls = core_->calls;
   VkShaderModuleCreateInfo code{};
@@ -87,12 +112,12 @@ std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<con
     if (size.requiredSubgroupSize > 0) info.stage.pNext = &size;
   }
   info.layout = layout_;
-  auto pipeline = std::make_unique<Pipeline>();
-  pipeline->layout = layout_;
-  pipeline->name = name;
+  auto pipeline = std::make_shared<Pipeline>(core_, layout_, name);
   VkResult result = VK_SUCCESS;
+  const std::shared_ptr<Cache> known = current();
   const double seconds = seconds_of([&] {
-    result = calls.create_compute_pipelines(core_->handle(), cache_, 1, &info, nullptr, &pipeline->handle);
+    result =
+        calls.create_compute_pipelines(core_->handle(), known->handle, 1, &info, nullptr, &pipeline->handle);
   });
   log_debug("vulkan: the driver took {:.0f} ms for {}, {} words", seconds * 1e3, name, words.size());
   calls.destroy_shader_module(core_->handle(), module, nullptr);
@@ -103,13 +128,9 @@ std::unique_ptr<Pipeline> Pipelines::make(const std::string& name, std::span<con
     throw Error(ErrorKind::unsupported,
                 fmt::format("[compile] kernel {}: the driver refused it ({})", name, result_name(result)));
   changed_ = true;
+  begin_anew(words.size());
   process_end::renew();
   return pipeline;
-}
-
-void Pipelines::destroy(const Pipeline& pipeline) const {
-  if (const process_end::Visit visit; visit)
-    core_->calls.destroy_pipeline(core_->handle(), pipeline.handle, nullptr);
 }
 
 std::vector<std::byte> Pipelines::data_of(VkPipelineCache cache) const {
@@ -133,12 +154,14 @@ void Pipelines::save() {
   if (!changed_.exchange(false)) return;
   // Another process may have written meanwhile: its pipelines and ours together. Merging goes into a cache
   // that no other thread uses, since the target must be ours alone.
-  const VkPipelineCache merged = open_cache(load_fitting(key_, core_->physical().properties));
-  if (core_->calls.merge_pipeline_caches(core_->handle(), merged, 1, &cache_) == VK_SUCCESS) {
-    const std::vector<std::byte> data = data_of(merged);
-    if (fits_driver(data, core_->physical().properties)) cache::save("pipelines", key_, data);
-  }
-  core_->calls.destroy_pipeline_cache(core_->handle(), merged, nullptr);
+  const auto merged = open_cache(load_fitting(key_, core_->physical().properties));
+  const auto own = current();
+  if (core_->calls.merge_pipeline_caches(core_->handle(), merged->handle, 1, &own->handle) != VK_SUCCESS)
+    return;
+  std::vector<std::byte> data = data_of(merged->handle);
+  if (data.size() > most_saved) data = data_of(own->handle);  // what others made long ago goes
+  if (data.size() <= most_saved && fits_driver(data, core_->physical().properties))
+    cache::save("pipelines", key_, data);
 }
 
 }  // namespace adit::vulkan

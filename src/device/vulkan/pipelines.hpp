@@ -27,19 +27,28 @@ class Pipelines {
 
   // Compute pipelines take one push constant: the address of the argument block. `full_subgroups`: as
   // spirv::fills_subgroups says. Any thread may call.
-  std::unique_ptr<Pipeline> make(const std::string& name, std::span<const uint32_t> words,
+  std::shared_ptr<Pipeline> make(const std::string& name, std::span<const uint32_t> words,
                                  bool full_subgroups);
-  void destroy(const Pipeline& pipeline) const;
   // Writes the cache to disk if pipelines were made since it was read or written last.
   void save();
 
  private:
-  VkPipelineCache open_cache(std::span<const std::byte> data) const;
+  // A driver's cache: who makes a pipeline with it keeps it.
+  struct Cache {
+    std::shared_ptr<Core> core;
+    VkPipelineCache handle = VK_NULL_HANDLE;
+    ~Cache();
+  };
+  std::shared_ptr<Cache> open_cache(std::span<const std::byte> data) const;
+  std::shared_ptr<Cache> current() const;
   std::vector<std::byte> data_of(VkPipelineCache cache) const;
+  void begin_anew(uint64_t words);
 
   std::shared_ptr<Core> core_;
   std::string key_;
-  VkPipelineCache cache_ = VK_NULL_HANDLE;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Cache> cache_;
+  uint64_t words_ = 0;  // of all pipelines that were made with it
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   std::atomic<bool> changed_{false};
   std::mutex saving_;

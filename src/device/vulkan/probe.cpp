@@ -37,7 +37,7 @@ void VulkanDevice::probe_arithmetic() {
   }
   spirv::Target target = core_->physical().target;
   target.fused_fma = true;
-  probes_ = std::make_unique<Kernels>(pipelines_, target);
+  probes_ = std::make_unique<Kernels>(*this, pipelines_, target);
   const auto kernel = probes_->get(arithmetic_probe());
   const float a = 1.0f + 0x1p-12f, product = a * a;  // a * a needs 25 bits, so the product is rounded
   const float smallest = 0x1p-126f;

@@ -30,6 +30,11 @@ void count(std::atomic<uint64_t>& counter) {
 
 }  // namespace
 
+Pipeline::~Pipeline() {
+  if (const process_end::Visit visit; visit && handle != VK_NULL_HANDLE)
+    core->calls.destroy_pipeline(core->handle(), handle, nullptr);
+}
+
 Recorder::Recorder(std::shared_ptr<Core> core, Timeline& timeline, const std::atomic<bool>& stop)
     : core_(std::move(core)),
       calls_(core_->calls),
@@ -94,6 +99,7 @@ void Recorder::begin() {
   full_barrier();
   host_reads_ = core_->unified();
   // Likely the next one too.
+  current_->bound_first = bound_;
   if (bound_) calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, bound_->handle);
 }
 
@@ -139,25 +145,26 @@ void Recorder::finish_command(const std::string& name) {
     submit();
 }
 
-void Recorder::run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y,
+void Recorder::run(const PipelineHandle& pipeline, uint32_t groups_x, uint32_t groups_y,
                    std::span<const std::byte> block, std::span<const Touch> touches) {
   // The block itself, or where it lies in the ring.
   VkDeviceAddress address = 0;
-  if (!pipeline.arguments_inline) address = ring_->address + place(block);
-  const void* pushed = pipeline.arguments_inline ? static_cast<const void*>(block.data()) : &address;
-  const auto pushed_bytes = static_cast<uint32_t>(pipeline.arguments_inline ? block.size() : sizeof address);
+  const bool is_inline = pipeline->arguments_inline;
+  if (!is_inline) address = ring_->address + place(block);
+  const void* pushed = is_inline ? static_cast<const void*>(block.data()) : &address;
+  const auto pushed_bytes = static_cast<uint32_t>(is_inline ? block.size() : sizeof address);
   open();
   before(Work::compute, touches);
-  if (bound_ != &pipeline) {
-    calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-    bound_ = &pipeline;
+  if (bound_ != pipeline) {
+    calls_.cmd_bind_pipeline(current_->commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline->handle);
+    bound_ = pipeline;
   }
-  calls_.cmd_push_constants(current_->commands, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed_bytes,
-                            pushed);
+  calls_.cmd_push_constants(current_->commands, pipeline->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                            pushed_bytes, pushed);
   calls_.cmd_dispatch(current_->commands, groups_x, groups_y, 1);
-  current_->kernels.push_back(&pipeline);
+  current_->kernels.push_back(pipeline);
   count(counters.kernels_run);
-  finish_command(pipeline.name);
+  finish_command(pipeline->name);
 }
 
 void Recorder::copy(const CopyRegion& region, std::span<const Touch> touches) {
@@ -269,6 +276,8 @@ bool Recorder::retire() {
     last = flying_.front()->last;
     ring_tail_ = flying_.front()->ring_end;
     if (times_) times_->collect(flying_.front()->stamps);
+    flying_.front()->kernels.clear();
+    flying_.front()->bound_first.reset();
     free_.push_back(std::move(flying_.front()));
     flying_.pop_front();
   }
@@ -286,7 +295,7 @@ std::string Recorder::kernels_in_flight() const {
   std::vector<std::string> names;
   auto add = [&](const Batch& batch) {
     if (batch.last != 0 && batch.last <= timeline_.completed()) return;
-    for (const Pipeline* kernel : batch.kernels)
+    for (const PipelineHandle& kernel : batch.kernels)
       if (std::find(names.begin(), names.end(), kernel->name) == names.end()) names.push_back(kernel->name);
   };
   for (const auto& batch : flying_) add(*batch);

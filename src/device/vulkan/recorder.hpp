@@ -24,13 +24,22 @@
 
 namespace adit::vulkan {
 
-// What the recorder needs of a kernel; it lives as long as the device.
+// What the recorder needs of a kernel. The kernel has it, and so have the commands that run it until they are
+// done: who goes last takes it down.
 struct Pipeline {
+  Pipeline(std::shared_ptr<Core> of, VkPipelineLayout with, std::string called)
+      : core(std::move(of)), layout(with), name(std::move(called)) {}
+  ~Pipeline();
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  std::shared_ptr<Core> core;
   VkPipeline handle = VK_NULL_HANDLE;
   VkPipelineLayout layout = VK_NULL_HANDLE;
   bool arguments_inline = false;  // pushed whole, rather than by address
   std::string name;
 };
+using PipelineHandle = std::shared_ptr<const Pipeline>;
 
 struct CopyRegion {
   VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
@@ -56,8 +65,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   // Each takes the next ticket. They throw when the driver fails.
-  void run(const Pipeline& pipeline, uint32_t groups_x, uint32_t groups_y, std::span<const std::byte> block,
-           std::span<const Touch> touches);
+  void run(const PipelineHandle& pipeline, uint32_t groups_x, uint32_t groups_y,
+           std::span<const std::byte> block, std::span<const Touch> touches);
   void copy(const CopyRegion& region, std::span<const Touch> touches);
   void fill(const FillRegion& region, std::span<const Touch> touches);
   void write(VkBuffer to, uint64_t offset, std::span<const std::byte> data, std::span<const Touch> touches);
@@ -80,7 +89,8 @@ class Recorder {
     Ticket last = 0;
     Clock::time_point since;  // submitted
     uint64_t ring_end = 0;
-    std::vector<const Pipeline*> kernels;
+    PipelineHandle bound_first;  // before any kernel ran
+    std::vector<PipelineHandle> kernels;
     KernelTimes::Stamps stamps;
   };
 
@@ -110,7 +120,7 @@ class Recorder {
   std::vector<std::unique_ptr<Batch>> free_;
   std::deque<std::unique_ptr<Batch>> flying_;
   std::unique_ptr<Batch> current_;
-  const Pipeline* bound_ = nullptr;
+  PipelineHandle bound_;
   uint32_t in_batch_ = 0;
   Ticket recorded_ = 0, submitted_ = 0;
   Ticket allowed_ = 256;  // commands in flight, by how long they take

@@ -137,4 +137,11 @@ void RegionSource::settle() {
   if (on_settle) on_settle();
 }
 
+bool RegionSource::is_done(uint64_t stamp) { return !on_is_done || on_is_done(stamp); }
+
+void RegionSource::close() {
+  on_settle = nullptr;
+  on_is_done = nullptr;
+}
+
 }  // namespace adit::vulkan
