@@ -52,17 +52,18 @@ adit_source_stamp(adit_native native)
 adit_library(device LINK adit_spirv adit_native VulkanHeaders::VulkanHeaders)
 adit_library(graph LINK adit_kernel)
 adit_library(ops TOGETHER 12 LEVEL 1 LINK adit_device)
-# Most of ops writes kernels; these compute on the host.
+# Most of ops writes kernels; these compute on the host. What each kind of processor has of its own stands in a source
+# for it.
 set(host_sources "")
 foreach(source conv_bands conv_copy conv_dots conv_host conv_library conv_places conv_sums conv_tile fft_host
-               fft_host_kernels lapack narrow_product sort_columns sort_host vector_sort_avx2 vector_sort_avx512
-               vector_sort_neon)
+               fft_host_plain fft_host_avx2 fft_host_avx512 lapack narrow_product sort_columns sort_host
+               sort_host_plain sort_host_avx2 sort_host_avx512 vector_sort_avx2 vector_sort_avx512 vector_sort_neon)
   list(APPEND host_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp)
 endforeach()
 set_source_files_properties(${host_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 # Sums of products: each product and sum in one rounding where the processor has that.
-foreach(source conv_tile fft_host_kernels narrow_product)
+foreach(source conv_tile fft_host_plain fft_host_avx2 fft_host_avx512 narrow_product)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/src/ops/${source}.cpp PROPERTIES
                               COMPILE_OPTIONS "-ffp-contract=fast;$<$<CONFIG:Release>:-O3>")
 endforeach()

@@ -1,5 +1,5 @@
 // The first and the last stage of a block may read from memory and write to it themselves, where the numbers
-// of its lanes lie in two vectors of pairs; fft_host_kernels.cpp alone includes it.
+// of its lanes lie in two vectors of pairs; fft_host_runner.hpp alone includes it.
 #pragma once
 
 #include "ops/fft_host_stages.hpp"

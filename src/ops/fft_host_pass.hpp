@@ -81,6 +81,12 @@ struct HostKernels {
   void (*run_f32)(const HostPass<float>&, const float*, float*, uint64_t begin, uint64_t end, void* room);
   void (*run_f64)(const HostPass<double>&, const double*, double*, uint64_t begin, uint64_t end, void* room);
 };
+// Of the kinds of vectors, those with a name that the processors of its family may lack.
+namespace fft_host {
+HostKernels plain_kernels();
+HostKernels avx2_kernels();
+HostKernels avx512_kernels();
+}  // namespace fft_host
 // Those for the processor.
 const HostKernels& host_fft_kernels();
 

@@ -1,4 +1,4 @@
-// Stages of transforms on a CPU, over vectors of one kind of processor; fft_host_kernels.cpp alone includes
+// Stages of transforms on a CPU, over vectors of one kind of processor; fft_host_runner.hpp alone includes
 // it. A buffer holds number j of all lanes as two vectors, their real parts and their imaginary ones.
 #pragma once
 
@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "ops/fft_host_pass.hpp"
+#include "ops/target.hpp"
 
-#if defined(__clang__)
-#define ADIT_UNROLL _Pragma("unroll")
-#else
-#define ADIT_UNROLL _Pragma("GCC unroll 16")
+#if !defined(__clang__)
 // Everything is inlined: no vector is handed over by a convention.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
@@ -59,7 +57,7 @@ ADIT_INLINE void change_blocks(V& a, V& b, std::index_sequence<j...>) {
 template <int half, int width, class V>
 ADIT_INLINE void turn_over(V (&rows)[width]) {
   if constexpr (half > 0) {
-    ADIT_UNROLL
+    ADIT_UNROLLED
     for (int i = 0; i < width; ++i)
       if ((i & half) == 0) change_blocks<half>(rows[i], rows[i + half], std::make_index_sequence<width>());
     turn_over<half / 2, width>(rows);
@@ -161,17 +159,17 @@ ADIT_INLINE void small(Number<V> (&x)[radix], const T* roots) {
     // Pairs x_j, x_(n-j) meet cosines by their sum and sines by their difference.
     constexpr int half = radix / 2;
     Number<V> sum[half], difference[half], first = x[0];
-    ADIT_UNROLL
+    ADIT_UNROLLED
     for (int j = 0; j < half; ++j) {
       sum[j] = x[j + 1] + x[radix - 1 - j];
       difference[j] = x[j + 1] - x[radix - 1 - j];
       x[0] = x[0] + sum[j];
     }
-    ADIT_UNROLL
+    ADIT_UNROLLED
     for (int k = 0; k < half; ++k) {
       const T* own = roots + 2 * half * k;
       Number<V> even = first, odd{V{}, V{}};
-      ADIT_UNROLL
+      ADIT_UNROLLED
       for (int j = 0; j < half; ++j) {
         even.re += sum[j].re * own[2 * j], even.im += sum[j].im * own[2 * j];
         odd.re += difference[j].re * own[2 * j + 1], odd.im += difference[j].im * own[2 * j + 1];
@@ -259,17 +257,17 @@ ADIT_INLINE void stage_of(const HostStage<T>& stage, uint64_t length, From from,
         uint64_t block = number, start = b * done + q, result = b * done * radix + q;
         if (is_bundled) hide(block), hide(start), hide(result);
         auto reading = from.walk(block, start, apart);
-        ADIT_UNROLL
+        ADIT_UNROLLED
         for (int r = 0; r < radix; ++r) x[r] = reading.get();
         if constexpr (turns_first) {
           x[0] = {x[0].re * stage.scale, x[0].im * stage.scale};
-          ADIT_UNROLL
+          ADIT_UNROLLED
           for (int r = 1; r < radix; ++r) x[r] = turned_by(x[r], turns + 2 * r - 2);
         }
         small<radix>(x, roots);
         to.walk(block, result, 0).put(x[0]);
         auto writing = to.walk(block, result + second, next);
-        ADIT_UNROLL
+        ADIT_UNROLLED
         for (int r = 1; r < radix; ++r) writing.put(x[r]);
       }
 }
@@ -323,7 +321,8 @@ ADIT_INLINE void stage_of_prime(const HostStage<T>& stage, uint64_t length, cons
     }
 }
 
-// Longer vectors have fewer: their stages are part of one function, which takes long to compile as it is.
+// Longer vectors have fewer: each stage is a function that takes long to compile, once for each source and
+// sink.
 template <class V>
 constexpr bool has_more_radices = sizeof(V) == 16;
 template <class V>
@@ -332,19 +331,11 @@ bool is_written_out(uint64_t radix) {
   return radix <= 5 || radix == 7 || radix == 8;
 }
 
-// A stage by itself has all registers; one for the vectors of a special processor must be inlined into a
-// function for it.
+// A stage by itself has all registers.
 template <int radix, bool turns_first, class V, class T, class From, class To>
-[[gnu::noinline]] void stage_apart(const HostStage<T>& stage, uint64_t length, const From& from, const To& to,
-                                   uint64_t bundle) {
+[[gnu::noinline]] void run_stage(const HostStage<T>& stage, uint64_t length, const From& from, const To& to,
+                                 uint64_t bundle) {
   stage_of<radix, turns_first, V>(stage, length, from, to, bundle);
-}
-template <int radix, bool turns_first, class V, class T, class From, class To>
-ADIT_INLINE void run_stage(const HostStage<T>& stage, uint64_t length, From from, To to, uint64_t bundle) {
-  if constexpr (sizeof(V) == 16)
-    stage_apart<radix, turns_first, V>(stage, length, from, to, bundle);
-  else
-    stage_of<radix, turns_first, V>(stage, length, from, to, bundle);
 }
 
 template <bool turns_first, class V, class T, class From, class To>

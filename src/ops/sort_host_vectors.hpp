@@ -172,7 +172,7 @@ class PlacesRow {
     const uint64_t lost = (uint64_t{1} << packing.drop) - 1;
     for (uint64_t i = 0; i < count; ++i) {
       K key = 0;
-      put_keys(row_.x + packing.place(run[i]) * row_.apart, 1, 1, row_.keys, &key);
+      row_.loops.put_keys(row_.x + packing.place(run[i]) * row_.apart, 1, 1, row_.keys, &key);
       keys[i] = ((uint64_t{key} - packing.least) & lost) << bits | i;
       old[i] = run[i];
     }
