@@ -12,7 +12,7 @@ CTEST = ctest -E ChildOf --output-on-failure --no-label-summary --timeout 900 -j
 SANITIZERS = ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp
 
-.PHONY: all help packages build demo test bench check format warnings sanitize install deb dist asan tsan clean
+.PHONY: all help packages build demo test bench check format warnings sanitize install deb dist asan tsan times clean
 
 all: build
 
@@ -29,6 +29,7 @@ help:
 	@echo "make sanitize the fast tests on the cpu with the sanitizers of asan"
 	@echo "make asan     all tests with the address and undefined-behaviour sanitizers"
 	@echo "make tsan     all tests with the thread sanitizer"
+	@echo "make times    what took how long in the last build and test"
 	@echo "make clean    remove build/"
 
 packages:
@@ -119,6 +120,9 @@ tsan: packages
 	cmake --build build/tsan -j $(JOBS)
 	TSAN_OPTIONS=suppressions=$$PWD/tests/tsan.supp:halt_on_error=1 \
 	ADIT_CACHE=$$PWD/build/tsan/test-cache $(CTEST) --test-dir build/tsan
+
+times:
+	@python3 tools/times $(BUILD)
 
 clean:
 	rm -rf build
