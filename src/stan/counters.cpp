@@ -1,8 +1,10 @@
 // Counters: variables that follow from data alone and go from round to round, such as a place in a list that
 // each round moves on by a size of its own. Their part of the body is run beforehand, round by round on
 // numbers, so that their values are known in every round and no round waits for another because of them.
+#include <algorithm>
 #include <cmath>
 
+#include "stan/copies.hpp"
 #include "stan/data_only.hpp"
 #include "stan/evaluator.hpp"
 #include "stan/uses.hpp"
@@ -21,6 +23,26 @@ Value of_lane(const Levels& levels, const Value& known, int64_t lane) {
   return known_value(known.type, known.shape, std::vector<double>(first, first + known.size()));
 }
 
+using FlaggedLoops = std::map<const Statement*, StatementPtr>;
+
+bool has_one_of(const FlaggedLoops& loops, const Statement& s) {
+  if (loops.contains(&s) || (s.body && has_one_of(loops, *s.body)) ||
+      (s.otherwise && has_one_of(loops, *s.otherwise)))
+    return true;
+  return std::any_of(s.statements.begin(), s.statements.end(),
+                     [&](const StatementPtr& inner) { return has_one_of(loops, *inner); });
+}
+
+// With loops that are left early as those that set flags: a part of them would go on where they end.
+StatementPtr with_flags(const FlaggedLoops& loops, const Statement& s) {
+  if (const auto other = loops.find(&s); other != loops.end()) return copy_of(*other->second);
+  StatementPtr copy = shell_of(s);
+  if (s.body) copy->body = with_flags(loops, *s.body);
+  if (s.otherwise) copy->otherwise = with_flags(loops, *s.otherwise);
+  for (const StatementPtr& inner : s.statements) copy->statements.push_back(with_flags(loops, *inner));
+  return copy;
+}
+
 }  // namespace
 
 // A number that is known when the loop begins, and that nobody outside has yet to write.
@@ -36,8 +58,11 @@ void Evaluator::find_counters(Rounds& rounds) {
   const int64_t around = levels_.at(levels_.top()).total;
   if (around > most_counted || most_rounds_of(rounds) > most_counted / around) return;
   const std::set<int> own = declared_slots(s);
+  const FlaggedLoops& loops = without_jumps_.loops;
+  const StatementPtr flagged = has_one_of(loops, *s.body) ? with_flags(loops, *s.body) : nullptr;
+  const Statement& body = flagged ? *flagged : *s.body;
   std::set<int> wanted;
-  for (const auto& [slot, use] : uses_of(*s.body))
+  for (const auto& [slot, use] : uses_of(body))
     if (use.writes > 0 && use.reads > 0 && !own.contains(slot) && is_counter(slot)) wanted.insert(slot);
   if (wanted.empty()) return;
   const auto is_known = [&](int slot) {
@@ -45,10 +70,10 @@ void Evaluator::find_counters(Rounds& rounds) {
     const Value& value = (*frame_)[static_cast<size_t>(slot)].value;
     return value.is_known() && !value.is_nothing();
   };
-  const std::set<int> sure = data_only_slots(*s.body, is_known);
+  const std::set<int> sure = data_only_slots(body, is_known);
   std::erase_if(wanted, [&](int slot) { return !sure.contains(slot); });
   if (wanted.empty()) return;
-  const StatementPtr part = part_that_writes(*s.body, with_sources(*s.body, wanted));
+  const StatementPtr part = part_that_writes(body, with_sources(body, wanted));
   rounds.counters = counter_values(rounds, wanted, *part);
 }
 
