@@ -1,5 +1,6 @@
 // Stan programs by the command: adit sample model.stan, adit check, adit format, CmdStan's words.
 #include <cmath>
+#include <sys/stat.h>
 
 #include "cli_runs.hpp"
 
@@ -200,6 +201,55 @@ TEST_F(CliStanTest, CheckAndFormat) {
   EXPECT_EQ(formatted.status, 0);
   put("again.stan", formatted.output);
   EXPECT_EQ(adit("format again.stan").output, formatted.output);
+}
+
+TEST_F(CliStanTest, IncludedFilesAreLookedForInFolders) {
+  std::filesystem::create_directories(root_ / "lib" / "pre");
+  std::filesystem::create_directories(root_ / "more");
+  put("lib/pre/f.stan", "real f(real x) { return 2 * x; }\n");
+  put("more/g.stan", "real g(real x) { return x; }\n");
+  put("main.stan",
+      "functions {\n#include\n</pre/f.stan>\n#include g.stan\n}\nparameters { real x; }\nmodel { x ~ "
+      "normal(f(0), 1); }\n");
+  EXPECT_EQ(adit("check main.stan --include-paths lib,more").status, 0);
+  EXPECT_EQ(adit("check --include-paths lib --include-paths more main.stan").status, 0);
+  EXPECT_EQ(adit("sample main.stan --include-paths lib,more --output a" + small).status, 0);
+  EXPECT_EQ(adit("main.stan optimize include_paths=lib,more output file=o.csv").status, 0);
+  EXPECT_NE(adit("check main.stan --include-paths more")
+                .errors.find("Could not find the included file '/pre/f.stan' in"),
+            std::string::npos);
+  const auto none = adit("check main.stan --include-paths lib,nowhere");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(
+      none.errors.find("[check] --include-paths: expected folders with commas between them, got nowhere"),
+      std::string::npos)
+      << none.errors;
+}
+
+// What has no end is told to be no file, soon.
+TEST_F(CliStanTest, IncludedFilesAreFiles) {
+  ASSERT_EQ(mkfifo((root_ / "pipe.stan").c_str(), 0600), 0);
+  std::filesystem::create_directory(root_ / "dir.stan");
+  for (const char* name : {"/dev/zero", "/dev/urandom", "pipe.stan", "dir.stan"}) {
+    put("bad.stan", std::string("#include ") + name + "\nmodel { }\n");
+    const auto run = adit("check bad.stan");
+    EXPECT_EQ(run.status, 1) << name;
+    EXPECT_NE(run.errors.find("Expected a file behind '#include'"), std::string::npos) << run.errors;
+    EXPECT_NE(run.errors.find("line 1"), std::string::npos) << run.errors;
+  }
+}
+
+TEST_F(CliStanTest, UndefinedFunctionsAreToldWhereTheyAreAllowed) {
+  put("half.stan",
+      "functions {\n  real f(real x);\n}\nparameters { real x; }\nmodel { x ~ normal(f(0), 1); }\n");
+  EXPECT_EQ(adit("check half.stan").status, 1);
+  const auto allowed = adit("check half.stan --allow-undefined");
+  EXPECT_EQ(allowed.status, 0) << allowed.errors;
+  EXPECT_NE(allowed.errors.find("'f' is declared but not defined"), std::string::npos) << allowed.errors;
+  EXPECT_EQ(adit("format half.stan --allow-undefined").status, 0);
+  const auto run = adit("sample half.stan" + small);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.errors.find("line 2"), std::string::npos) << run.errors;
 }
 
 TEST_F(CliStanTest, CmdStansWordsAreUnderstood) {

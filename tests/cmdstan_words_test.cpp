@@ -44,6 +44,12 @@ TEST(CmdStanWords, DefaultsAreCmdStans) {
             "sample dir/m.stan --chains 1 --metric diag --format csv");
 }
 
+TEST(CmdStanWords, IncludePaths) {
+  EXPECT_EQ(translated("m.stan optimize include_paths=a,b data file=d.json"),
+            "optimize m.stan --data d.json --include-paths a,b");
+  EXPECT_EQ(refusal("m.stan sample include_paths="), "[cmdstan] include_paths: expected a file, got \"\"");
+}
+
 TEST(CmdStanWords, AWholeCall) {
   EXPECT_EQ(
       translated("model.stan sample num_samples=500 num_warmup=300 save_warmup=1 thin=2 adapt delta=0.9 "

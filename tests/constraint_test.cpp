@@ -7,6 +7,7 @@
 #include <adit/transform.hpp>
 
 #include "devices.hpp"
+#include "stats/by_columns.hpp"
 
 namespace adit::test {
 namespace {
@@ -217,6 +218,16 @@ std::vector<Case> cases() {
        6,
        [](const Numbers& u) { return covariance_formula(u, 3); },
        below(3, true)},
+      {"by_columns",
+       stats::by_columns(lower(tensor({-1.0, 0.5, 3.0}))),
+       {2, 3},
+       6,
+       [l](const Numbers& u) {
+         Numbers x;
+         for (size_t i = 0; i < 6; ++i) x.push_back(l[i % 3] + std::exp(u[i % 3 * 2 + i / 3]));
+         return x;
+       },
+       all_of(6)},
   };
 }
 

@@ -13,7 +13,9 @@ TEST(StanCheckMessage, Names) {
   expect_error("model { real x; { real x; } }", "'x' is already in use", "x; }");
   expect_error("data { real x; } model { for (x in 1:3) { } }", "'x' is already in use", "x in");
   expect_error("functions { void f(real a, real a) { } }", "'a' is already in use", "real a)");
-  expect_error("data { real struct; }", "reserved", "struct");
+  expect_error("model { lp__ = 3; }", "'lp__' is reserved: the log density is read by target()", "lp__");
+  expect_error("model { print(lp__); }", "'lp__' is reserved", "lp__");
+  expect_error("model { print(stepsize__); }", "'stepsize__' is reserved, as all names", "stepsize__");
   expect_error("model { { real x; } target += x; }", "'x' not in scope", "x");
   expect_error("model { real x; } generated quantities { real z = x; }", "'x' not in scope", "x");
   expect_error("transformed data { int n = m; int m; }", "'m' not in scope", "m; int");
@@ -148,6 +150,12 @@ TEST(StanCheckMessage, FunctionsOfThePrograms) {
                "f(data");
   expect_error("functions { real sin(real x) { return 1; } }", "already built in", "sin");
   expect_error("functions { real reduce_sum(real x) { return 1; } }", "may not be overloaded", "reduce_sum");
+  expect_error("functions { real laplace_marginal_tol_neg_binomial_2_log_lpmf(array[] int x) { return 1; } }",
+               "may not be overloaded", "laplace_marginal_tol");
+  expect_error("model { real x = add(1); }", "which is the operator + of two values; found (int)", "add");
+  expect_error("model { real x = minus(1, 2); }", "which is the operator - of one value", "minus");
+  expect_fine("functions { real add(real x) { return x; } } model { real x = add(1.5) + add(1, 2); }");
+  expect_error("functions { vector dae(vector x) { return x; } }", "may not be overloaded", "dae");
   expect_fine(
       "functions { real sin(array[] real x, int n) { return 1; } real f(int n) { return n < 1 ? 1 : n * f(n "
       "- 1); } }");

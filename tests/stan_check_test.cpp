@@ -173,7 +173,30 @@ TEST(StanCheck, TypesOfLiteralsAndCalls) {
       {"sin(t)", "error"},
       {"log_sum_exp(r, r)", "real"},
       {"log_sum_exp(v)", "real"},
-      {"std_normal_lpdf(v | )", "real"}};
+      {"std_normal_lpdf(v | )", "real"},
+      {"(r,)", "tuple(real,)"},
+      {"(r,).1", "real"},
+      {"fma(v, 2, r)", "vector"},
+      {"fma(ii, r, r)", "error"},
+      {"fma(vv, vv, vv)", "error"},
+      {"add(i, j)", "int"},
+      {"add(v, r)", "vector"},
+      {"add(v, w)", "error"},
+      {"subtract(m, 1)", "matrix"},
+      {"multiply(w, v)", "real"},
+      {"multiply(v, w)", "matrix"},
+      {"multiply(m, v)", "vector"},
+      {"divide(w, m)", "row_vector"},
+      {"elt_multiply(m, m)", "matrix"},
+      {"elt_divide(v, 2)", "vector"},
+      {"minus(ii)", "array[] int"},
+      {"plus(v)", "vector"},
+      {"logical_lt(r, i)", "int"},
+      {"logical_and(i, j)", "int"},
+      {"logical_negation(i)", "int"},
+      {"logical_eq(v, v)", "error"},
+      {"add(r)", "error"},
+      {"minus(r, r)", "error"}};
   for (const auto& [expression, type] : cases) EXPECT_EQ(type_of(expression), type) << expression;
 }
 

@@ -259,6 +259,39 @@ TEST(DataDump, ArraysBecomeRowMajor) {
   EXPECT_EQ(real.numbers[2], 2.5);
 }
 
+TEST(DataDump, Arithmetic) {
+  expect_value(dump_value("-c(1, 2)"), {2}, {-1, -2}, true);
+  expect_value(dump_value("-(1:3)"), {3}, {-1, -2, -3}, true);
+  expect_value(dump_value("2 * 3 + 1"), {}, {7}, true);
+  expect_value(dump_value("1 + 2 * 3"), {}, {7}, true);
+  expect_value(dump_value("-2^2"), {}, {-4}, true);
+  expect_value(dump_value("2^-1"), {}, {0.5}, false);
+  expect_value(dump_value("10 / 4"), {}, {2.5}, false);
+  expect_value(dump_value("10 / 5"), {}, {2}, true);
+  expect_value(dump_value("c(1, 2, 3) / 2"), {3}, {0.5, 1, 1.5}, false);
+  expect_value(dump_value("1:3 * 2"), {3}, {2, 4, 6}, true);
+  expect_value(dump_value("c(-c(1, 2), 1/2, 3:4)"), {5}, {-1, -2, 0.5, 3, 4}, false);
+  expect_value(dump_value("rep(c(1, 2), 2)"), {4}, {1, 2, 1, 2}, true);
+  expect_value(dump_value("rep(0, times = 3)"), {3}, {0, 0, 0}, true);
+  expect_value(dump_value("structure(-(1:4), .Dim = c(2, 2))"), {2, 2}, {-1, -3, -2, -4}, true);
+  expect_value(data_from_rdump("n <- 2; x <- n * c(1, n)", "d").at("x"), {2}, {2, 4}, true);
+}
+
+// What is made of texts is no data of a Stan program, and names of elements say nothing.
+TEST(DataDump, TextsArePassedOver) {
+  const DataValues values = data_from_rdump(
+      "a <- \"x <- 3 # (\"\nb <- c(\"(\", 'it\\'s',\n \"c\")\nN <- 3\nlevels <- structure(c(1L, 2L, 1L), "
+      ".Label = "
+      "c(\"no, (\", \"yes\"), class = \"factor\")\nm <- structure(1:4, .Dim = c(2, 2), .Dimnames = "
+      "list(c(\"a\", "
+      "\"b\"), NULL))",
+      "d");
+  EXPECT_EQ(values.size(), 3u);
+  expect_value(values.at("N"), {}, {3}, true);
+  expect_value(values.at("levels"), {3}, {1, 2, 1}, true);
+  expect_value(values.at("m"), {2, 2}, {1, 3, 2, 4}, true);
+}
+
 TEST(DataDump, ManyVariables) {
   const DataValues values = data_from_rdump(
       "# a comment\n\"N\" <-\n5\n'y' <- c(1,\n 2) # more\n`z`=3;w<-4 v <- -1\nlast.one <- 1:2", "d");
@@ -284,7 +317,6 @@ TEST(DataDump, TellsWhatIsWrongAndWhere) {
       {"list(1)", "x: expected a number, c(...), structure(...), integer(0) or double(0), found \"list\""},
       {"c(1, 2", "x: expected a comma or ), found the end of the text"},
       {"c(1 2)", "x: expected a comma or ), found \"2\""},
-      {"\"a\"", "x: expected a number, found \"\"\""},
       {"", "x: expected a number, found the end of the text"},
       {"1.5:3", "x: expected a range of integers, found 1.5:3"},
       {"1:1e9", "x: expected a range of integers, found 1:1000000000"},
@@ -296,15 +328,22 @@ TEST(DataDump, TellsWhatIsWrongAndWhere) {
       {"structure(c(1,2), .Dim = c(4294967296, 4294967296, 2))",
        "x: expected extents whose product is 2, the number of elements, found (4294967296, 4294967296, 2)"},
       {"structure(c(1,2))", "x: expected , .Dim = c(...) in structure(...), found \")\""},
-      {"structure(1:2, .Names = c(1,2))",
-       "x: expected .Dim = c(...) and no other attribute, found \".Names\""},
       {"structure(structure(1, .Dim = 1), .Dim = 1)",
        "x: expected numbers in structure(...), found \"structure\""},
       {"structure(1, .Dim = 1:13)", "x: expected at most 12 extents, found more"},
       {"5abc", "x: expected a number, found \"5a\""},
       {"1e", "x: expected digits after the e of a number, found the end of the text"},
       {"1e999", "x: expected a number that f64 can hold, found \"1e999\""},
-      {"5 + 3", "expected the name of a variable, found \"+\""},
+      {"5 +", "x: expected a number, found the end of the text"},
+      {"c(1, 2) + c(1, 2, 3)", "x: expected operands of one length, found 2 and 3 numbers"},
+      {"c(1, 2):3", "x: expected a range of integers, found one of lists"},
+      {"rep(1)", "x: expected a comma and how often, found \")\""},
+      {"rep(1, times 3)", "x: expected = after times, found \"3\""},
+      {"structure(1, .Dim = 1, .Dim = 1)", "x: expected .Dim = c(...) once, found \".Dim\""},
+      {"structure(1, )", "x: expected = after an attribute, found \")\""},
+      {"rep(1, 999999999999)", "x: expected at most 134217728 elements of ranges and zeros, found more"},
+      {"other", "x: expected a number, c(...), structure(...), integer(0) or double(0), found \"other\""},
+      {std::string(200, '(') + "1", "x: expected brackets at most 100 deep, found more"},
       {"5\nx <- 6", "expected each name once, found \"x\" again"},
   };
   for (const auto& [text, message] : cases) {

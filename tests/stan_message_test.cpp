@@ -101,7 +101,6 @@ TEST(StanMessage, OfStatements) {
       {"model { if (x > 1 { y = 1; } else { z = 1; } }", "{",
        "Expected ')' after the condition, but found '{'."},
       {"model { else x = 1; }", "else", "This 'else' belongs to no 'if'."},
-      {"model { if (x) real y; }", "real", "A declaration alone cannot be the body of the if"},
       {"model { if (x) }", "}", "Expected a statement as the body of the if, but found '}'."},
       {"model { for (int i in 1:2) { } }", "int", "The variable of a loop has no type"},
       {"model { for (i = 1:2) { } }", "=", "Expected 'in' after the loop's variable, but found '='."},
@@ -143,6 +142,12 @@ TEST(StanMessage, OfTypes) {
   const Case cases[] = {
       {"data { real for; }", "for", "'for' is a reserved word and cannot be the name of a variable."},
       {"data { real jacobian; }", "jacobian", "'jacobian' is a reserved word"},
+      {"data { real struct; }", "struct", "'struct' is a reserved word"},
+      {"data { int upper; }", "upper", "'upper' is a reserved word and cannot be the name of a variable."},
+      {"functions { real multiplier(real x) { return x; } }", "multiplier",
+       "'multiplier' is a reserved word"},
+      {"functions { real f(real offset) { return 1; } }", "offset", "'offset' is a reserved word"},
+      {"model { for (lower in 1:2) ; }", "lower", "'lower' is a reserved word"},
       {"data { real x__; }", "x__", "The name 'x__' ends in '__'"},
       {"data { real 3; }", "3", "Expected the name of a variable, but found '3'."},
       {"data { vector x; }", "x", "Expected '[' with the size, but found 'x'."},
@@ -155,7 +160,7 @@ TEST(StanMessage, OfTypes) {
        "An array of arrays is written with all of its sizes in one"},
       {"data { array[2] x; }", "x", "Expected a type, but found 'x'."},
       {"data { array[2] real x[3]; }", "[3]", "The array's sizes stand twice here"},
-      {"data { tuple(real) x; }", ")", "A tuple has at least two members."},
+      {"data { tuple(real) x; }", ")", "A tuple of one member has a comma behind it: tuple(real,)."},
       {"data { tuple real x; }", "real", "Expected '(' after tuple, but found 'real'."},
       {"data { tuple(real, real x; }", "x", "Expected ',' or ')' in the tuple's types, but found 'x'."},
       {"data { complex z; }", "complex",
@@ -224,7 +229,7 @@ TEST(StanMessage, OfBlocksAndFunctions) {
       {"functions { real f(array[] array[] real x) { } }", "array",
        "An array of arrays is written with all of its axes"},
       {"functions { real f(array real x) { } }", "real", "Expected '[', but found 'real'."},
-      {"functions { tuple(real) f() { } }", ")", "A tuple has at least two members."},
+      {"functions { tuple(real) f() { } }", ")", "A tuple of one member has a comma behind it"},
   };
   for (const Case& each : cases) expect_said(each);
 }
@@ -236,19 +241,24 @@ TEST(StanMessage, OfLimits) {
   const std::pair<std::string, const char*> cases[] = {
       {"functions { void f(array[" + commas + "] real x); }", "The array has more than 100 axes."},
       {"data { array[" + sizes + "] real x; }", "More than 100 sizes stand here."},
-      {"model { x = " + std::string(600, '(') + "1; }",
-       "The program is nested more than 512 levels deep here."},
-      {"model { x = 1" + std::string(2000, '\'') + "; }",
-       "This expression has more than 1000 operations on top"},
+      {"model { x = " + std::string(1100000, '(') + "1; }",
+       "What begins here may nest more than 1000000 levels deep; split it."},
+      {"data { " +
+           [] {
+             std::string tuples;
+             for (int i = 0; i < 200; ++i) tuples += "tuple(";
+             return tuples;
+           }(),
+       "Tuples are nested more than 100 deep here."},
       {"data { array[" + sizes.substr(0, 298) + "] real " +
            [] {
              std::string names = "a";
-             for (int i = 0; i < 2000; ++i) names += ", a";
+             for (int i = 0; i < 4000; ++i) names += ", a";
              return names;
            }() +
            "; }",
        "Too many variables are declared with one long type"},
-      {std::string(5 << 20, ' '), "The program has more than 2097152 bytes."},
+      {std::string(9 << 20, ' '), "The program has more than 8388608 bytes."},
   };
   for (const auto& [text, message] : cases) {
     const Parsed parsed = parse("m.stan", text);

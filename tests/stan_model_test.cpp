@@ -14,6 +14,7 @@
 #include "stan/lower.hpp"
 #include "stan/parse.hpp"
 #include "stan/signature.hpp"
+#include "stan_order_values.hpp"
 #include "stats/model_state.hpp"
 
 namespace adit::stan {
@@ -78,8 +79,7 @@ TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
-  const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data),
-                                           reference::MatrixOrder::rows);
+  const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data));
   ASSERT_EQ(lowered.model.size(), interpreter.size());
   const auto f = [&](const Tensor& u) { return lowered.model.log_density(u); };
   std::mt19937 random(7);
@@ -105,8 +105,7 @@ TEST_P(StanModel, OutputsAreTheInterpreters) {
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
-  const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data),
-                                           reference::MatrixOrder::rows);
+  const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data));
   const stats::ModelState& state = stats::state_of(lowered.model);
   std::map<std::string, Tensor> graphs;
   for (const auto& variable : state.deterministics) graphs[variable.name] = variable.value;
@@ -167,6 +166,110 @@ TEST(StanLoops, RoundsGoTogether) {
     EXPECT_TRUE(std::any_of(lowered.lowering.begin(), lowered.lowering.end(), is_line))
         << name << ": " << line << "\n"
         << testing::PrintToString(lowered.lowering);
+  }
+}
+
+// Points on the unconstrained scale are Stan's: files of them, of starts and of metrics go from one to the
+// other.
+TEST(StanOrder, UnconstrainedNumbersStandAsInStan) {
+  Parsed parsed = parse("m.stan", order_program);
+  check(parsed.program);
+  const Lowered lowered = lower(parsed.program, {});
+  std::vector<double> u(static_cast<size_t>(lowered.model.size()));
+  for (size_t i = 0; i < u.size(); ++i) u[i] = 0.8 * std::sin(1.7 * static_cast<double>(i + 1));
+  const stats::ModelState& state = stats::state_of(lowered.model);
+  ASSERT_EQ(state.variables.size(), order_values.size());
+  for (size_t k = 0; k < order_values.size(); ++k) {
+    const auto& [name, expected] = order_values[k];
+    ASSERT_EQ(state.variables[k].name, name);
+    const auto found = stats::at_point(state, {state.variables[k].value}, tensor(u))[0].to_vector<double>();
+    ASSERT_EQ(found.size(), expected.size()) << name;
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-8) << name << " " << i;
+    // And back.
+    const Tensor x = tensor(found, state.variables[k].shape);
+    const auto back = state.variables[k].constraint.unconstrain(x).to_vector<double>();
+    if (name == "p") continue;  // of a unit vector the length is lost
+    for (size_t i = 0; i < back.size(); ++i)
+      EXPECT_NEAR(back[i], u[static_cast<size_t>(state.variables[k].offset) + i], 1e-9) << name << " " << i;
+  }
+}
+
+// Maps as functions do what constrained declarations do: the same density of the same free numbers.
+TEST(StanTransforms, AsFunctionsTheyAreThoseOfDeclarations) {
+  const auto density_of = [](const std::string& text, std::vector<double>& u) {
+    Parsed parsed = parse("m.stan", text);
+    for (const Message& message : check(parsed.program))
+      if (message.kind != Message::Kind::warning) ADD_FAILURE() << text << message.text;
+    const Model model = lower(parsed.program, {}).model;
+    u.resize(static_cast<size_t>(model.size()));
+    for (size_t i = 0; i < u.size(); ++i) u[i] = 0.7 * std::sin(1.3 * static_cast<double>(i + 1));
+    const auto slope = grad([&](const Tensor& x) { return model.log_density(x); });
+    std::vector<double> found = slope(tensor(u)).to_vector<double>();
+    found.push_back(model.log_density(tensor(u)).item<double>());
+    return found;
+  };
+  struct Case {
+    const char *declared, *free, *call, *back;
+  };
+  const Case cases[] = {
+      {"simplex[3]", "vector[2]", "simplex_jacobian(u)", "simplex_unconstrain(x)"},
+      {"array[2] simplex[3]", "array[2] vector[2]", "simplex_jacobian(u)", "simplex_unconstrain(x)"},
+      {"ordered[3]", "vector[3]", "ordered_jacobian(u)", "ordered_unconstrain(x)"},
+      {"positive_ordered[3]", "vector[3]", "positive_ordered_jacobian(u)", "positive_ordered_unconstrain(x)"},
+      {"sum_to_zero_vector[3]", "vector[2]", "sum_to_zero_jacobian(u)", "sum_to_zero_unconstrain(x)"},
+      {"sum_to_zero_matrix[3, 4]", "matrix[2, 3]", "sum_to_zero_jacobian(u)", "sum_to_zero_unconstrain(x)"},
+      {"unit_vector[3]", "vector[3]", "unit_vector_jacobian(u)", ""},
+      {"cholesky_factor_corr[3]", "vector[3]", "cholesky_factor_corr_jacobian(u, 3)",
+       "cholesky_factor_corr_unconstrain(x)"},
+      {"cholesky_factor_cov[3, 2]", "vector[5]", "cholesky_factor_cov_jacobian(u, 3, 2)",
+       "cholesky_factor_cov_unconstrain(x)"},
+      {"corr_matrix[3]", "vector[3]", "corr_matrix_jacobian(u, 3)", "corr_matrix_unconstrain(x)"},
+      {"cov_matrix[2]", "vector[3]", "cov_matrix_jacobian(u, 2)", "cov_matrix_unconstrain(x)"},
+      {"column_stochastic_matrix[3, 2]", "matrix[2, 2]", "stochastic_column_jacobian(u)",
+       "stochastic_column_unconstrain(x)"},
+      {"row_stochastic_matrix[2, 3]", "matrix[2, 2]", "stochastic_row_jacobian(u)",
+       "stochastic_row_unconstrain(x)"},
+      {"vector<lower=0.5>[3]", "vector[3]", "lower_bound_jacobian(u, 0.5)",
+       "lower_bound_unconstrain(x, 0.5)"},
+      {"matrix<upper=2>[2, 3]", "matrix[2, 3]", "upper_bound_jacobian(u, 2)",
+       "upper_bound_unconstrain(x, 2)"},
+      {"real<lower=-1, upper=2>", "real", "lower_upper_bound_jacobian(u, -1, 2)",
+       "lower_upper_bound_unconstrain(x, -1, 2)"},
+      {"vector<offset=1, multiplier=3>[2]", "vector[2]", "offset_multiplier_jacobian(u, 1, 3)",
+       "offset_multiplier_unconstrain(x, 1, 3)"},
+      {"vector[2]", "vector[2]", "lower_bound_jacobian(u, negative_infinity())", ""},
+  };
+  for (const Case& one : cases) {
+    const std::string type = one.declared;
+    const bool is_scalar = type.starts_with("real"), is_array = type.starts_with("array");
+    const std::string use = is_scalar  ? " model { target += 1.7 * x; }"
+                            : is_array ? " model { target += 1.7 * x[1][2] - x[2][1]; }"
+                                       : " model { vector[num_elements(x)] y = to_vector(x); for (n in 1 : "
+                                         "num_elements(x)) target += sqrt(n) * y[n] ^ 2; }";
+    std::vector<double> u, same;
+    const auto declared = density_of("parameters { " + type + " x; }" + use, u);
+    const std::string shape = type.find('<') == std::string::npos
+                                  ? std::string(one.declared)
+                                  : type.substr(0, type.find('<')) + type.substr(type.find('>') + 1);
+    const auto called =
+        density_of("parameters { " + std::string(one.free) + " u; } transformed parameters { " + shape +
+                       " x = " + one.call + "; }" + use,
+                   same);
+    ASSERT_EQ(declared.size(), called.size()) << type;
+    for (size_t i = 0; i < declared.size(); ++i)
+      EXPECT_NEAR(declared[i], called[i], 1e-10) << type << " " << i;
+    if (!*one.back) continue;
+    Parsed parsed =
+        parse("m.stan", "parameters { " + std::string(one.free) + " u; } transformed parameters { " + shape +
+                            " x = " + one.call + "; " + one.free + " v = " + one.back + "; }");
+    check(parsed.program);
+    const Model model = lower(parsed.program, {}).model;
+    const stats::ModelState& state = stats::state_of(model);
+    const auto given = stats::at_point(state, {state.variables[0].value}, tensor(u))[0].to_vector<double>();
+    const auto found =
+        stats::at_point(state, {state.deterministics[1].value}, tensor(u))[0].to_vector<double>();
+    ASSERT_EQ(given.size(), found.size()) << type;
+    for (size_t i = 0; i < given.size(); ++i) EXPECT_NEAR(given[i], found[i], 1e-10) << type << " " << i;
   }
 }
 

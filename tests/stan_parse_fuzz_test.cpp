@@ -10,6 +10,7 @@
 #include "stan/format.hpp"
 #include "stan_random.hpp"
 #include "stan_tree.hpp"
+#include "support/deep_stack.hpp"
 
 namespace {
 
@@ -165,40 +166,61 @@ std::string repeated(const std::string& text, int count) {
   return all;
 }
 
-// Every way of nesting, deeper than any stack holds: one message of the limit.
+constexpr int deep = 100000;
+
+// Every way of nesting that is not closed: one message, of the end.
 TEST(StanParseFuzz, DeepNesting) {
-  const int depth = 20000;
   for (const char* open :
        {"(", "[", "{", "f(", "x[", "-", "!", "+ +", "1 ? ", "1 ? 1 : ", "2 ^ ", "2 ^ -", "f(y | ", "(1, "}) {
-    const Parsed parsed = parse("m.stan", "model { x = " + repeated(open, depth));
+    const Parsed parsed = parse("m.stan", "model { x = " + repeated(open, deep / 20));
     EXPECT_EQ(parsed.messages.size(), 1U) << open;
     EXPECT_TRUE(parsed.failed());
   }
   for (const char* open : {"{", "if (1) ", "while (1) ", "for (i in 1:2) ", "for (i in x) {",
                            "if (1) ; else ", "profile(\"a\") {", "if (1) {} else {"}) {
-    const Parsed parsed = parse("m.stan", "model { " + repeated(open, depth));
+    const Parsed parsed = parse("m.stan", "model { " + repeated(open, deep / 20));
     EXPECT_EQ(parsed.messages.size(), 1U) << open;
     EXPECT_TRUE(parsed.failed());
   }
-  for (const char* tail : {" + 1", " - 1", " * 1", "'", "[1]", ".1", " || 1", " == 1", " %/% 1"}) {
-    const Parsed parsed = parse("m.stan", "model { x = y" + repeated(tail, depth) + "; }");
-    EXPECT_EQ(parsed.messages.size(), 1U) << tail;
-    EXPECT_TRUE(parsed.failed());
-  }
-  EXPECT_TRUE(parse("m.stan", "data { " + repeated("tuple(", depth)).failed());
-  EXPECT_TRUE(parse("m.stan", "functions { " + repeated("tuple(", depth)).failed());
-  EXPECT_TRUE(parse("m.stan", "model { " + repeated("(a, ", depth)).failed());
-  // Chains within chains.
-  std::string text = "1";
-  for (int i = 0; i < 10; ++i) text = "(" + text + repeated(" + 1", 300) + ")";
-  EXPECT_TRUE(parse("m.stan", "model { x = " + text + "; }").failed());
+  EXPECT_TRUE(parse("m.stan", "data { " + repeated("tuple(", deep)).failed());
+  EXPECT_TRUE(parse("m.stan", "functions { " + repeated("tuple(", deep)).failed());
+  EXPECT_TRUE(parse("m.stan", "model { " + repeated("(a, ", deep)).failed());
 }
 
-TEST(StanParseFuzz, WithinTheLimits) {
-  const auto sum = "model { x = 1" + repeated(" + 1", 900) + "; }";
-  const auto groups = "model { x = " + repeated("(", 400) + "1" + repeated(")", 400) + "; }";
-  const auto blocks = "model {" + repeated("{", 400) + repeated("}", 400) + "}";
-  for (const std::string& text : {sum, groups, blocks}) EXPECT_FALSE(parse("m.stan", text).failed());
+// Programs a hundred thousand levels deep are programs: read, checked, formatted and done away with, on a
+// stack that holds a hundred of them.
+TEST(StanParseFuzz, DeepProgramsAreFine) {
+  const auto around = [](int count, const char* open, const std::string& inside, const char* close) {
+    return repeated(open, count) + inside + repeated(close, count);
+  };
+  std::vector<std::string> texts;
+  texts.push_back("model { int y = 1; int x = y" + repeated(" + 1", deep) + "; }");
+  texts.push_back("model { int y = 1; int x = " + around(deep, "(", "y", ")") + "; }");
+  texts.push_back("model { int y = 1; " + repeated("if (y > 2) y = 3; else ", deep) + "y = 2; }");
+  texts.push_back("model {" + around(deep, "{", "", "}") + "}");
+  const int less = deep / 10;
+  for (const char* tail : {" - y", " * 1", " || 1", " == 1", " %/% 1"})
+    texts.push_back("model { int y = 1; int x = y" + repeated(tail, less) + "; }");
+  texts.push_back("model { vector[2] y; real x = (y" + repeated("'", 2 * less) + ")[1]; }");
+  texts.push_back("model { int y = 1; int x = " + repeated("-", less) + "y; }");
+  texts.push_back("model { int y = 1; int x = " + repeated("y ? 1 : ", less) + "y; }");
+  texts.push_back("model { int y = 1; real x = " + repeated("2 ^ ", less) + "y; }");
+  texts.push_back("model { array[1] int y = {1}; int x = " + around(less, "y[", "1", "]") + "; }");
+  texts.push_back("model { real x = " + around(less, "exp(", "1", ")") + "; }");
+  texts.push_back("model { int y = 1; " + repeated("if (y) ", less) + "y = 2; }");
+  texts.push_back("model { int y = 1; " + around(less, "while (y < 1) {", "y = 2;", "}") + " }");
+  adit::on_deep_stack(256 << 10, [&] {
+    for (const std::string& text : texts) {
+      const auto begin = std::chrono::steady_clock::now();
+      Parsed parsed = parse("m.stan", text);
+      EXPECT_FALSE(parsed.failed()) << text.substr(0, 60);
+      for (const Message& message : check(parsed.program))
+        EXPECT_EQ(message.kind, Message::Kind::warning) << text.substr(0, 60) << message.text;
+      EXPECT_GT(format(parsed.program).size(), text.size() / 2) << text.substr(0, 60);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      EXPECT_LT(seconds.count(), 20) << text.substr(0, 60);
+    }
+  });
 }
 
 // Time grows with the length alone: its square would take minutes.
@@ -246,7 +268,7 @@ TEST(StanParseFuzz, LongTexts) {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     EXPECT_LT(seconds.count(), 20) << text.substr(0, 50);
   }
-  EXPECT_TRUE(parse("m.stan", std::string(5 << 20, ' ')).failed());
+  EXPECT_TRUE(parse("m.stan", std::string(9 << 20, ' ')).failed());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include <adit/error.hpp>
+
 #include "stan/parse.hpp"
 #include "stan_tree.hpp"
 
@@ -92,7 +94,7 @@ TEST(StanParse, Expressions) {
       {"(a, (b, c))", "tuple(a, tuple(b, c))"},
       {"x[]", "(x[all])"},
       {"x[, :, 1:, :2, 3:4, {1, 2}]", "(x[all, all, from 1, to 2, between 3 4, {1, 2}])"},
-      {"lower + upper + offset + multiplier + T", "((((lower + upper) + offset) + multiplier) + T)"},
+      {"low + up + shift + scale + T", "((((low + up) + shift) + scale) + T)"},
       {"x .* y", "(x .* y)"},
       {"1.*x", "(r1. * x)"},
       {"a/*c*//b//d\n", "(a / b)"},
@@ -134,6 +136,13 @@ TEST(StanParse, Statements) {
       {"real a, b = 2;", "declare a real:0<;>[][]() = \ndeclare b real:0<;>[][]() = 2"},
       {"array[2, N] vector[K] v;", "declare v vector:0<;>[2, N][K]() = "},
       {"real x[3] = y;", "declare x real:0<;>[3][]() = y"},
+      {"{y, 2.0} ~ normal(0, 1);", "#4 normal  v={y, r2.0} l= h= a=0, 1"},
+      {"{{y}, {1}}[1] ~ normal(0, 1);", "#4 normal  v=({{y}, {1}}[1]) l= h= a=0, 1"},
+      {"{a, b}.1 ~ f();", "#4 f  v=({a, b}.1) l= h= a="},
+      {"if (1) real a = 0, b;",
+       "#9   v=1 l= h= a=\nbody {declare a real:0<;>[][]() = 0\ndeclare b real:0<;>[][]() = }"},
+      {"(a,) = f();", "#1  (a) v=f<> l= h= a="},
+      {"tuple(int,) t;", "declare t tuple():0<;>[][](int:0<;>[][]()) = "},
       {"tuple(int, array[2] matrix[1, 2]) t;",
        "declare t tuple():0<;>[][](int:0<;>[][](), matrix:0<;>[2][1, 2]()) = "},
   };
@@ -196,6 +205,11 @@ TEST(StanParse, Programs) {
       " generated quantities {}");
   expect_accepted("data { real x[3], y; vector[2] z[3, 4]; } # old\r\n", 3);
   expect_accepted("transformed\ndata { } generated // c\n quantities { }");
+  expect_accepted("data { ; real x;; } parameters { ; real y;; }");
+  expect_accepted("functions { tuple(real,) f(tuple(array[] int,) x) { return (3.5,); } }");
+  expect_accepted("model { {} { { } } {;} { real x; } while (1) int k; for (i in 1:2) vector[2] v; }");
+  EXPECT_TRUE(parse("m.stan", "model { {a, b} }").failed());
+  EXPECT_TRUE(parse("m.stan", "model { x = (1, 2,); }").failed());
   EXPECT_EQ(parse("a/b/eight.schools.stan", "").program.name, "eight.schools");
   const Parsed parsed = parse("m.stan", "data { int N; } // c\nmodel { }");
   EXPECT_TRUE(parsed.program.block(BlockKind::data).present);
@@ -220,7 +234,8 @@ TEST(StanParse, Includes) {
   const auto parsed = [&](const std::string& text) { return parse("m.stan", text, include); };
   for (const char* text :
        {"data { #include a.stan\n}", "data {\n#include \"a.stan\"}", "data {\n #include\t<a.stan> }",
-        "data { int M; #include a.stan // c\n #include dir/b.stan\r\n}"}) {
+        "data { int M; #include a.stan // c\n #include dir/b.stan\r\n}", "data {\n#include\n\ta.stan\n}",
+        "data { #include\r\n \"a.stan\" }"}) {
     const Parsed result = parsed(text);
     EXPECT_FALSE(result.failed()) << said(result);
     EXPECT_GE(result.program.block(BlockKind::data).statements.size(), 2U);
@@ -239,6 +254,11 @@ TEST(StanParse, Includes) {
     EXPECT_NE(said(result).find(message), std::string::npos) << said(result);
   }
   EXPECT_TRUE(parse("m.stan", "#include a.stan").failed());
+  const Include unreadable = [](const std::string& name) -> std::optional<Source> {
+    throw adit::Error(adit::ErrorKind::io, "No file but a folder: " + name + ".");
+  };
+  EXPECT_NE(said(parse("m.stan", "\n#include dir", unreadable)).find("No file but a folder: dir."),
+            std::string::npos);
   const Include doubling = [](const std::string& name) -> std::optional<Source> {
     return Source{name, "#include " + name + "0\n#include " + name + "1\n"};
   };

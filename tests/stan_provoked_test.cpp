@@ -35,6 +35,7 @@ const std::set<std::string> unreachable{
     "an expression of no kind",
     "a step of no recurrence",
     "[data] {}: expected memory for the values of {} bytes of text, found none",  // of a full machine
+    "{}: expected memory for {:.0f} numbers, {:.1f} GB, got none",                // of a full machine
     "[data] {}: {} bounds for {} elements",                                       // the checker comes before
     "[data] {}: values of type {} cannot be read",
     "{}: expected a result for {} rounds, got {}",
@@ -176,13 +177,12 @@ void add_made(Provoked& provoked) {
   std::string many;
   for (int i = 0; i < 3000; ++i) many += fmt::format("#include f{}\n", i);
   provoked.program(many, [](const std::string& name) -> std::optional<Source> { return Source{name, "\n"}; });
-  std::string sum = "model { target += 1";
-  for (int i = 0; i < 300'000; ++i) sum += "+1";
-  provoked.program(sum + "; }");
-  std::string minus = "model { target += ";
-  for (int i = 0; i < 300'000; ++i) minus += "-";
-  provoked.program(minus + "1; }");
-  provoked.program("data { " + std::string(size_t{3} << 20, ' ') + "}");
+  provoked.program("model { target += " + std::string(1'100'000, '-') + "1; }");
+  std::string tuples;
+  for (int i = 0; i < 200; ++i) tuples += "tuple(";
+  provoked.program("data { " + tuples);
+  provoked.program("data { " + std::string(size_t{9} << 20, ' ') + "}");
+  provoked.data(std::string(200, '('));
   provoked.program("#include m.stan\n", [](const std::string&) -> std::optional<Source> {
     return Source{"m.stan", "#include m.stan\n"};
   });
@@ -221,6 +221,18 @@ void add_made(Provoked& provoked) {
   std::ofstream(path_of("large.stan")) << "\n";
   fs::resize_file(path_of("large.stan"), uintmax_t{100} << 20);  // of holes
   provoked.error_of([&] { StanProgram{path_of("large.stan")}; });
+  const auto including = [&](const std::string& name) {
+    std::ofstream(path_of("including.stan")) << "#include " << name << "\n";
+    provoked.error_of([&] { StanProgram{path_of("including.stan")}; });
+  };
+  for (const char* name : {"/dev/zero", "folder.stan", "large.stan"}) including(name);
+  provoked.error_of([&] { StanProgram{path_of("none.stan"), {.include_paths = {folder.string()}}}; });
+  std::ofstream(path_of("including.stan")) << "#include none.stan\n";
+  provoked.error_of([&] { StanProgram{path_of("including.stan"), {.include_paths = {folder.string()}}}; });
+  const StanProgram half = StanProgram::from_text(
+      "half", "functions { real f(real x); } parameters { real p; }", {.allow_undefined = true});
+  for (const StanMessage& warning : half.warnings()) provoked.said.insert(warning.text);
+  provoked.error_of([&] { half.bind_json("{}"); });
   std::ofstream(path_of("data.txt")) << "1 2 3\n";
   provoked.error_of([&] { read_data(path_of("data.txt")); });
   provoked.error_of([&] { read_data(path_of("none.json")); });

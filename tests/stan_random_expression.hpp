@@ -40,7 +40,7 @@ class RandomExpression {
   }
   std::string name() {
     return any(
-        {"a", "b", "mu", "sigma", "theta_raw", "x1", "y", "a_rather_long_name_of_a_variable", "T", "lower"});
+        {"a", "b", "mu", "sigma", "theta_raw", "x1", "y", "a_rather_long_name_of_a_variable", "T", "low"});
   }
 
   template <class Item>

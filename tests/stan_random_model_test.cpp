@@ -69,7 +69,7 @@ class Trial {
 
   // What is wrong with it; nothing: it agrees. `device`: where kernels of the sampler run; none: not tried.
   std::string fault(const std::string& device) try {
-    const reference::Interpreter interpreter(parsed_.program, data_, reference::MatrixOrder::rows);
+    const reference::Interpreter interpreter(parsed_.program, data_);
     const double begin = processor_seconds();
     const Lowered lowered = lower(parsed_.program, data_from_json(data_.dump(), "data"));
     seconds = processor_seconds() - begin;

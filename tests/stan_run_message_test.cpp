@@ -77,6 +77,21 @@ TEST(StanRunMessage, Sizes) {
                  "one_hot_vector: expected a place from 1 to 3, got 4", "one_hot_vector");
 }
 
+// Shards without any are no vector at all.
+TEST(StanRunMessage, Shards) {
+  const std::string shards =
+      "functions { vector f(vector phi, vector theta, data array[] real x, data array[] int i) { return phi; "
+      "} } "
+      "transformed data { array[2, 0] real x; array[2, 0] int i; array[0, 0] real none; array[0, 0] int no; "
+      "} "
+      "parameters { vector[1] p; } model { array[3] vector[0] theta; array[0] vector[0] nothing; ";
+  expect_refusal(shards + "target += map_rect(f, p, theta, x, i); }",
+                 "map_rect: expected data of 3 shards, as there are parameters of, got 2", "map_rect(f");
+  const Checked program =
+      checked(shards + "target += map_rect(f, p, nothing, none, no); target += -p[1] ^ 2; }");
+  EXPECT_EQ(lower(program.program, {}).model.size(), 1);
+}
+
 TEST(StanRunMessage, Numbers) {
   expect_refusal("data { int n; } transformed data { int k = 7 %/% n; }", "expected a divisor that is not 0",
                  "7 %/%", R"({"n": 0})");

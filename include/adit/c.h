@@ -257,6 +257,10 @@ adit_status adit_model_new(const char* name, adit_model** model, adit_error** er
 /* A Stan program with its data as JSON ("": none). */
 adit_status adit_model_from_stan(const char* name, const char* program, const char* data_json, uint64_t seed,
                                  adit_model** model, adit_error** error);
+/* The same, with folders that `#include` looks into, one after the other. */
+adit_status adit_model_from_stan_in(size_t folder_count, const char* const* folders, const char* name,
+                                    const char* program, const char* data_json, uint64_t seed, adit_model** model,
+                                    adit_error** error);
 void adit_model_free(adit_model* model);
 
 /* Named as in adit/distribution.hpp and adit/constraint.hpp; parameters are tensors in the order of its functions'.

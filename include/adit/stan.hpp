@@ -29,12 +29,20 @@ struct StanMessage {
   std::string text;  // all of it, with the lines around the place, for people
 };
 
+struct StanOptions {
+  // Folders that `#include` looks into, one after the other, behind that of the program's file.
+  std::vector<std::string> include_paths{};
+  // A function that is declared and not defined is a warning, not an error: such a program can be checked and
+  // formatted. bind() tells which functions are missing.
+  bool allow_undefined = false;
+};
+
 class StanProgram {
  public:
-  // Reads and checks a file; `#include` looks beside it. Throws Error(bad_argument) whose text is that of all
-  // errors.
-  explicit StanProgram(const std::string& path);
-  static StanProgram from_text(const std::string& name, const std::string& text);
+  // Reads and checks a file. Throws Error(bad_argument) whose text is that of all errors.
+  explicit StanProgram(const std::string& path, const StanOptions& options = {});
+  static StanProgram from_text(const std::string& name, const std::string& text,
+                               const StanOptions& options = {});
 
   const std::string& name() const;  // of the file, without folder and ending
   const std::vector<StanMessage>& warnings() const;
@@ -62,7 +70,7 @@ class StanProgram {
 
 // All messages of a program's text: syntax, types, and warnings. Never throws for what the text says; throws
 // Error(io) where the file cannot be read.
-std::vector<StanMessage> check_stan(const std::string& path);
+std::vector<StanMessage> check_stan(const std::string& path, const StanOptions& options = {});
 
 }  // namespace adit
 #pragma GCC visibility pop

@@ -7,33 +7,34 @@ _adit_options() {
   case $1 in
     '') echo --help --version ;;
     sample)
-      echo --help --data --list --chains --warmup --draws --thin --seed --device --precision --layout --metric \
+      echo --help --data --include-paths --list --chains --warmup --draws --thin --seed --device --precision --layout --metric \
         --adapt --stuck --adapt-delta --max-depth --step-size --gamma --kappa --t0 --init-buffer --term-buffer --window \
         --fixed-param --stan-compat --init --warm-start --resume --overwrite --output --format --save-warmup \
         --log-likelihood --predictive --report --no-report --json --quiet
       ;;
     optimize)
-      echo --help --data --seed --device --output --json --quiet --init --jacobian --save-iterations --algorithm \
+      echo --help --data --include-paths --seed --device --output --json --quiet --init --jacobian --save-iterations --algorithm \
         --iterations --init-alpha --tol-obj --tol-rel-obj --tol-grad --tol-rel-grad --tol-param --history-size
       ;;
-    laplace) echo --help --data --seed --device --output --json --quiet --init --mode --draws --no-jacobian ;;
+    laplace) echo --help --data --include-paths --seed --device --output --json --quiet --init --mode --draws --no-jacobian ;;
     log-prob)
-      echo --help --data --seed --device --output --json --quiet --constrained-params --unconstrained-params \
+      echo --help --data --include-paths --seed --device --output --json --quiet --constrained-params --unconstrained-params \
         --no-jacobian
       ;;
-    generate) echo --help --data --seed --device --output --json --quiet --draws --format ;;
-    check-gradient) echo --help --data --seed --device --output --json --quiet --init --epsilon --error ;;
+    generate) echo --help --data --include-paths --seed --device --output --json --quiet --draws --format ;;
+    check-gradient) echo --help --data --include-paths --seed --device --output --json --quiet --init --epsilon --error ;;
     explain)
-      echo --help --data --seed --device --json --chains --warmup --precision --layout --metric --adapt --max-depth
+      echo --help --data --include-paths --seed --device --json --chains --warmup --precision --layout --metric --adapt --max-depth
       ;;
-    format) echo --help ;;
+    format) echo --help --include-paths --allow-undefined ;;
+    check) echo --help --json --include-paths --allow-undefined ;;
     summary) echo --help --json --sig-figs ;;
     report) echo --help --json --output ;;
     devices) echo --help --json --limits ;;
     doctor) echo --help --json --device --save --no-save ;;
     bench) echo --help ;;
     'bench device') echo --help --json --device ;;
-    check | diagnose | loo | cache | 'cache show' | 'cache clear' | ops | version) echo --help --json ;;
+    diagnose | loo | cache | 'cache show' | 'cache clear' | ops | version) echo --help --json ;;
   esac
 }
 
@@ -61,7 +62,7 @@ _adit_values() {
     --stuck) echo restart keep ;;
     --format) echo csv netcdf both none ;;
     --algorithm) echo lbfgs bfgs newton ;;
-    --data | --init | --warm-start | --output | --mode | --constrained-params | --unconstrained-params) return 2 ;;
+    --data | --include-paths | --init | --warm-start | --output | --mode | --constrained-params | --unconstrained-params) return 2 ;;
     --draws) [[ $2 == generate ]] && return 2 || return 3 ;;
     --chains | --warmup | --thin | --seed | --adapt-delta | --max-depth | --step-size | --gamma | --kappa | --t0 | \
       --init-buffer | --term-buffer | --window | --iterations | --init-alpha | --tol-obj | --tol-rel-obj | \

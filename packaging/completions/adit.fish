@@ -46,6 +46,7 @@ complete -c adit -n '__fish_seen_subcommand_from sample optimize laplace log-pro
 
 set -l sample '__fish_seen_subcommand_from sample'
 complete -c adit -n $sample -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $sample -x -l include-paths -a '(__fish_complete_directories)' -d 'Where #include looks'
 complete -c adit -n $sample -l list -d 'List the models and exit'
 complete -c adit -n $sample -x -l chains -d 'Chains'
 complete -c adit -n $sample -x -l warmup -d 'Iterations of warm-up a chain'
@@ -84,6 +85,7 @@ complete -c adit -n $sample -l quiet -d 'Print no progress'
 
 set -l fit '__fish_seen_subcommand_from optimize laplace log-prob generate check-gradient'
 complete -c adit -n $fit -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $fit -x -l include-paths -a '(__fish_complete_directories)' -d 'Where #include looks'
 complete -c adit -n $fit -x -l seed -d 'Of random numbers'
 complete -c adit -n $fit -x -l device -a '(__adit_devices)' -d 'The device'
 complete -c adit -n $fit -l quiet -d 'Print no progress'
@@ -117,6 +119,7 @@ complete -c adit -n '__fish_seen_subcommand_from check-gradient' -x -l error -d 
 
 set -l explain '__fish_seen_subcommand_from explain'
 complete -c adit -n $explain -rF -l data -d 'Data of a Stan program'
+complete -c adit -n $explain -x -l include-paths -a '(__fish_complete_directories)' -d 'Where #include looks'
 complete -c adit -n $explain -x -l seed -d 'Of random numbers'
 complete -c adit -n $explain -x -l device -a '(__adit_devices)' -d 'The device'
 complete -c adit -n $explain -x -l chains -d 'That it is made ready for'
@@ -139,3 +142,7 @@ complete -c adit -n '__fish_seen_subcommand_from cache; and not __fish_seen_subc
     -a show -d 'Where it is and how large'
 complete -c adit -n '__fish_seen_subcommand_from cache; and not __fish_seen_subcommand_from show clear' \
     -a clear -d 'Remove every entry'
+
+set -l stan '__fish_seen_subcommand_from check format'
+complete -c adit -n $stan -x -l include-paths -a '(__fish_complete_directories)' -d 'Where #include looks'
+complete -c adit -n $stan -l allow-undefined -d 'Functions without a body are no errors'

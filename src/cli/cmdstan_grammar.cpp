@@ -88,7 +88,7 @@ const CmdStanWord& cmdstan_words() {
   constexpr double most_seed = std::numeric_limits<uint32_t>::max();
   static const CmdStanWord all =
       group("", {method_choice(), whole("id", 0), group("data", {text_word("file")}), text_word("init"),
-                 group("random", {whole("seed", -1, most_seed)}),
+                 text_word("include_paths"), group("random", {whole("seed", -1, most_seed)}),
                  group("output", {text_word("file"), text_word("diagnostic_file"), whole("refresh", 0),
                                   whole("sig_figs", -1, 18), text_word("profile_file"),
                                   boolean_word("save_cmdstan_config")}),

@@ -128,6 +128,7 @@ void add_common(const CmdStanCall& call, Translation& to) {
   if (call.value("num_threads", "1") == "0")
     refuse_cmdstan("num_threads", "expected a number of threads, or -1 for all, got 0");
   to.pass_file("data.file", "--data");
+  to.pass_file("include_paths", "--include-paths");
   const std::string init =
       call.has("init") ? some_word("[cmdstan] init", call.value("init", ""), "a number or a file") : "";
   const bool starts = call.method != "log_prob" && call.method != "generate_quantities";

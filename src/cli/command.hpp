@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <adit/stan.hpp>
+
 namespace adit::cli {
 
 struct FitWords;
@@ -23,8 +25,8 @@ int log_prob(FitWords words);
 int generate(FitWords words);
 int check_gradient(FitWords words);  // exit status 1 where it is off
 int explain(FitWords words);
-int check(bool json, const std::string& path);  // of a Stan program
-int format(const std::string& path);
+int check(bool json, const std::string& path, const StanOptions& options);  // of a Stan program
+int format(const std::string& path, const StanOptions& options);
 int devices(bool json, bool with_limits);
 int doctor(bool json, const std::string& device_id, bool save);
 int bench_device(bool json, const std::string& device_id);

@@ -33,7 +33,7 @@ FitModel::FitModel(const char* command, const FitWords& words) : words_(words), 
     return;
   }
   if (!words.data.empty() && words.data != "-") require_exists(command, "--data", words.data);
-  program_.emplace(name_, words.data, words.quiet || words.json);
+  program_.emplace(name_, words.data, words.quiet || words.json, words.include_paths);
   name_ = program_->name();
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/catalogue.hpp"
 #include "cli/command.hpp"
+#include "cli/include_paths.hpp"
 #include "cli/usage.hpp"
 
 namespace adit::cli {
@@ -42,6 +43,7 @@ class FitOptions {
         "A Stan program (model.stan), or the name of a model as `adit sample --list` tells it");
     word("--data", words.data, "FILE",
          "Data of a Stan program: JSON as for CmdStan, an R dump, or a CSV table whose columns are its data");
+    declare_include_paths(command_, words.include_paths);
     add("--seed", "N", "Of random numbers (default 1)",
         [&words](auto& where, auto& typed) { words.seed = natural_number(where, typed); });
     word("--device", words.device, "ID", "As `adit devices` lists it (default: the best)");

@@ -14,6 +14,7 @@ namespace adit::cli {
 
 struct FitWords {
   std::string model, data;  // a name, or the path of a Stan program and of its data
+  std::vector<std::string> include_paths;
   std::string device, init = "2", output;
   bool json = false, quiet = false;
   uint64_t seed = 1;

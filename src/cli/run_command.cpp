@@ -21,6 +21,7 @@
 #include "cli/cmdstan_words.hpp"
 #include "cli/command.hpp"
 #include "cli/fit_words.hpp"
+#include "cli/include_paths.hpp"
 #include "cli/output.hpp"
 #include "cli/sample_words.hpp"
 #include "cli/usage.hpp"
@@ -32,6 +33,7 @@ constexpr int failure = 1, usage_error = 2;
 struct Choices {
   bool json = false, limits = false, save = true;
   std::string device, probe, program;
+  adit::StanOptions stan;
   size_t skip = 0;
   adit::cli::SampleWords sample;
   adit::cli::FitWords fit;
@@ -138,6 +140,13 @@ CLI::App* add_draws_command(CLI::App& parent, Choices& choices, const std::strin
   return command;
 }
 
+// As stanc has them.
+void declare_stan_options(CLI::App& command, adit::StanOptions& options) {
+  adit::cli::declare_include_paths(command, options.include_paths);
+  command.add_flag("--allow-undefined", options.allow_undefined,
+                   "Functions that are declared and not defined are no errors; what is missing is told");
+}
+
 // Sampling, and what is done with draws.
 void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& action) {
   using namespace adit::cli;
@@ -149,13 +158,15 @@ void declare_sampling(CLI::App& app, Choices& choices, std::function<int()>& act
   CLI::App* check_ =
       add_command(app, choices, "check", "What is wrong with a Stan program, without running it");
   check_->add_option("program", choices.program, "A file, model.stan")->required();
+  declare_stan_options(*check_, choices.stan);
   check_->footer(example("check model.stan"));
-  check_->callback([&] { action = [&] { return check(choices.json, choices.program); }; });
+  check_->callback([&] { action = [&] { return check(choices.json, choices.program, choices.stan); }; });
 
   CLI::App* format_ = app.add_subcommand("format", "A Stan program in one style, on standard output");
   format_->add_option("program", choices.program, "A file, model.stan")->required();
+  declare_stan_options(*format_, choices.stan);
   format_->footer(example("format model.stan > tidy.stan"));
-  format_->callback([&] { action = [&] { return format(choices.program); }; });
+  format_->callback([&] { action = [&] { return format(choices.program, choices.stan); }; });
 
   CLI::App* summary_ =
       add_draws_command(app, choices, "summary", "Means, errors, quantiles, ESS and R-hat of saved draws");

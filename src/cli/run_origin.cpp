@@ -54,11 +54,18 @@ std::string text_at(const OriginJson& origin, const char* key) {
 
 }  // namespace
 
-std::string origin_text(const std::string& program, const std::string& data, uint64_t seed) {
+std::string origin_text(const std::string& program, const std::string& data,
+                        const std::vector<std::string>& include_paths, uint64_t seed) {
   const bool reads_file = !data.empty() && data != "-";
   const std::string program_path = whole_path(program), data_path = reads_file ? whole_path(data) : data;
   if (!is_utf8(program_path) || !is_utf8(data_path)) return {};
+  OriginJson folders = OriginJson::array();
+  for (const std::string& folder : include_paths) {
+    folders.push_back(whole_path(folder));
+    if (!is_utf8(whole_path(folder))) return {};
+  }
   return OriginJson{{"program", program_path},
+                    {"include_paths", folders},
                     {"data", data_path},
                     {"data_stamp", reads_file ? stamp_of(data_path) : ""},
                     {"seed", seed}}
@@ -84,7 +91,11 @@ std::optional<Model> model_of_origin(const std::string& where, const std::string
   }
   const auto seed = origin.find("seed");
   const bool has_seed = seed != origin.end() && seed->is_number_unsigned();
-  return StanSource(program, data, true).make(has_seed ? seed->get<uint64_t>() : 1);
+  std::vector<std::string> folders;
+  if (const auto list = origin.find("include_paths"); list != origin.end() && list->is_array())
+    for (const OriginJson& folder : *list)
+      if (folder.is_string()) folders.push_back(folder.get<std::string>());
+  return StanSource(program, data, true, folders).make(has_seed ? seed->get<uint64_t>() : 1);
 }
 
 }  // namespace adit::cli

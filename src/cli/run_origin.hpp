@@ -11,7 +11,8 @@ namespace adit::cli {
 
 // Of a Stan program and its data, as JSON: whole paths, so that the folder may be looked at from anywhere.
 // Empty where a path is no UTF-8, which JSON cannot tell.
-std::string origin_text(const std::string& program, const std::string& data, uint64_t seed);
+std::string origin_text(const std::string& program, const std::string& data,
+                        const std::vector<std::string>& include_paths, uint64_t seed);
 
 // The model again, from such a text; none where it names no program. `where` begins the errors: the program
 // or its data may be gone. That the data have changed since is said on standard error.

@@ -279,8 +279,8 @@ int sample(SampleWords words) {
   SampleOptions options = checked(words);
   std::optional<StanSource> program;
   if (is_stan_path(words.model)) {
-    program.emplace(words.model, words.data, words.quiet || words.json);
-    options.origin = origin_text(words.model, words.data, words.seed);
+    program.emplace(words.model, words.data, words.quiet || words.json, words.include_paths);
+    options.origin = origin_text(words.model, words.data, words.include_paths, words.seed);
   }
   const Start start(words.init, words.warm_start, takes_any_metric(words));
   RunFolder folder({.command = "sample",

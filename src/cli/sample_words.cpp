@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/catalogue.hpp"
+#include "cli/include_paths.hpp"
 #include "cli/metric_choice.hpp"
 #include "cli/stan_source.hpp"
 #include "cli/usage.hpp"
@@ -222,6 +223,7 @@ void declare_sample(CLI::App& command, SampleWords& words) {
           [&words](const std::string& typed) { words.data = some_word("[sample] --data", typed, "FILE"); },
           "Data of a Stan program: JSON as for CmdStan, an R dump, or a CSV table whose columns are its data")
       ->type_name("FILE");
+  declare_include_paths(command, words.include_paths);
   command.add_flag("--list", words.list, "List the models and exit");
   declare_run(command, words);
   declare_start(command, words);

@@ -24,7 +24,7 @@ struct SampleWords {
   int64_t max_depth = 10;
   bool save_warmup = false, resume = false, overwrite = false, log_likelihood = false, predictive = false,
        stan_compat = false, fixed_param = false;
-  std::vector<std::string> warm_start;
+  std::vector<std::string> warm_start, include_paths;
   std::string output, format;
   std::string cmdstan_file;        // where CmdStan puts its chains, too
   int report = 0;                  // 1: asked for, -1: refused

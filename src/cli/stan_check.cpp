@@ -10,8 +10,8 @@
 
 namespace adit::cli {
 
-int check(bool json, const std::string& path) {
-  const std::vector<StanMessage> messages = check_stan(path);
+int check(bool json, const std::string& path, const StanOptions& options) {
+  const std::vector<StanMessage> messages = check_stan(path, options);
   int errors = 0;
   Json array = Json::array();
   for (const StanMessage& message : messages) {
@@ -32,8 +32,8 @@ int check(bool json, const std::string& path) {
   return errors ? 1 : 0;
 }
 
-int format(const std::string& path) {
-  write_out(StanProgram(path).formatted());
+int format(const std::string& path, const StanOptions& options) {
+  write_out(StanProgram(path, options).formatted());
   return 0;
 }
 

@@ -9,8 +9,9 @@ namespace adit::cli {
 
 bool is_stan_path(const std::string& word) { return word.size() > 5 && word.ends_with(".stan"); }
 
-StanSource::StanSource(const std::string& path, std::string data, bool quiet)
-    : program_(path), data_(std::move(data)), quiet_(quiet) {
+StanSource::StanSource(const std::string& path, std::string data, bool quiet,
+                       std::vector<std::string> include_paths)
+    : program_(path, {.include_paths = std::move(include_paths)}), data_(std::move(data)), quiet_(quiet) {
   if (!data_.empty() && data_ != "-") require_exists("sample", "--data", data_);
   if (quiet_) return;
   for (const StanMessage& warning : program_.warnings()) print_err("{}\n", printable_lines(warning.text));

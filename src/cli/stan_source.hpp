@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <adit/stan.hpp>
 
@@ -13,7 +14,7 @@ bool is_stan_path(const std::string& word);
 // warnings go to standard error unless `quiet`.
 class StanSource {
  public:
-  StanSource(const std::string& path, std::string data, bool quiet);
+  StanSource(const std::string& path, std::string data, bool quiet, std::vector<std::string> include_paths);
   const std::string& name() const { return program_.name(); }
   Model make(uint64_t seed) const;
 

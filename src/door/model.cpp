@@ -158,11 +158,20 @@ adit_status adit_model_new(const char* name, adit_model** model, adit_error** er
 
 adit_status adit_model_from_stan(const char* name, const char* program, const char* data_json, uint64_t seed,
                                  adit_model** model, adit_error** error) {
+  return adit_model_from_stan_in(0, nullptr, name, program, data_json, seed, model, error);
+}
+
+adit_status adit_model_from_stan_in(size_t folder_count, const char* const* folders, const char* name,
+                                    const char* program, const char* data_json, uint64_t seed,
+                                    adit_model** model, adit_error** error) {
   return guarded(error, [&] {
     constexpr auto f = "model_from_stan";
     auto& place = expect(f, "model", model);
+    StanOptions options;
+    for (const char* folder : door::expect_list(f, "folders", folders, folder_count))
+      options.include_paths.emplace_back(&expect(f, "folder", folder));
     const StanProgram parsed =
-        StanProgram::from_text(&expect(f, "name", name), &expect(f, "program", program));
+        StanProgram::from_text(&expect(f, "name", name), &expect(f, "program", program), options);
     const std::string data = &expect(f, "data_json", data_json);
     place = new adit_model{parsed.bind_json(data.empty() ? "{}" : data, seed).model, {}};
   });

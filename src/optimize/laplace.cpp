@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <random>
 
+#include <adit/sample_memory.hpp>
+
 #include "optimize/direction.hpp"
 #include "sample/predictive.hpp"
 
@@ -40,7 +42,23 @@ class Normals {
   bool has_spare_ = false;
 };
 
-void check_laplace(const ModelState& model, const Optimum& mode, const LaplaceOptions& options) {
+void expect_room(const Model& model, const LaplaceOptions& options) {
+  SampleOptions as_draws;
+  as_draws.chains = 1;
+  as_draws.warmup = 0;
+  as_draws.draws = options.draws;
+  const SampleMemory needed = memory_of(model, as_draws);
+  const double points = 16.0 * static_cast<double>(model.size()) * static_cast<double>(options.draws);
+  const double most = points + std::max(needed.sampling, needed.saving), left = memory_left();
+  if (most > left)
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format("[laplace] draws: expected draws that fit into {:.1f} GB of memory, got {}, {:.1f} GB",
+                    left / 1e9, options.draws, most / 1e9));
+}
+
+void check_laplace(const Model& of, const Optimum& mode, const LaplaceOptions& options) {
+  const ModelState& model = stats::state_of(of);
   expect_parameters("laplace", model);
   constexpr int64_t most = int64_t{1} << 30;
   if (options.draws < 1 || options.draws > most)
@@ -53,6 +71,7 @@ void check_laplace(const ModelState& model, const Optimum& mode, const LaplaceOp
                 fmt::format("[laplace] mode: expected a point of {} finite numbers, as {} has, got {}{}",
                             model.size, model.name, mode.point.size(),
                             std::ssize(mode.point) == model.size ? ", not all of them finite" : ""));
+  expect_room(of, options);
 }
 
 // The variable with the direction that is not curved downwards, as far as the diagonal tells.
@@ -70,7 +89,7 @@ std::string flattest(const ModelState& model, const std::vector<double>& hessian
 Laplace laplace_draws(const Model& of, const Optimum& mode, const LaplaceOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const ModelState& model = stats::state_of(of);
-  check_laplace(model, mode, options);
+  check_laplace(of, mode, options);
   const LogDensity density(model, options.jacobian, open_for_f64(options.device));
   const auto d = static_cast<size_t>(model.size);
   Laplace found;

@@ -6,6 +6,7 @@
 #include "optimize/unconstrain.hpp"
 #include "sample/collect.hpp"
 #include "sample/predictive.hpp"
+#include "stats/by_columns.hpp"
 
 namespace adit {
 
@@ -73,10 +74,13 @@ std::vector<double> unconstrain(const Model& of, const NamedValues& values, int6
 std::vector<std::string> unconstrained_names(const Model& of) {
   std::vector<std::string> names;
   for (const stats::ModelVariable& variable : stats::state_of(of).variables) {
-    const bool is_same = variable.size == element_count(variable.shape);
-    const Shape shape = is_same ? variable.shape : Shape{variable.size};
+    Shape shape = variable.unconstrained.shape();
+    const bool by_columns = stats::is_by_columns(variable.constraint);
+    const int64_t columns = by_columns ? shape[shape.size() - 2] : 1, rows = by_columns ? shape.back() : 1;
+    if (by_columns) std::swap(shape[shape.size() - 2], shape[shape.size() - 1]);
     for (int64_t i = 0; i < variable.size; ++i) {
-      std::string name = element_name("", shape, i);  // "[2,1]"
+      const int64_t matrix = i / (rows * columns), row = i % rows, column = i / rows % columns;
+      std::string name = element_name("", shape, (matrix * rows + row) * columns + column);  // "[2,1]"
       for (char& c : name)
         if (c == '[' || c == ',') c = '.';
       if (name.ends_with(']')) name.pop_back();

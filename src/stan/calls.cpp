@@ -16,7 +16,7 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int most_calls = 400;
+constexpr int most_calls = 10000;
 
 template <class Row>
 const Row* row_named(std::span<const Row> rows, const std::string& name) {
@@ -52,8 +52,8 @@ Shape broadcast_shape(const Tensor* tensors, size_t count) {
 
 Value Evaluator::call_function(const Function& function, std::vector<Value> arguments, const Place& place) {
   if (!function.body) fail(place, fmt::format("the function {} is declared but not defined", function.name));
-  if (depth_ >= most_calls)
-    fail(place, fmt::format("expected calls inside of calls to end, got {} of them", most_calls));
+  if (depth_ >= most_calls || !has_stack_for(program_))
+    fail(place, fmt::format("expected calls inside of calls to end, got {} of them", depth_));
   const FunctionWithoutJumps& other = without_jumps_.functions.at(&function);
   const bool plain = is_data_only && levels_.top() == 0 && masks_.empty() && !draws_numbers(*function.body);
   const bool as_it_stands = plain || !other.body;
@@ -118,6 +118,7 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
                               const Place& place) {
   for (const auto& [ending, other] : {std::pair{"_lupdf", "_lpdf"}, std::pair{"_lupmf", "_lpmf"}})
     if (cut_end(name, ending)) name += other;
+  if (cut_end(name, "_jacobian")) return with_jacobian(name, arguments, type, place);
   const auto own = structural().find(name);
   if (own != structural().end()) return (this->*own->second)(name, arguments, type, place);
   const auto apply = [&](const auto* row, auto number, auto tensor) {
@@ -151,6 +152,19 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
   const Value result = settled(general(name, arguments, type, place), arguments);
   expect_definite(name, result, arguments, place);
   return result;
+}
+
+// A map of numbers to where they may lie, which adds the logarithm of its Jacobian to the target.
+Value Evaluator::with_jacobian(const std::string& stem, std::vector<Value>& arguments, const Type& type,
+                               const Place& place) {
+  std::vector<Value> again = arguments;
+  const Value value = call_builtin(stem + "_constrain", arguments, type, place);
+  const bool is_elementwise = row_named(binary_functions(), stem + "_constrain") ||
+                              row_named(ternary_functions(), stem + "_constrain");
+  const Type of_log = is_elementwise ? type : scalar_type(Base::real);
+  add_term(call_builtin(stem + "_log_determinant", again, of_log, place),
+           {.place = place, .value = {}, .is_jacobian = true});
+  return value;
 }
 
 // Of data alone: factors of a matrix that has none are told where they are asked for.
@@ -364,6 +378,8 @@ void Evaluator::add_truncation(const Statement& s, const std::vector<Value>& arg
 
 bool Evaluator::computes(const std::string& full_name) {
   if (structural().contains(full_name) || takes_function(full_name)) return true;
+  if (std::string stem = full_name; cut_end(stem, "_jacobian"))
+    return computes(stem + "_constrain") && computes(stem + "_log_determinant");
   if (row_named(unary_functions(), full_name) || row_named(binary_functions(), full_name) ||
       row_named(ternary_functions(), full_name) || row_named(general_functions(), full_name))
     return true;

@@ -56,6 +56,10 @@ std::vector<Message> Checker::run() {
   return sorted_messages();
 }
 
-std::vector<Message> check(Program& program) { return Checker(program).run(); }
+std::vector<Message> check(Program& program, bool allow_undefined) {
+  std::vector<Message> messages;
+  walk_deep(program, [&] { messages = Checker(program, allow_undefined).run(); });
+  return messages;
+}
 
 }  // namespace adit::stan

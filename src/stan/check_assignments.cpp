@@ -58,9 +58,8 @@ void Checker::check_target_place(Target& target, bool is_compound) {
   if (!variable) {
     if (!functions_of(target.name).empty())
       error(target.place, fmt::format("Cannot assign to '{}': it is a function.", target.name));
-    else if (unknown_names_.insert(target.name).second)
-      error(target.place,
-            fmt::format("Identifier '{}' not in scope.{}", target.name, nearest_variable(target.name)));
+    else
+      tell_unknown(target.name, target.place);
     return;
   }
   target.slot = variable->slot;

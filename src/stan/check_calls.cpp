@@ -150,8 +150,8 @@ void Checker::check_call_place(const Expression& value) {
           fmt::format("'{}' may only be called in the transformed parameters and model blocks and in "
                       "functions with the suffix _lp.",
                       name));
-  if (name.ends_with("_jacobian") && !functions_of(name).empty() &&
-      !in_block(BlockKind::transformed_parameters) && !in_function("_jacobian"))
+  if (name.ends_with("_jacobian") && !in_block(BlockKind::transformed_parameters) &&
+      !in_function("_jacobian"))
     error(value.place,
           fmt::format("'{}' may only be called in the transformed parameters block and in functions with "
                       "the suffix _jacobian.",
@@ -185,6 +185,31 @@ void Checker::warn_old_name(const Expression& value) {
       warn(value.name_place, fmt::format("The function '{}' is an old one; write '{}'.", old, now));
 }
 
+// A call by an operator's name becomes that operator; its name stays for the formatter. False where the call
+// is not one of those.
+bool Checker::check_operator_call(Expression& value, const Call& call) {
+  const OperatorName* found = operator_named(value.name);
+  if (!found || find(value.name) || (!functions_of(value.name).empty() && choose(value.name, call).found))
+    return false;
+  value.op = found->op;
+  if (call.failed) return true;
+  const bool fits = call.types.size() == found->operands;
+  const auto type = !fits                  ? std::nullopt
+                    : found->operands == 1 ? operator_type(found->op, call.types[0])
+                                           : operator_type(found->op, call.types[0], call.types[1]);
+  if (!type) {
+    error(value.place,
+          fmt::format(
+              "Ill-typed arguments supplied to function '{}', which is the operator {} of {}; found {}.",
+              value.name, to_text(found->op), found->operands == 1 ? "one value" : "two values",
+              to_text(call.types)));
+    return true;
+  }
+  value.type = *type;
+  value.kind = found->operands == 1 ? Expression::Kind::prefix : Expression::Kind::binary;
+  return true;
+}
+
 Level Checker::check_call(Expression& value) {
   value.type = unknown_type();
   const std::string name = normalised_name(value.name);
@@ -193,6 +218,7 @@ Level Checker::check_call(Expression& value) {
   const bool in_shape = std::exchange(in_shape_, asks_shape(name) && value.parts.size() == 1);
   const Call call = check_arguments(value.parts);
   in_shape_ = in_shape;
+  if (check_operator_call(value, call)) return call.level;
   if ((functions_of(name).empty() || find(value.name)) && !is_builtin(name)) {
     unknown_function(value);
     return call.level;

@@ -116,9 +116,8 @@ Level Checker::check_variable(Expression& value) {
   if (!variable) {
     if (!functions_of(value.name).empty())
       error(value.place, fmt::format("'{}' is a function; a value was expected.", value.name));
-    else if (unknown_names_.insert(value.name).second)
-      error(value.place,
-            fmt::format("Identifier '{}' not in scope.{}", value.name, nearest_variable(value.name)));
+    else
+      tell_unknown(value.name, value.place);
     return Level::data;
   }
   if (assigned_.contains(value.name))

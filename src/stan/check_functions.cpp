@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "stan/check.hpp"
 #include "stan/checker.hpp"
 #include "stan/signature.hpp"
 
@@ -18,6 +19,12 @@ bool is_probability_name(const std::string& name) {
   for (const char* suffix : {"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf"})
     if (name.ends_with(suffix)) return true;
   return false;
+}
+
+// Functions that take functions have forms that no list of arguments tells, those that are not there too.
+bool is_kept_name(const std::string& name) {
+  return takes_function(name) || name == "dae" || name == "dae_tol" || name.starts_with("laplace_marginal") ||
+         name.starts_with("laplace_latent");
 }
 
 bool leaves_loop(const Statement& statement) {
@@ -93,8 +100,7 @@ void Checker::check_function_name(const Function& function) {
   if (name.ends_with("_lupdf") || name.ends_with("_lupmf"))
     complain(fmt::format("'{}' may not be defined: write the normalised '{}', which serves for both.", name,
                          normalised_name(name)));
-  check_reserved(name, function.name_place);
-  if (takes_function(name)) complain(fmt::format("The built-in function '{}' may not be overloaded.", name));
+  if (is_kept_name(name)) complain(fmt::format("The built-in function '{}' may not be overloaded.", name));
   if (!is_probability_name(name)) return;
   if (!function.result.is(Base::real))
     complain(fmt::format("The function '{}' must return real, as its suffix says; found {}.", name,
@@ -139,10 +145,30 @@ void Checker::declare_function(Function& function) {
 
 void Checker::declare_functions() {
   for (const auto& function : program_.functions) declare_function(*function);
-  for (const auto& [name, functions] : functions_)
-    for (const Function* function : functions)
-      if (!function->body)
-        error(function->name_place, fmt::format("The function '{}' is declared but not defined.", name));
+  for (const Function* function : undefined_functions(program_))
+    if (allow_undefined_)
+      warn(function->name_place,
+           fmt::format("The function '{}' is declared but not defined: the program cannot be run.",
+                       function->name));
+    else
+      error(function->name_place,
+            fmt::format("The function '{}' is declared but not defined.", function->name));
+}
+
+std::vector<const Function*> undefined_functions(const Program& program) {
+  std::unordered_map<std::string, const Function*> open;  // by name and types
+  for (const auto& function : program.functions) {
+    const std::string key = function->name + to_text(argument_types(*function));
+    if (function->body)
+      open[key] = nullptr;
+    else
+      open.emplace(key, function.get());
+  }
+  std::vector<const Function*> found;
+  for (const auto& function : program.functions)
+    if (open[function->name + to_text(argument_types(*function))] == function.get())
+      found.push_back(function.get());
+  return found;
 }
 
 void Checker::check_function(Function& function) {

@@ -93,6 +93,33 @@ std::optional<Type> operator_type(Operator op, const Type& operand) {
   }
 }
 
+std::span<const OperatorName> operator_names() {
+  static constexpr OperatorName all[] = {{"add", Operator::add, 2},
+                                         {"divide", Operator::divide, 2},
+                                         {"elt_divide", Operator::element_divide, 2},
+                                         {"elt_multiply", Operator::element_multiply, 2},
+                                         {"logical_and", Operator::logical_and, 2},
+                                         {"logical_eq", Operator::equal, 2},
+                                         {"logical_gt", Operator::greater, 2},
+                                         {"logical_gte", Operator::greater_equal, 2},
+                                         {"logical_lt", Operator::less, 2},
+                                         {"logical_lte", Operator::less_equal, 2},
+                                         {"logical_negation", Operator::logical_not, 1},
+                                         {"logical_neq", Operator::not_equal, 2},
+                                         {"logical_or", Operator::logical_or, 2},
+                                         {"minus", Operator::minus, 1},
+                                         {"multiply", Operator::multiply, 2},
+                                         {"plus", Operator::plus, 1},
+                                         {"subtract", Operator::subtract, 2}};
+  return all;
+}
+
+const OperatorName* operator_named(const std::string& name) {
+  for (const OperatorName& one : operator_names())
+    if (name == one.name) return &one;
+  return nullptr;
+}
+
 std::optional<Type> common_type(const Type& a, const Type& b) {
   if (promotions(b, a)) return a;
   if (promotions(a, b)) return b;

@@ -17,13 +17,6 @@ void Checker::check_name(const std::string& name, const Place& place) {
   if (name.ends_with("_lupdf") || name.ends_with("_lupmf"))
     error(place,
           fmt::format("Identifier '{}' has the suffix of a density, which only functions have.", name));
-  check_reserved(name, place);
-}
-
-void Checker::check_reserved(const std::string& name, const Place& place) {
-  static const std::unordered_set<std::string> reserved{"auto",   "export",  "extern", "static",
-                                                        "struct", "typedef", "var"};
-  if (reserved.contains(name)) error(place, fmt::format("Identifier '{}' is a reserved word.", name));
 }
 
 Variable* Checker::declare(Variable variable) {
@@ -56,11 +49,18 @@ Level Checker::level_of(const Type& type) const {
   }
 }
 
-std::string Checker::nearest_variable(const std::string& name) {
-  if (is_full()) return "";
+// Once of each name.
+void Checker::tell_unknown(const std::string& name, const Place& place) {
+  if (!unknown_names_.insert(name).second) return;
+  if (name == "lp__")
+    return error(place,
+                 "'lp__' is reserved: the log density is read by target() and changed by target += ...;");
+  if (name.ends_with("__"))
+    return error(place, fmt::format("'{}' is reserved, as all names that end in '__'.", name));
+  if (is_full()) return error(place, "");  // counted, not told
   Nearest nearest(name);
   for (const std::string& known : scope_names_) nearest.offer(known);
-  return did_you_mean(nearest.name());
+  error(place, fmt::format("Identifier '{}' not in scope.{}", name, did_you_mean(nearest.name())));
 }
 
 void Checker::warn_unused() {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -24,6 +25,14 @@ inline bool is_void(const Type& type) { return type.is(Base::none); }
 // Types of operators and places (check_operators.cpp, check_index.cpp); nothing where there is none.
 std::optional<Type> operator_type(Operator op, const Type& left, const Type& right);
 std::optional<Type> operator_type(Operator op, const Type& operand);
+// Operators that have the name of a function too: add(a, b) is a + b. Nothing where none has the name.
+struct OperatorName {
+  const char* name;
+  Operator op;
+  size_t operands;
+};
+std::span<const OperatorName> operator_names();
+const OperatorName* operator_named(const std::string& name);
 std::optional<Type> common_type(const Type& a, const Type& b);
 bool is_assignable(const Type& to, const Type& from);
 std::optional<Type> indexed_type(Type type, const std::vector<bool>& is_multiple);
@@ -56,7 +65,7 @@ struct Variable {
 
 class Checker {
  public:
-  explicit Checker(Program& program) : program_(program) {}
+  Checker(Program& program, bool allow_undefined) : program_(program), allow_undefined_(allow_undefined) {}
   std::vector<Message> run();
 
  private:
@@ -84,11 +93,10 @@ class Checker {
   Variable* find(const std::string& name);
   Variable* declare(Variable variable);
   void check_name(const std::string& name, const Place& place);
-  void check_reserved(const std::string& name, const Place& place);
   void open_scope() { scopes_.push_back(scope_names_.size()); }
   void close_scope();
   Level level_of(const Type& type) const;
-  std::string nearest_variable(const std::string& name);
+  void tell_unknown(const std::string& name, const Place& place);
   void warn_unused();
 
   // check_functions.cpp
@@ -164,6 +172,7 @@ class Checker {
   Call check_arguments(std::vector<ExpressionPtr>& arguments);
   Choice choose(const std::string& name, const Call& call);
   Choice choose_own(const std::string& name, const Call& call);
+  bool check_operator_call(Expression& value, const Call& call);
   void unknown_function(const Expression& value);
   void check_call_place(const Expression& value);
   void check_unnormalised(const std::string& name, const Place& place);
@@ -182,6 +191,7 @@ class Checker {
 
   static constexpr size_t most_errors = 100, most_warnings = 200;
   Program& program_;
+  const bool allow_undefined_;
   std::vector<Message> messages_;
   size_t errors_ = 0, warnings_ = 0;
 

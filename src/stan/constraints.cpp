@@ -1,6 +1,19 @@
 #include "stan/constraints.hpp"
 
+#include "stats/by_columns.hpp"
+
 namespace adit::stan {
+
+namespace {
+
+// Triangular and symmetric matrices, and those of which each column is a simplex, have orders of their own.
+bool counts_columns(Transform::Kind kind) {
+  using Kind = Transform::Kind;
+  return kind <= Kind::offset_multiplier || kind == Kind::row_stochastic_matrix ||
+         kind == Kind::sum_to_zero_matrix;
+}
+
+}  // namespace
 
 Constraint constraint_of(Transform::Kind kind, const Tensor& first, const Tensor& second) {
   using Kind = Transform::Kind;
@@ -26,6 +39,12 @@ Constraint constraint_of(Transform::Kind kind, const Tensor& first, const Tensor
     case Kind::sum_to_zero_matrix: return constraint::sum_to_zero_matrix();
   }
   return constraint::real();
+}
+
+Constraint constraint_of(const SizedType& type, const Tensor& first, const Tensor& second) {
+  Constraint constraint = constraint_of(type.transform.kind, first, second);
+  const bool is_matrix = type.base == Base::matrix;
+  return is_matrix && counts_columns(type.transform.kind) ? stats::by_columns(constraint) : constraint;
 }
 
 }  // namespace adit::stan

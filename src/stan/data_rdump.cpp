@@ -1,4 +1,5 @@
-// Data from R's dump: assignments of numbers, c(...), ranges and structure(..., .Dim = ...).
+// Data from R's dump: assignments of numbers, c(...), ranges, structure(..., .Dim = ...), and arithmetic with
+// them. Texts are passed over: no data are made of them.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -16,6 +17,18 @@ struct RNumber {
   double number = 0;
   bool is_integer = false;
 };
+
+struct RText {};  // thrown where a text stands
+
+double r_arithmetic(char op, double a, double b) {
+  switch (op) {
+    case '+': return a + b;
+    case '-': return a - b;
+    case '*': return a * b;
+    case '/': return a / b;
+    default: return std::pow(a, b);
+  }
+}
 
 // R holds arrays in column-major order.
 void to_row_major(DataValue& value) {
@@ -53,10 +66,17 @@ class DataDumpReader {
       if (values.contains(name)) fail(at, "each name once", quoted_data(name) + " again");
       variable_ = name;
       read_arrow();
-      DataValue value = read_value();
-      to_row_major(value);
-      finish_value(value);
-      values.emplace(name, std::move(value));
+      const size_t begin = next();
+      try {
+        DataValue value = read_sum();
+        if (value.shape.size() < 2) known_[name] = value;
+        to_row_major(value);
+        finish_value(value);
+        values.emplace(name, std::move(value));
+      } catch (const RText&) {
+        at_ = begin;
+        pass_value();
+      }
       skip(';');
     }
     return values;
@@ -119,27 +139,186 @@ class DataDumpReader {
     at_ += 2;
   }
 
-  DataValue read_value() {
-    const std::string_view name = word();
-    const auto calls = [&](std::string_view function) { return name == function; };
-    if (calls("c")) return read_list();
-    if (calls("integer") || calls("double") || calls("numeric")) return read_zeros(name == "integer");
-    if (calls("structure")) return read_structure();
+  // At its first quote; to its last.
+  void pass_text(char quote) {
+    for (++at_; !at_end() && now() != quote; ++at_)
+      if (now() == '\\' && at_ + 1 < text_.text.size()) ++at_;
+  }
+  // To the end of the line, or of the brackets that it opens.
+  void pass_value() {
+    int depth = 0;
+    for (; !at_end(); ++at_) {
+      const char c = now();
+      if (c == '"' || c == '\'') {
+        pass_text(c);
+        if (at_end()) return;
+      } else if (c == '#') {
+        at_ = std::min(text_.text.find('\n', at_), text_.text.size()) - 1;
+      } else if (c == '(') {
+        ++depth;
+      } else if (c == ')') {
+        --depth;
+      } else if ((c == '\n' || c == ';') && depth <= 0) {
+        return;
+      }
+    }
+  }
+
+  // Sums, products, ranges, signs and powers, the loosest first, as R has them.
+  DataValue read_sum() {
+    DataValue value = read_product();
+    while (true) {
+      const size_t at = next();
+      const char op = now();
+      if (op != '+' && op != '-') return value;
+      ++at_;
+      value = combined(op, value, read_product(), at);
+    }
+  }
+  DataValue read_product() {
+    DataValue value = read_range();
+    while (true) {
+      const size_t at = next();
+      const char op = now();
+      if (op != '*' && op != '/') return value;
+      ++at_;
+      value = combined(op, value, read_range(), at);
+    }
+  }
+  DataValue read_range() {
+    const size_t at = next();
+    DataValue first = read_signed();
+    if (!skip(':')) return first;
+    const DataValue last = read_signed();
+    constexpr double most = 2147483647;
+    const auto fits = [](const DataValue& end) {
+      return end.numbers.size() == 1 && end.first_real < 0 && std::fabs(end.numbers[0]) <= most;
+    };
+    if (!fits(first) || !fits(last))
+      fail(at, "a range of integers",
+           first.numbers.size() == 1 && last.numbers.size() == 1
+               ? fmt::format("{}:{}", first.numbers[0], last.numbers[0])
+               : "one of lists");
     DataValue value;
-    if (!read_number_or_range(value)) return value;
-    value.shape = {std::ssize(value.numbers)};
+    const auto count = static_cast<int64_t>(std::fabs(last.numbers[0] - first.numbers[0])) + 1;
+    reserve(value, count);
+    const double step = first.numbers[0] <= last.numbers[0] ? 1 : -1;
+    for (int64_t i = 0; i < count; ++i)
+      add_number(value, first.numbers[0] + step * static_cast<double>(i), true);
+    value.shape = {count};
     return value;
+  }
+  DataValue read_signed() {
+    bool is_negative = false;
+    for (next(); now() == '-' || now() == '+'; next()) {
+      is_negative = is_negative != (now() == '-');
+      ++at_;
+    }
+    const size_t at = at_;
+    DataValue value = read_power();
+    return is_negative ? combined('*', one_number(-1, true), value, at) : value;
+  }
+  DataValue read_power() {
+    DataValue value = read_value();
+    const size_t at = next();
+    return skip('^') ? combined('^', value, read_signed(), at) : value;
+  }
+
+  static DataValue one_number(double number, bool is_integer) {
+    DataValue value;
+    add_number(value, number, is_integer);
+    return value;
+  }
+  // Element by element; one number goes with all.
+  DataValue combined(char op, const DataValue& a, const DataValue& b, size_t at) const {
+    const size_t many = std::max(a.numbers.size(), b.numbers.size());
+    const bool fits = (a.numbers.size() == many || a.numbers.size() == 1) &&
+                      (b.numbers.size() == many || b.numbers.size() == 1);
+    if (!fits)
+      fail(at, "operands of one length",
+           fmt::format("{} and {} numbers", a.numbers.size(), b.numbers.size()));
+    const bool are_integers = a.first_real < 0 && b.first_real < 0;
+    DataValue value;
+    value.shape = a.numbers.size() == many && (a.shape.size() >= b.shape.size() || b.numbers.size() != many)
+                      ? a.shape
+                      : b.shape;
+    value.numbers.reserve(many);
+    for (size_t i = 0; i < many; ++i) {
+      const double number = r_arithmetic(op, a.numbers[a.numbers.size() == 1 ? 0 : i],
+                                         b.numbers[b.numbers.size() == 1 ? 0 : i]);
+      add_number(value, number, are_integers && number == std::floor(number));
+    }
+    return value;
+  }
+
+  DataValue read_value() {
+    const std::string name(word());
+    if (name == "c") return read_list();
+    if (name == "integer" || name == "double" || name == "numeric") return read_zeros(name == "integer");
+    if (name == "structure") return read_structure();
+    if (name == "rep") return read_repeated();
+    if (const auto known = known_.find(name); known != known_.end()) {
+      at_ += name.size();
+      return known->second;
+    }
+    if (now() == '"' || now() == '\'') throw RText();
+    if (skip('(')) {
+      if (++depth_ > deepest_r) fail(at_, fmt::format("brackets at most {} deep", deepest_r), "more");
+      DataValue value = read_sum();
+      expect(')', ")");
+      --depth_;
+      return value;
+    }
+    const RNumber number = read_number();
+    return one_number(number.number, number.is_integer);
   }
 
   DataValue read_list() {
     at_ += 1;
     expect('(', "( after c");
+    if (++depth_ > deepest_r) fail(at_, fmt::format("brackets at most {} deep", deepest_r), "more");
     DataValue value;
     if (!skip(')')) {
-      do read_number_or_range(value);
+      do read_element(value);
       while (skip(','));
       expect(')', "a comma or )");
     }
+    --depth_;
+    value.shape = {std::ssize(value.numbers)};
+    return value;
+  }
+  // Most are plain numbers.
+  void read_element(DataValue& list) {
+    const size_t begin = next();
+    const size_t digits = begin + (now() == '-' ? 1 : 0);
+    if (digits < text_.text.size() && (is_r_digit(text_.text[digits]) || text_.text[digits] == '.')) {
+      const RNumber number = read_number();
+      if (next() == text_.text.size() || now() == ',' || now() == ')')
+        return add_number(list, number.number, number.is_integer);
+      at_ = begin;
+    }
+    const DataValue more = read_sum();
+    for (size_t i = 0; i < more.numbers.size(); ++i) add_number(list, more.numbers[i], more.first_real < 0);
+  }
+
+  // rep(x, 3)
+  DataValue read_repeated() {
+    at_ += word().size();
+    expect('(', "( after rep");
+    const DataValue once = read_sum();
+    expect(',', "a comma and how often");
+    if (word() == "times") {
+      at_ += word().size();
+      expect('=', "= after times");
+    }
+    const int64_t times = read_extent();
+    expect(')', ")");
+    const auto each = std::ssize(once.numbers);
+    DataValue value;
+    if (each == 0) return value.shape = {0}, value;
+    reserve(value, times > most_data_elements / each ? most_data_elements + 1 : times * each);
+    for (int64_t k = 0; k < times; ++k)
+      for (const double number : once.numbers) add_number(value, number, once.first_real < 0);
     value.shape = {std::ssize(value.numbers)};
     return value;
   }
@@ -166,21 +345,38 @@ class DataDumpReader {
     const std::string_view inside = word();
     if (inside == "structure" || inside == "list")
       fail(at_, "numbers in structure(...)", quoted_data(inside));
-    DataValue value = read_value();
-    bool has_dimensions = false;
+    DataValue value = read_sum();
+    bool has_dimensions = false, has_others = false;
     while (skip(',')) {
       const size_t at = next();
-      const std::string_view attribute = word();
-      if ((attribute != ".Dim" && attribute != "dim") || has_dimensions)
-        fail(at, ".Dim = c(...) and no other attribute", glimpse());
+      const std::string attribute(word());
+      const bool is_dimensions = attribute == ".Dim" || attribute == "dim";
+      if (is_dimensions && has_dimensions) fail(at, ".Dim = c(...) once", glimpse());
       at_ += attribute.size();
-      expect('=', "= after .Dim");
-      read_dimensions(value, at);
-      has_dimensions = true;
+      expect('=', fmt::format("= after {}", attribute.empty() ? "an attribute" : attribute));
+      if (is_dimensions)
+        read_dimensions(value, at);
+      else
+        pass_attribute();
+      (is_dimensions ? has_dimensions : has_others) = true;
     }
-    if (!has_dimensions) fail(next(), ", .Dim = c(...) in structure(...)", glimpse());
+    if (!has_dimensions && !has_others) fail(next(), ", .Dim = c(...) in structure(...)", glimpse());
     expect(')', ")");
+    if (!has_dimensions) value.shape = {std::ssize(value.numbers)};
     return value;
+  }
+  // Names, levels and the like: to the next comma or bracket.
+  void pass_attribute() {
+    for (int depth = 0; !at_end(); ++at_) {
+      const char c = now();
+      if (c == '"' || c == '\'') {
+        pass_text(c);
+        if (at_end()) return;
+      } else if (depth == 0 && (c == ',' || c == ')')) {
+        return;
+      }
+      depth += (c == '(') - (c == ')');
+    }
   }
 
   void read_dimensions(DataValue& value, size_t at) {
@@ -232,26 +428,6 @@ class DataDumpReader {
     asked_ += count;
     const size_t needed = value.numbers.size() + static_cast<size_t>(count);
     if (needed > value.numbers.capacity()) value.numbers.reserve(std::max(needed, 2 * value.numbers.size()));
-  }
-
-  // Whether it was a range.
-  bool read_number_or_range(DataValue& value) {
-    const size_t at = next();
-    const RNumber first = read_number();
-    if (!skip(':')) {
-      add_number(value, first.number, first.is_integer);
-      return false;
-    }
-    const RNumber last = read_number();
-    constexpr double most = 2147483647;
-    const auto fits = [](const RNumber& end) { return end.is_integer && std::fabs(end.number) <= most; };
-    if (!fits(first) || !fits(last))
-      fail(at, "a range of integers", fmt::format("{}:{}", first.number, last.number));
-    const auto count = static_cast<int64_t>(std::fabs(last.number - first.number)) + 1;
-    reserve(value, count);
-    const double step = first.number <= last.number ? 1 : -1;
-    for (int64_t i = 0; i < count; ++i) add_number(value, first.number + step * static_cast<double>(i), true);
-    return true;
   }
 
   RNumber read_number() {
@@ -311,7 +487,10 @@ class DataDumpReader {
   DataText text_;
   std::string variable_;
   size_t at_ = 0;
+  static constexpr int deepest_r = 100;
+  int depth_ = 0;  // of brackets
   int64_t asked_ = 0;
+  std::map<std::string, DataValue> known_;  // numbers and lists, which others may be made of
 };
 
 }  // namespace

@@ -473,6 +473,7 @@ class Evaluator {
   const Function* by_elements(const Function& function, std::span<const Expression* const> arguments,
                               std::vector<const Expression*>& passed);
   Value call_with_function(const Expression& expression);  // ode_rk45, reduce_sum
+  Value mapped(const Expression& expression, std::vector<Value>& arguments);
   // integral_calls.cpp: integrate_1d, solve_newton
   Value integrated(const Expression& expression, std::vector<Value>& arguments);
   void expect_rising_bounds(const Expression& expression, const Value& from, const Value& to) const;
@@ -486,6 +487,8 @@ class Evaluator {
   void expect_rising(const Expression& expression, const Value& start, const Value& times) const;
   void reject_late(const Expression& expression, const Tensor& states, double most_steps);
   Value call_builtin(std::string name, std::vector<Value>& arguments, const Type& type, const Place& place);
+  Value with_jacobian(const std::string& stem, std::vector<Value>& arguments, const Type& type,
+                      const Place& place);
   Value density(const std::string& name, std::vector<Value>& arguments, const Place& place, bool& found);
   Value draw(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place,
              bool& found);
@@ -511,6 +514,8 @@ class Evaluator {
   Value reduced(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value ordered(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value decomposed(const std::string&, std::vector<Value>&, const Type&, const Place&);  // tuples.cpp
+  static std::vector<double> numbers_of_size(const std::string& name, const Shape& shape, int64_t lanes,
+                                             const Place& place);
   Value flattened(const Value& value, const Type& type, const Shape& shape);
 
   [[noreturn]] void fail(const Place& place, const std::string& text) const;

@@ -85,7 +85,10 @@ std::string format(const Program& program) {
   std::vector<Token> tokens;
   for (const Token& token : lexed.tokens)
     if (token.place.file == 0) tokens.push_back(token);
-  return FormatWriter(program, std::move(tokens), own_comments(lexed)).run();
+  std::string formatted;
+  walk_deep(program,
+            [&] { formatted = FormatWriter(program, std::move(tokens), own_comments(lexed)).run(); });
+  return formatted;
 }
 
 std::string FormatWriter::run() && {

@@ -24,7 +24,7 @@ const char* written_type(const SizedType& type) {
 
 // Operators that are written as one chain where they follow each other.
 int chain_of(const Expression& expression) {
-  if (expression.kind != Expression::Kind::binary) return 0;
+  if (expression.kind != Expression::Kind::binary || !expression.name.empty()) return 0;
   switch (expression.op) {
     case Operator::power:
     case Operator::element_power: return 0;
@@ -158,13 +158,17 @@ void write(Layout& layout, const Expression* expression) {
     case Expression::Kind::variable: return layout.text(e.name);
     case Expression::Kind::target: return layout.text("target()");
     case Expression::Kind::call: return write_call(layout, e);
-    case Expression::Kind::binary: return write_binary(layout, e);
+    case Expression::Kind::binary: return e.name.empty() ? write_binary(layout, e) : write_call(layout, e);
     case Expression::Kind::ternary: return write_ternary(layout, e);
     case Expression::Kind::array: return write_bracketed(layout, "{", e.parts, "}");
     case Expression::Kind::row: return write_bracketed(layout, "[", e.parts, "]");
     case Expression::Kind::tuple:
+      return write_bracketed(layout, "(", e.parts, e.parts.size() == 1 ? ",)" : ")");
     case Expression::Kind::group: return write_bracketed(layout, "(", e.parts, ")");
-    case Expression::Kind::prefix: layout.text(to_text(e.op)); return write(layout, e.parts[0].get());
+    case Expression::Kind::prefix:
+      if (!e.name.empty()) return write_call(layout, e);
+      layout.text(to_text(e.op));
+      return write(layout, e.parts[0].get());
     case Expression::Kind::postfix: write(layout, e.parts[0].get()); return layout.text("'");
     case Expression::Kind::index: write(layout, e.parts[0].get()); return write_indices(layout, e.indices);
     case Expression::Kind::member:
@@ -190,7 +194,7 @@ void write(Layout& layout, const SizedType& type) {
       if (i > 0) layout.space_or_break();
       write(layout, type.members[i]);
     }
-    layout.text(")");
+    layout.text(type.members.size() == 1 ? ",)" : ")");
     layout.close();
   } else {
     layout.text(to_text(scalar_type(type.base)));
@@ -214,7 +218,7 @@ void write(Layout& layout, const Target& target) {
     if (i > 0) layout.text(", ");
     write(layout, target.parts[i]);
   }
-  layout.text(")");
+  layout.text(target.parts.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace adit::stan

@@ -27,26 +27,39 @@ Value Evaluator::call_with_function(const Expression& e) {
     all.insert(all.end(), arguments.begin() + 2, arguments.end());
     return call_function(function, std::move(all), e.place);
   }
-  if (e.name == "map_rect") {
-    Value joined;
-    for (int64_t i = 0; i < arguments[1].shape[0]; ++i) {
-      const Spots row{{Spot::Kind::single, known_integer(i)}};
-      std::vector<Value> own{arguments[0]};
-      for (size_t k = 1; k < 4; ++k)
-        own.push_back(at(arguments[k], row, type_of_element(arguments[k].type), e.place));
-      const Value part = call_function(function, std::move(own), e.place);
-      if (i == 0) {
-        joined = part;
-        continue;
-      }
-      std::vector<Value> both{joined, part};
-      joined = appended("append_row", both, scalar_type(Base::vector), e.place);
-    }
-    return joined;
-  }
+  if (e.name == "map_rect") return mapped(e, arguments);
   if (e.name.starts_with("integrate_1d")) return integrated(e, arguments);
   if (e.name.starts_with("solve_") || e.name.starts_with("algebra_solver")) return root_found(e, arguments);
   return solved(e, arguments);
+}
+
+// What the function gives of each shard, one behind the other.
+Value Evaluator::mapped(const Expression& e, std::vector<Value>& a) {
+  const int64_t shards = a[1].shape[0];
+  for (size_t k = 2; k < 4; ++k)
+    if (a[k].shape[0] != shards)
+      fail(e.place, fmt::format("map_rect: expected data of {} shards, as there are parameters of, got {}",
+                                shards, a[k].shape[0]));
+  if (shards == 0) return known_value(e.type, {0}, {});
+  std::vector<Value> parts;
+  for (int64_t i = 0; i < shards; ++i) {
+    const Spots row{{Spot::Kind::single, known_integer(i)}};
+    std::vector<Value> own{a[0]};
+    for (size_t k = 1; k < 4; ++k) own.push_back(at(a[k], row, type_of_element(a[k].type), e.place));
+    parts.push_back(call_function(*e.parts[0]->function, std::move(own), e.place));
+  }
+  // Two by two: no long chain of what is joined.
+  while (parts.size() > 1) {
+    std::vector<Value> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      std::vector<Value> two(parts.begin() + static_cast<std::ptrdiff_t>(i),
+                             parts.begin() + static_cast<std::ptrdiff_t>(std::min(i + 2, parts.size())));
+      joined.push_back(two.size() == 1 ? two[0]
+                                       : appended("append_row", two, scalar_type(Base::vector), e.place));
+    }
+    parts = std::move(joined);
+  }
+  return parts[0];
 }
 
 // Old interface: (f, y, t0, ts, theta, x_r, x_i [, tolerances]); new: (f, y, t0, ts [, tolerances], ...).

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include <adit/error.hpp>
+
 #include "stan/lexer_words.hpp"
 
 namespace adit::stan {
 
 namespace {
 
-constexpr size_t longest_text = size_t{2} << 20;  // bytes of the program and all that it includes
+constexpr size_t longest_text = size_t{8} << 20;  // bytes of the program and all that it includes
 constexpr size_t deepest_include = 32, most_includes = 1000;
 
 bool is_digit_byte(char byte) { return byte >= '0' && byte <= '9'; }
@@ -17,6 +19,13 @@ bool is_letter_byte(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >=
 bool is_name_byte(char byte) { return is_letter_byte(byte) || is_digit_byte(byte) || byte == '_'; }
 bool is_space_byte(char byte) {
   return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f' || byte == '\v';
+}
+
+std::vector<uint32_t> beginnings_of_lines(std::string_view text) {
+  std::vector<uint32_t> lines{0};
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    lines.push_back(static_cast<uint32_t>(at + 1));
+  return lines;
 }
 
 class Lexer {
@@ -81,6 +90,7 @@ void Lexer::open(Source source) {
   const bool fits = bytes_ <= longest_text;
   lexed_.sources.push_back(std::move(source));
   text_ = lexed_.sources.back().text;
+  lexed_.sources.back().lines = beginnings_of_lines(text_);
   at_ = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // a mark of UTF-8 that editors leave
   begins_line_ = true;
   if (!fits) {
@@ -154,9 +164,10 @@ void Lexer::hash() {
   include_file(file, place_from(begin));
 }
 
-// Behind `#include`: "name", <name> or all to the next space. Empty where there is none.
+// Behind `#include`, on its line or a later one: "name", <name> or all to the next space. Empty where there
+// is none.
 std::string_view Lexer::included_name() {
-  while (peek() == ' ' || peek() == '\t') ++at_;
+  while (is_space_byte(peek())) ++at_;
   const char open = peek();
   const size_t line_end = std::min(text_.find_first_of("\r\n", at_), text_.size());
   if (open == '"' || open == '<') {
@@ -183,7 +194,11 @@ void Lexer::include_file(std::string_view name, const Place& place) {
   if (lexed_.includes.size() >= most_includes)
     return error(place, fmt::format("The program includes more than {} files.", most_includes));
   std::optional<Source> source;
-  if (include_) source = include_(file);
+  try {
+    if (include_) source = include_(file);
+  } catch (const Error& unreadable) {
+    return error(place, unreadable.what());
+  }
   if (!source) return error(place, fmt::format("Could not find the included file '{}'.", file));
   const size_t line = lexed_.includes.size();
   lexed_.includes.push_back({place, static_cast<uint32_t>(lexed_.sources.size()), lexed_.tokens.size(), 0});

@@ -84,6 +84,7 @@ struct Token {
     profile_word,
     target_word,
     jacobian_word,
+    bound_word,    // lower, upper, offset, multiplier
     reserved_word  // of no use, but no name either
   };
   Place place;

@@ -201,7 +201,7 @@ class Lowering {
   static Constraint constrained_by(const SizedType& type, const Tensor& first, const Tensor& second,
                                    const Place& place) {
     try {
-      return constraint_of(type.transform.kind, first, second);
+      return constraint_of(type, first, second);
     } catch (const Error& error) {
       throw RunError{place, fmt::format("the bounds of a parameter: {}", error.what())};
     }
@@ -292,8 +292,10 @@ class Lowering {
       const auto line = line_of(program_.sources[term.place.file], term.place.begin).line;
       std::string name = fmt::format("line:{}", line);
       if (const int before = seen[name]++) name += fmt::format(":{}", before + 1);
-      result_.model.add_log_density(name, term.value);
-      stats::ModelTerm& added = stats::state_of(result_.model).terms.back();
+      // Not by Model::add_log_density: it walks all of a term's graph, and terms share most of theirs.
+      const Tensor each = as_type(term.value, DType::f64);
+      stats::ModelTerm& added = stats::state_of(result_.model).terms.emplace_back();
+      added.name = name, added.total = sum(each), added.pointwise = each;
       if (term.is_jacobian) added.name += " (jacobian)";  // a search without Jacobians leaves it out
       added.stated = evaluator_.text_at(term.place);
       added.rejects = term.rejects;
@@ -333,7 +335,9 @@ Lowered lower(const Program& program, const DataValues& data, uint64_t seed) {
                             at.column, text));
   };
   try {
-    return Lowering(program, data, seed).run();
+    std::optional<Lowered> lowered;
+    walk_deep(program, [&] { lowered = Lowering(program, data, seed).run(); });
+    return std::move(*lowered);
   } catch (const RunError& error) {
     fail(error.place, error.text);
   } catch (const Differs&) {

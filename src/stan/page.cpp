@@ -16,8 +16,33 @@ This page is written from the table of built-in functions (`src/stan/signature_*
 Programs are written in the Stan language as its reference manual has it: all blocks, functions of the
 program's own (overloaded and recursive ones too), loops, conditions, tuples, arrays, vectors and matrices
 with every form of index, all constrained types, `~` with truncation, `target +=`, `jacobian +=`, print,
-reject, profile and include files. The old forms `real x[3]` and `#` comments are read with a warning; `<-` is
-refused with the new form.
+reject, profile and include files.
+
+## Old forms
+
+| form | |
+|---|---|
+| `real x[3]`, `real[,]` as the type of an argument | read with a warning; `array[3] real x` |
+| comments that begin with `#` | read with a warning; `//` |
+| `fabs`, `multiply_log`, `cov_exp_quad`, `integrate_ode_rk45` and other old names | read with a warning that tells the new one |
+| `foo_cdf(y, a)` with a comma for the bar | read with a warning; of `foo_lpdf` and the like it is an error |
+| `x <- 3`, `increment_log_prob(x)` | refused, with the new form |
+
+## Words that are read and ignored
+
+`profile("name")` runs its block and measures nothing. `T[,]` without bounds changes nothing.
+
+## Limits
+
+| what | at most |
+|---|---|
+| bytes of a program with all that it includes | 8,388,608 |
+| files that it includes, and how deep they nest | 1,000; 32 |
+| levels that brackets, statements and operators nest | 1,000,000, and what the address space holds: a level takes some kilobytes while the program is read |
+| members of a tuple, those of tuples inside of it too | 100 |
+| calls of functions inside of calls | 10,000 |
+| numbers of a variable | 2^31 |
+| errors, warnings that are told | 100; 200 |
 
 ## Words
 
@@ -31,6 +56,7 @@ refused with the new form.
 | `line` | vector or row_vector |
 | `list` | vector, row_vector or array[] real |
 | `numbers` | scalars, containers and arrays of them: element by element |
+| `dense` | int, real, vector, row_vector or matrix: element by element |
 | `scalars`, `integers` | real or int (int alone) and arrays of any number of axes: element by element |
 | `any`, `array` | anything; an array of anything |
 | `same` | the type of the first argument |
@@ -43,6 +69,20 @@ and `y ~ foo(...)` adds it to the target.
 )";
 
 constexpr const char* page_tail = R"(
+## Operators by name
+
+| function | operator | | function | operator |
+|---|---|---|---|---|
+| `add` | `a + b` | | `subtract` | `a - b` |
+| `multiply` | `a * b` | | `divide` | `a / b` |
+| `elt_multiply` | `a .* b` | | `elt_divide` | `a ./ b` |
+| `minus` | `-a` | | `plus` | `+a` |
+| `logical_eq` | `a == b` | | `logical_neq` | `a != b` |
+| `logical_lt` | `a < b` | | `logical_lte` | `a <= b` |
+| `logical_gt` | `a > b` | | `logical_gte` | `a >= b` |
+| `logical_and` | `a && b` | | `logical_or` | `a \|\| b` |
+| `logical_negation` | `!a` | | | |
+
 ## What is not there
 
 Of Stan's functions reference:
@@ -52,7 +92,6 @@ Of Stan's functions reference:
   (`laplace_marginal`);
 - decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
 - transforms as functions (`lower_bound_jacobian`, `simplex_constrain`, ...);
-- operators as functions (`add`, `multiply`, `logical_eq`, ...): write the operator;
 - `wiener` with start and delay that vary, and its distribution functions.
 
 A program that calls one of them is refused before it runs, with the name and the place.

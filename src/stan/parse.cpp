@@ -1,6 +1,7 @@
 #include "stan/parse.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "stan/lexer.hpp"
 #include "stan/parser.hpp"
@@ -8,6 +9,8 @@
 namespace adit::stan {
 
 namespace {
+
+constexpr size_t deepest_nesting = 1000000;
 
 // Without folder and ending.
 std::string program_name(const std::string& file) {
@@ -30,7 +33,15 @@ Parsed parse(std::string name, std::string text, const Include& include) {
   Notes notes;
   parsed.program.name = program_name(name);
   Lexed lexed = lex(std::move(name), std::move(text), include, notes);
-  Parser(lexed, parsed.program, notes).run();
+  const Nesting nesting = nesting_of(lexed.tokens);
+  if (nesting.depth <= deepest_nesting) {
+    parsed.program.depth = nesting.depth;
+    walk_deep(parsed.program, [&] { Parser(lexed, nesting, parsed.program, notes).run(); });
+  } else {
+    notes.add(
+        0, {Message::Kind::syntax, nesting.deepest,
+            fmt::format("What begins here may nest more than {} levels deep; split it.", deepest_nesting)});
+  }
   parsed.program.sources = std::move(lexed.sources);
   parsed.program.comments = std::move(lexed.comments);
   parsed.messages = std::move(notes).in_order();

@@ -83,7 +83,9 @@ void Parser::program_block(BlockKind kind, const Place& place) {
 
 // Data and parameters are declared and nothing else.
 bool Parser::refuses_statement() {
-  if (!block_ || (*block_ != BlockKind::data && *block_ != BlockKind::parameters) || at_type()) return false;
+  if (!block_ || (*block_ != BlockKind::data && *block_ != BlockKind::parameters) || at_type() ||
+      at(TokenKind::semicolon))
+    return false;
   complain(token().place,
            fmt::format("The {} block holds declarations only, but found {}.", to_text(*block_), found()));
   return true;

@@ -58,7 +58,7 @@ void Parser::constraint(SizedType& type, bool is_integer) {
 
 void Parser::constraint_part(SizedType& type, bool is_integer, unsigned& seen) {
   const Token word = token();
-  const unsigned bit = at(TokenKind::name) ? constraint_bit(text(word)) : 0;
+  const unsigned bit = at(TokenKind::bound_word) ? constraint_bit(text(word)) : 0;
   if (bit == 0) fail_expected(is_integer ? "lower or upper" : "lower, upper, offset or multiplier");
   if (is_integer && bit >= offset_given)
     fail(word.place, fmt::format("'{}' is of reals; an int has lower and upper.", text(word)));

@@ -6,14 +6,13 @@
 namespace adit::stan {
 
 StatementPtr Parser::statement() {
-  const Level level(*this);
   switch (token().kind) {
     case TokenKind::semicolon: {
       StatementPtr result = start(Statement::Kind::nothing);
       take();
       return result;
     }
-    case TokenKind::brace_open: return block();
+    case TokenKind::brace_open: return begins_array() ? expression_statement() : block();
     case TokenKind::type_word:
     case TokenKind::array_word:
     case TokenKind::tuple_word: return declaration();
@@ -34,6 +33,17 @@ StatementPtr Parser::statement() {
   }
   if (is_word(token().kind)) fail_expected("a statement");
   return expression_statement();
+}
+
+// At a brace: whether it opens an array, as in `{y, 2.0} ~ normal(0, 1);`, and no block. Behind an array
+// something goes on with it, and nothing inside of it is a statement.
+bool Parser::begins_array() const {
+  const uint32_t close = brackets_.closing[position_];
+  if (close == 0) return false;
+  const TokenKind next = lexed_.tokens[std::min<size_t>(close + 1, lexed_.tokens.size() - 1)].kind;
+  return next == TokenKind::tilde || next == TokenKind::bracket_open || next == TokenKind::quote ||
+         next == TokenKind::dot_integer || next == TokenKind::question ||
+         (next >= TokenKind::plus && next <= TokenKind::greater_equal);
 }
 
 StatementPtr Parser::block() {
@@ -117,9 +127,6 @@ bool Parser::skip_to_body() {
 }
 
 StatementPtr Parser::body(const char* of) {
-  if (at_type())
-    complain(token().place,
-             fmt::format("A declaration alone cannot be the body of {}; put it in braces.", of));
   if (at(TokenKind::brace_close) || at(TokenKind::end) || at_block())
     fail_expected(fmt::format("a statement as the body of {}", of));
   ++nesting_;

@@ -1,7 +1,4 @@
 // Expressions, from the loosest operators to the tightest.
-#include <algorithm>
-#include <fmt/format.h>
-
 #include "stan/parser.hpp"
 
 namespace adit::stan {
@@ -53,23 +50,15 @@ Place joined(const Place& first, const Place& last) {
 
 }  // namespace
 
-Parser::Tree Parser::make(Expression::Kind kind, const Place& place) {
-  Tree tree{std::make_unique<Expression>(), 1};
-  tree.top->kind = kind;
-  tree.top->place = place;
-  return tree;
-}
-
-void Parser::adopt(Tree& whole, Tree part) {
-  whole.height = std::max(whole.height, part.height + 1);
-  whole.top->parts.push_back(std::move(part.top));
-  if (whole.height > tallest_tree)
-    stop(fmt::format("This expression has more than {} operations on top of each other; split it.",
-                     tallest_tree));
+ExpressionPtr Parser::make(Expression::Kind kind, const Place& place) {
+  auto made = std::make_unique<Expression>();
+  made->kind = kind;
+  made->place = place;
+  return made;
 }
 
 // What bounds a variable: '>' ends it.
-ExpressionPtr Parser::bound() { return binary(additive_precedence).top; }
+ExpressionPtr Parser::bound() { return binary(additive_precedence); }
 
 // Of if and while: '=' is a slip for '=='.
 ExpressionPtr Parser::condition() {
@@ -80,121 +69,105 @@ ExpressionPtr Parser::condition() {
   return expression();
 }
 
-Parser::Tree Parser::ternary() {
-  const Level level(*this);
-  Tree test = binary(1);
+ExpressionPtr Parser::expression() {
+  ExpressionPtr test = binary(1);
   if (!take_if(TokenKind::question)) return test;
-  Tree yes = ternary();
+  ExpressionPtr yes = expression();
   expect(TokenKind::colon, "':' of the choice '? :'");
-  Tree no = ternary();
-  Tree whole = make(Expression::Kind::ternary, joined(test.top->place, no.top->place));
-  adopt(whole, std::move(test));
-  adopt(whole, std::move(yes));
-  adopt(whole, std::move(no));
+  ExpressionPtr no = expression();
+  ExpressionPtr whole = make(Expression::Kind::ternary, joined(test->place, no->place));
+  for (ExpressionPtr* part : {&test, &yes, &no}) whole->parts.push_back(std::move(*part));
   return whole;
 }
 
 // Operators of at least the lowest precedence; all of these associate to the left.
-Parser::Tree Parser::binary(int lowest) {
-  Tree left = prefix();
+ExpressionPtr Parser::binary(int lowest) {
+  ExpressionPtr left = prefix();
   for (;;) {
     const BinaryOperator found = binary_operator(token().kind);
     if (found.precedence < lowest || found.precedence == 0) return left;
     take();
-    Tree right = binary(found.precedence + 1);
-    Tree whole = make(Expression::Kind::binary, joined(left.top->place, right.top->place));
-    whole.top->op = found.op;
-    adopt(whole, std::move(left));
-    adopt(whole, std::move(right));
+    ExpressionPtr right = binary(found.precedence + 1);
+    ExpressionPtr whole = make(Expression::Kind::binary, joined(left->place, right->place));
+    whole->op = found.op;
+    whole->parts.push_back(std::move(left));
+    whole->parts.push_back(std::move(right));
     left = std::move(whole);
   }
 }
 
-Parser::Tree Parser::prefix() {
+ExpressionPtr Parser::prefix() {
   const auto op = prefix_operator(token().kind);
   if (!op) return power();
-  const Level level(*this);
   const Place place = take().place;
-  Tree operand = prefix();
-  Tree whole = make(Expression::Kind::prefix, joined(place, operand.top->place));
-  whole.top->op = *op;
-  adopt(whole, std::move(operand));
+  ExpressionPtr operand = prefix();
+  ExpressionPtr whole = make(Expression::Kind::prefix, joined(place, operand->place));
+  whole->op = *op;
+  whole->parts.push_back(std::move(operand));
   return whole;
 }
 
 // Tighter than a minus before it; the exponent may have one: 2^-x^2 is 2^(-(x^2)).
-Parser::Tree Parser::power() {
-  Tree base = postfix();
+ExpressionPtr Parser::power() {
+  ExpressionPtr base = postfix();
   if (!at(TokenKind::power) && !at(TokenKind::element_power)) return base;
-  const Level level(*this);
   const Operator op = take().kind == TokenKind::power ? Operator::power : Operator::element_power;
-  Tree exponent = prefix();
-  Tree whole = make(Expression::Kind::binary, joined(base.top->place, exponent.top->place));
-  whole.top->op = op;
-  adopt(whole, std::move(base));
-  adopt(whole, std::move(exponent));
+  ExpressionPtr exponent = prefix();
+  ExpressionPtr whole = make(Expression::Kind::binary, joined(base->place, exponent->place));
+  whole->op = op;
+  whole->parts.push_back(std::move(base));
+  whole->parts.push_back(std::move(exponent));
   return whole;
 }
 
-Parser::Tree Parser::postfix() {
-  Tree tree = primary();
+ExpressionPtr Parser::postfix() {
+  ExpressionPtr tree = primary();
   for (;;) {
     const TokenKind kind = token().kind;
     if (kind != TokenKind::quote && kind != TokenKind::bracket_open && kind != TokenKind::dot_integer)
       return tree;
-    const Place begin = tree.top->place;
-    Tree whole = make(kind == TokenKind::quote          ? Expression::Kind::postfix
-                      : kind == TokenKind::bracket_open ? Expression::Kind::index
-                                                        : Expression::Kind::member,
-                      begin);
-    adopt(whole, std::move(tree));
-    whole.top->op = Operator::transpose;
+    const Place begin = tree->place;
+    ExpressionPtr whole = make(kind == TokenKind::quote          ? Expression::Kind::postfix
+                               : kind == TokenKind::bracket_open ? Expression::Kind::index
+                                                                 : Expression::Kind::member,
+                               begin);
+    whole->parts.push_back(std::move(tree));
+    whole->op = Operator::transpose;
     if (kind == TokenKind::bracket_open) {
-      indices(whole);
+      indices(*whole);
     } else if (take().kind == TokenKind::dot_integer) {
       for (const char byte : text(previous()))
-        if (byte >= '0' && byte <= '9' && whole.top->integer < 1000000)
-          whole.top->integer = whole.top->integer * 10 + (byte - '0');
-      whole.top->name_place = previous().place;
+        if (byte >= '0' && byte <= '9' && whole->integer < 1000000)
+          whole->integer = whole->integer * 10 + (byte - '0');
+      whole->name_place = previous().place;
     }
-    whole.top->place = since(begin);
+    whole->place = since(begin);
     tree = std::move(whole);
   }
 }
 
-void Parser::indices(Tree& whole) {
+void Parser::indices(Expression& whole) {
   expect(TokenKind::bracket_open, "'['");
-  do index(whole);
+  do whole.indices.push_back(index());
   while (take_if(TokenKind::comma));
   expect(TokenKind::bracket_close, "',' or ']' in the indices");
 }
 
-void Parser::index(Tree& whole) {
+Index Parser::index() {
   const auto ends = [&] { return at(TokenKind::comma) || at(TokenKind::bracket_close); };
   Index index;
   const Place begin = token().place;
   const size_t first = position_;
-  int height = 0;
-  const auto part = [&] {
-    Tree tree = ternary();
-    height = std::max(height, tree.height);
-    return std::move(tree.top);
-  };
-  if (!ends() && !at(TokenKind::colon)) index.low = part();
+  if (!ends() && !at(TokenKind::colon)) index.low = expression();
   if (take_if(TokenKind::colon)) {
-    if (!ends()) index.high = part();
+    if (!ends()) index.high = expression();
     index.kind = index.low ? (index.high ? Index::Kind::between : Index::Kind::from)
                            : (index.high ? Index::Kind::to : Index::Kind::all);
   } else {
     index.kind = index.low ? Index::Kind::single : Index::Kind::all;
   }
   index.place = position_ == first ? Place{begin.file, begin.begin, begin.begin} : since(begin);
-  adopt_index(whole, std::move(index), height);
-}
-
-void Parser::adopt_index(Tree& whole, Index index, int height) {
-  whole.height = std::max(whole.height, height + 1);
-  whole.top->indices.push_back(std::move(index));
+  return index;
 }
 
 }  // namespace adit::stan

@@ -41,32 +41,33 @@ double value_of_real(std::string_view written) {
 
 }  // namespace
 
-Parser::Tree Parser::leaf(Expression::Kind kind) {
-  Tree tree = make(kind, token().place);
-  tree.top->name = text(token());
-  tree.top->name_place = token().place;
+ExpressionPtr Parser::leaf(Expression::Kind kind) {
+  ExpressionPtr tree = make(kind, token().place);
+  tree->name = text(token());
+  tree->name_place = token().place;
   take();
   return tree;
 }
 
-Parser::Tree Parser::number() {
+ExpressionPtr Parser::number() {
   const TokenKind kind = token().kind;
   if (kind == TokenKind::integer) {
-    Tree tree = leaf(Expression::Kind::integer);
-    const std::string digits = without_separators(tree.top->name);
-    std::from_chars(digits.data(), digits.data() + digits.size(), tree.top->integer);
-    tree.top->real = static_cast<double>(tree.top->integer);
+    ExpressionPtr tree = leaf(Expression::Kind::integer);
+    const std::string digits = without_separators(tree->name);
+    std::from_chars(digits.data(), digits.data() + digits.size(), tree->integer);
+    tree->real = static_cast<double>(tree->integer);
     return tree;
   }
   const Place place = token().place;
   const double value = value_of_real(text(token()));
   if (!std::isfinite(value)) complain(place, "This number is too large for a real.");
-  Tree tree = leaf(kind == TokenKind::imaginary ? Expression::Kind::imaginary : Expression::Kind::real);
-  tree.top->real = value;
+  ExpressionPtr tree =
+      leaf(kind == TokenKind::imaginary ? Expression::Kind::imaginary : Expression::Kind::real);
+  tree->real = value;
   return tree;
 }
 
-Parser::Tree Parser::primary() {
+ExpressionPtr Parser::primary() {
   switch (token().kind) {
     case TokenKind::integer:
     case TokenKind::real:
@@ -79,10 +80,10 @@ Parser::Tree Parser::primary() {
     case TokenKind::bracket_open:
       return listed(Expression::Kind::row, TokenKind::bracket_close, "']' of the row vector");
     case TokenKind::target_word: {
-      Tree tree = leaf(Expression::Kind::target);
+      ExpressionPtr tree = leaf(Expression::Kind::target);
       expect(TokenKind::paren_open, "'()' after target");
       expect(TokenKind::paren_close, "')' after 'target('");
-      tree.top->place = since(tree.top->place);
+      tree->place = since(tree->place);
       return tree;
     }
     case TokenKind::text:
@@ -107,55 +108,58 @@ Parser::Tree Parser::primary() {
 }
 
 // A variable or a call.
-Parser::Tree Parser::named() {
-  Tree tree = leaf(Expression::Kind::variable);
+ExpressionPtr Parser::named() {
+  ExpressionPtr tree = leaf(Expression::Kind::variable);
   if (!at(TokenKind::paren_open)) return tree;
-  tree.top->kind = Expression::Kind::call;
-  call_arguments(tree);
-  tree.top->place = since(tree.top->place);
+  tree->kind = Expression::Kind::call;
+  call_arguments(*tree);
+  tree->place = since(tree->place);
   return tree;
 }
 
-void Parser::call_arguments(Tree& call) {
+void Parser::call_arguments(Expression& call) {
   expect(TokenKind::paren_open, "'('");
   if (take_if(TokenKind::paren_close)) return;
-  adopt(call, ternary());
+  call.parts.push_back(expression());
   if (take_if(TokenKind::bar)) {
-    call.top->with_bar = true;
+    call.with_bar = true;
     if (take_if(TokenKind::paren_close)) return;
-    adopt(call, ternary());
+    call.parts.push_back(expression());
   }
-  while (take_if(TokenKind::comma)) adopt(call, ternary());
+  while (take_if(TokenKind::comma)) call.parts.push_back(expression());
   if (take_if(TokenKind::paren_close)) return;
-  if (at(TokenKind::bar) && !call.top->with_bar)
+  if (at(TokenKind::bar) && !call.with_bar)
     fail(token().place, "'|' can stand behind the first argument only.");
-  fail_expected(fmt::format("',' or ')' in the arguments of '{}'", call.top->name));
+  fail_expected(fmt::format("',' or ')' in the arguments of '{}'", call.name));
 }
 
-Parser::Tree Parser::parenthesised() {
+ExpressionPtr Parser::parenthesised() {
   const Place begin = take().place;
-  Tree first = ternary();
+  ExpressionPtr first = expression();
   const bool is_tuple = at(TokenKind::comma);
-  Tree tree = make(is_tuple ? Expression::Kind::tuple : Expression::Kind::group, begin);
-  adopt(tree, std::move(first));
-  while (take_if(TokenKind::comma)) adopt(tree, ternary());
+  ExpressionPtr tree = make(is_tuple ? Expression::Kind::tuple : Expression::Kind::group, begin);
+  tree->parts.push_back(std::move(first));
+  while (take_if(TokenKind::comma)) {
+    if (tree->parts.size() == 1 && at(TokenKind::paren_close)) break;  // (x,): of one member
+    tree->parts.push_back(expression());
+  }
   expect(TokenKind::paren_close, is_tuple ? "',' or ')' of the tuple" : "')'");
-  tree.top->place = since(begin);
+  tree->place = since(begin);
   return tree;
 }
 
-Parser::Tree Parser::listed(Expression::Kind kind, TokenKind close, const char* what) {
+ExpressionPtr Parser::listed(Expression::Kind kind, TokenKind close, const char* what) {
   const Place begin = take().place;
-  Tree tree = make(kind, begin);
+  ExpressionPtr tree = make(kind, begin);
   if (at(close)) {
     if (kind == Expression::Kind::array)
       complain(token().place, "An array in braces has at least one element.");
   } else {
-    do adopt(tree, ternary());
+    do tree->parts.push_back(expression());
     while (take_if(TokenKind::comma));
   }
   expect(close, fmt::format("',' or {}", what));
-  tree.top->place = since(begin);
+  tree->place = since(begin);
   return tree;
 }
 

@@ -144,11 +144,11 @@ StatementPtr Parser::assignment(ExpressionPtr left) {
   return finish(std::move(result));
 }
 
-bool Parser::to_target(Expression& from, Target& to) {
+bool Parser::to_target(Expression& from, Target& to, int depth) {
   to.place = from.place;
-  if (from.kind == Expression::Kind::tuple) {
+  if (from.kind == Expression::Kind::tuple && depth < deepest_tuple) {
     for (const ExpressionPtr& part : from.parts)
-      if (!to_target(*part, to.parts.emplace_back())) return false;
+      if (!to_target(*part, to.parts.emplace_back(), depth + 1)) return false;
     return true;
   }
   std::vector<Target::Step> backwards;

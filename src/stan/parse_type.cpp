@@ -74,7 +74,6 @@ std::vector<ExpressionPtr> Parser::size_list(const char* what) {
 }
 
 SizedType Parser::sized_type() {
-  const Level level(*this);
   const Place begin = token().place;
   std::vector<ExpressionPtr> array_sizes;
   if (take_if(TokenKind::array_word)) array_sizes = size_list("the sizes of the array");
@@ -92,15 +91,30 @@ SizedType Parser::sized_type() {
   return type;
 }
 
+// Those of tuple(real, int) and, of one member, tuple(real,).
+template <class Member>
+void Parser::tuple_members(const Member& member) {
+  if (++tuples_ > deepest_tuple)
+    stop(fmt::format("Tuples are nested more than {} deep here.", deepest_tuple));
+  member();
+  if (!at(TokenKind::comma))
+    complain(token().place, "A tuple of one member has a comma behind it: tuple(real,).");
+  bool is_first = true;
+  while (take_if(TokenKind::comma)) {
+    if (is_first && at(TokenKind::paren_close)) break;
+    is_first = false;
+    member();
+  }
+  --tuples_;
+  expect(TokenKind::paren_close, "',' or ')' in the tuple's types");
+}
+
 SizedType Parser::sized_tuple() {
   SizedType type;
   type.base = Base::tuple;
   take();
   expect(TokenKind::paren_open, "'(' after tuple");
-  do type.members.push_back(sized_type());
-  while (take_if(TokenKind::comma));
-  if (type.members.size() < 2) complain(token().place, "A tuple has at least two members.");
-  expect(TokenKind::paren_close, "',' or ')' in the tuple's types");
+  tuple_members([&] { type.members.push_back(sized_type()); });
   return type;
 }
 
@@ -155,7 +169,6 @@ int Parser::unsized_axes() {
 }
 
 Type Parser::unsized_type() {
-  const Level level(*this);
   if (!take_if(TokenKind::array_word)) return unsized_basic_type();
   if (at(TokenKind::array_word)) fail_expected("'['");
   const int axes = unsized_axes();
@@ -176,10 +189,7 @@ Type Parser::unsized_basic_type() {
   if (take_if(TokenKind::tuple_word)) {
     type.base = Base::tuple;
     expect(TokenKind::paren_open, "'(' after tuple");
-    do type.members.push_back(unsized_type());
-    while (take_if(TokenKind::comma));
-    if (type.members.size() < 2) complain(token().place, "A tuple has at least two members.");
-    expect(TokenKind::paren_close, "',' or ')' in the tuple's types");
+    tuple_members([&] { type.members.push_back(unsized_type()); });
   } else {
     if (!at(TokenKind::type_word)) fail_expected("a type");
     const TypeWord& form = type_word_of(text(word));

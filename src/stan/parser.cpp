@@ -65,15 +65,9 @@ void Parser::stop(std::string text) {
   throw Failure();
 }
 
-void Parser::deepen() {
-  if (depth_ >= deepest_nesting)
-    stop(fmt::format("The program is nested more than {} levels deep here.", deepest_nesting));
-  ++depth_;
-}
-
 bool Parser::begins_statement() const {
   const TokenKind kind = token().kind;
-  return (is_word(kind) && kind != TokenKind::in_word && kind != TokenKind::reserved_word) ||
+  return (is_word(kind) && kind != TokenKind::in_word && kind < TokenKind::bound_word) ||
          kind == TokenKind::brace_close || kind == TokenKind::end;
 }
 

@@ -1,37 +1,23 @@
-// The parser: recursive descent over the tokens; what is wrong is noted and the parser goes on behind it.
+// The parser: recursive descent over the tokens; what is wrong is noted and the parser goes on behind it. It
+// goes down as deep as the text nests: parse() gives it a stack for that.
 #pragma once
 
-#include "stan/lexer.hpp"
+#include "stan/nesting.hpp"
 
 namespace adit::stan {
 
 class Parser {
  public:
-  Parser(const Lexed& lexed, Program& program, Notes& notes)
-      : lexed_(lexed), program_(program), notes_(notes) {}
+  Parser(const Lexed& lexed, const Nesting& nesting, Program& program, Notes& notes)
+      : lexed_(lexed), brackets_(nesting), program_(program), notes_(notes) {}
   void run();
 
  private:
-  static constexpr int deepest_nesting = 512;  // of brackets, statements and types
-  static constexpr int tallest_tree = 1000;    // of an expression: whoever walks it may recurse
-  static constexpr size_t most_copies = 100000;
+  static constexpr size_t most_copies = 300000;
   static constexpr size_t most_axes = 100;
+  static constexpr int deepest_tuple = 100;  // types are values that are copied
 
   struct Failure {};  // thrown behind a note, caught where parsing can go on
-  struct Tree {
-    ExpressionPtr top;
-    int height = 1;
-  };
-  class Level {
-   public:
-    explicit Level(Parser& parser) : parser_(parser) { parser.deepen(); }
-    ~Level() { --parser_.depth_; }
-    Level(const Level&) = delete;
-    Level& operator=(const Level&) = delete;
-
-   private:
-    Parser& parser_;
-  };
 
   // Tokens and messages: parser.cpp.
   const Token& token(size_t ahead = 0) const;
@@ -47,32 +33,28 @@ class Parser {
   [[noreturn]] void fail(const Place& place, std::string text);
   [[noreturn]] void fail_expected(const std::string& what);
   [[noreturn]] void stop(std::string text);
-  void deepen();
   void semicolon(const char* after);
   Place since(const Place& first) const;
   Token declared_name(const char* what);
 
   // Expressions: parse_expression.cpp, parse_primary.cpp.
-  ExpressionPtr expression() { return ternary().top; }
+  ExpressionPtr expression();
   ExpressionPtr bound();
   ExpressionPtr condition();
-  Tree ternary();
-  Tree binary(int lowest);
-  Tree prefix();
-  Tree power();
-  Tree postfix();
-  Tree primary();
-  Tree number();
-  Tree named();
-  Tree parenthesised();
-  Tree listed(Expression::Kind kind, TokenKind close, const char* what);
-  Tree leaf(Expression::Kind kind);
-  Tree make(Expression::Kind kind, const Place& place);
-  void adopt(Tree& whole, Tree part);
-  void adopt_index(Tree& whole, Index index, int height);
-  void index(Tree& whole);
-  void indices(Tree& whole);
-  void call_arguments(Tree& call);
+  ExpressionPtr binary(int lowest);
+  ExpressionPtr prefix();
+  ExpressionPtr power();
+  ExpressionPtr postfix();
+  ExpressionPtr primary();
+  ExpressionPtr number();
+  ExpressionPtr named();
+  ExpressionPtr parenthesised();
+  ExpressionPtr listed(Expression::Kind kind, TokenKind close, const char* what);
+  ExpressionPtr leaf(Expression::Kind kind);
+  static ExpressionPtr make(Expression::Kind kind, const Place& place);
+  Index index();
+  void indices(Expression& whole);
+  void call_arguments(Expression& call);
 
   // Types: parse_type.cpp, parse_constraint.cpp.
   bool at_type() const;
@@ -84,6 +66,8 @@ class Parser {
   void constraint_part(SizedType& type, bool is_integer, unsigned& seen);
   void check_transform(const SizedType& type, const Place& place);
   std::vector<ExpressionPtr> size_list(const char* what);
+  template <class Member>
+  void tuple_members(const Member& member);
   Type unsized_type();
   Type unsized_basic_type();
   int unsized_axes();
@@ -107,7 +91,7 @@ class Parser {
   StatementPtr printing(Statement::Kind kind);
   StatementPtr give();
   void truncation(Truncation& truncation);
-  bool to_target(Expression& from, Target& to);
+  bool to_target(Expression& from, Target& to, int depth = 0);
   StatementPtr block();
   StatementPtr for_loop();
   void for_header(Statement& loop);
@@ -129,6 +113,7 @@ class Parser {
   void close(const Token& open);
   void recover(size_t before);
   bool begins_statement() const;
+  bool begins_array() const;
 
   // Blocks and functions: parse_block.cpp.
   bool at_block() const;
@@ -141,13 +126,14 @@ class Parser {
   bool refuses_statement();
 
   const Lexed& lexed_;
+  const Nesting& brackets_;
   Program& program_;
   Notes& notes_;
   size_t position_ = 0;
   size_t last_complaint_ = SIZE_MAX;  // the token of the last error: one is enough
   bool stopped_ = false;
-  int depth_ = 0;
   size_t copies_ = 0;
+  int tuples_ = 0;                  // around the type at hand
   std::optional<BlockKind> block_;  // none: in a function
   int nesting_ = 0;                 // of statements in it
   int last_block_ = -1;             // functions are 0

@@ -31,6 +31,33 @@ std::string program_text(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Of the file that `#include` names: the first below the folders, then as the name stands, if it is a whole
+// path.
+std::optional<stan::Source> included(const std::vector<std::string>& folders, const std::string& wanted) {
+  const fs::path name(wanted);
+  std::vector<fs::path> places;
+  for (const std::string& folder : folders) places.push_back(fs::path(folder) / name.relative_path());
+  if (name.is_absolute() && !folders.empty()) places.push_back(name);
+  for (const fs::path& path : places) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) continue;
+    if (!fs::is_regular_file(status))
+      throw Error(ErrorKind::io,
+                  fmt::format("Expected a file behind '#include', but {} is {}.", printable(path.string()),
+                              fs::is_directory(status) ? "a folder" : "none: it may have no end"));
+    try {
+      return stan::Source{wanted, program_text(path.string())};
+    } catch (const Error& unreadable) {
+      throw Error(unreadable.kind(), fmt::format("Could not read the included file: {}", unreadable.what()));
+    }
+  }
+  if (places.size() > 1)
+    throw Error(ErrorKind::not_found, fmt::format("Could not find the included file '{}' in {}.",
+                                                  printable(wanted), fmt::join(folders, ", ")));
+  return {};
+}
+
 struct Read {
   std::shared_ptr<stan::Program> program;
   std::vector<StanMessage> messages;
@@ -51,15 +78,11 @@ StanMessage told(const stan::Program& program, const stan::Message& message) {
           to_text(program.sources, message)};
 }
 
-Read read_program(const std::string& name, const std::string& text, const std::string& folder) {
-  const stan::Include include = [&](const std::string& wanted) -> std::optional<stan::Source> {
-    try {
-      return stan::Source{wanted, program_text((fs::path(folder) / wanted).string())};
-    } catch (const Error&) {
-      return {};
-    }
-  };
-  stan::Parsed parsed = stan::parse(name, text, folder.empty() ? stan::Include() : include);
+Read read_program(const std::string& name, const std::string& text, std::vector<std::string> folders,
+                  const StanOptions& options) {
+  folders.insert(folders.end(), options.include_paths.begin(), options.include_paths.end());
+  const stan::Include include = [&](const std::string& wanted) { return included(folders, wanted); };
+  stan::Parsed parsed = stan::parse(name, text, include);
   Read read{std::make_shared<stan::Program>(std::move(parsed.program)), {}};
   read.program->name = fs::path(name).stem().string();
   const bool parsed_well =
@@ -67,7 +90,7 @@ Read read_program(const std::string& name, const std::string& text, const std::s
                    [](const stan::Message& m) { return m.kind != stan::Message::Kind::warning; });
   for (const stan::Message& message : parsed.messages) read.messages.push_back(told(*read.program, message));
   if (parsed_well)
-    for (const stan::Message& message : stan::check(*read.program))
+    for (const stan::Message& message : stan::check(*read.program, options.allow_undefined))
       read.messages.push_back(told(*read.program, message));
   return read;
 }
@@ -88,14 +111,15 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-StanProgram::StanProgram(const std::string& path) {
-  Read read = read_program(path, program_text(path), folder_of(path));
+StanProgram::StanProgram(const std::string& path, const StanOptions& options) {
+  Read read = read_program(path, program_text(path), {folder_of(path)}, options);
   warnings_ = only_warnings(std::move(read.messages));
   program_ = std::move(read.program);
 }
 
-StanProgram StanProgram::from_text(const std::string& name, const std::string& text) {
-  Read read = read_program(name, text, {});
+StanProgram StanProgram::from_text(const std::string& name, const std::string& text,
+                                   const StanOptions& options) {
+  Read read = read_program(name, text, {}, options);
   StanProgram program;
   program.warnings_ = only_warnings(std::move(read.messages));
   program.program_ = std::move(read.program);
@@ -108,7 +132,22 @@ std::string StanProgram::formatted() const { return stan::format(*program_); }
 
 namespace {
 
+// Where StanOptions::allow_undefined let them through.
+void expect_defined(const stan::Program& program) {
+  std::string missing;
+  for (const stan::Function* function : stan::undefined_functions(program)) {
+    const stan::Source& source = program.sources[function->name_place.file];
+    missing += fmt::format("{}'{}' ('{}', line {})", missing.empty() ? "" : ", ", function->name,
+                           printable(source.name), line_of(source, function->name_place.begin).line);
+  }
+  if (!missing.empty())
+    throw Error(ErrorKind::bad_argument,
+                fmt::format("[stan] {}: expected functions with bodies, got declarations alone of {}",
+                            program.name, missing));
+}
+
 StanProgram::Bound bound(const stan::Program& program, const stan::DataValues& data, uint64_t seed) {
+  expect_defined(program);
   stan::Lowered lowered = stan::lower(program, data, seed);
   return {std::move(lowered.model), std::move(lowered.prints), std::move(lowered.notes),
           std::move(lowered.lowering)};
@@ -124,8 +163,8 @@ StanProgram::Bound StanProgram::bind_json(const std::string& json, uint64_t seed
   return bound(*program_, stan::data_from_json(json, "data"), seed);
 }
 
-std::vector<StanMessage> check_stan(const std::string& path) {
-  return read_program(path, program_text(path), folder_of(path)).messages;
+std::vector<StanMessage> check_stan(const std::string& path, const StanOptions& options) {
+  return read_program(path, program_text(path), {folder_of(path)}, options).messages;
 }
 
 }  // namespace adit

@@ -90,6 +90,7 @@ const std::vector<Topic>& topics() {
       {"Multivariate distributions", copied_rows(multivariate_rows())},
       {"Generalised linear models", copied_rows(glm_rows())},
       {"Hidden Markov models", copied_rows(markov_rows())},
+      {"Transforms", transform_rows()},
       {"Functions that take functions", copied_rows(higher_rows())},
       {"Old names", copied_rows(old_rows())},
   };

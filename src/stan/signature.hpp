@@ -11,6 +11,7 @@
 //   line       vector or row_vector
 //   list       vector, row_vector or real[]
 //   numbers    any scalar, container or array of containers of numbers: elementwise
+//   dense      int, real, vector, row_vector or matrix: elementwise
 //   scalars    int, real or an array of them with any number of axes: elementwise
 //   integers   int or an array of them with any number of axes: elementwise
 //   any        anything

@@ -78,7 +78,7 @@ constexpr Signature table_binary[] = {
     {"atan2", two_numbers, "The angle of the point (x, y), given as (y, x)."},
     {"beta", two_numbers, "The beta function."},
     {"fdim", two_numbers, "x - y where that is positive, else 0."},
-    {"fma", "elementwise (numbers, numbers, numbers)", "x * y + z."},
+    {"fma", "elementwise (dense, dense, dense)", "x * y + z."},
     {"fmax", two_numbers, "The greater one."},
     {"fmin", two_numbers, "The lesser one."},
     {"fmod", two_numbers, "The remainder of x / y with the sign of x."},
@@ -133,6 +133,8 @@ constexpr Signature table_special[] = {
     {"owens_t", two_numbers, "Owen's T function."},
     {"rising_factorial", "integers (integers, integers)", "x (x + 1) ... (x + n - 1) of integers."},
     {"rising_factorial", "elementwise (numbers, integers)", "x (x + 1) ... (x + n - 1)."},
+    {"student_t_qf", "real (real, real, real, real)",
+     "The quantile of Student's t distribution at p, with degrees, location and scale."},
 };
 
 constexpr Signature table_integer[] = {

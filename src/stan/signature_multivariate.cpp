@@ -30,6 +30,8 @@ constexpr Signature table_multivariate[] = {
     {"lkj_corr_cholesky_rng", "matrix (int, real)", "Draws the factor of a correlation matrix."},
     {"lkj_corr_lpdf", "real (matrix | real)", "The LKJ log density of a correlation matrix."},
     {"lkj_corr_rng", "matrix (int, real)", "Draws a correlation matrix."},
+    {"lkj_cov_lpdf", "real (matrix | vector, vector, real)",
+     "The log density of a covariance matrix with log-normal deviations and LKJ correlations."},
     {"multi_gp_cholesky_lpdf", "real (matrix | matrix, vector)",
      "The log density of Gaussian processes by a factor and scales."},
     {"multi_gp_lpdf", "real (matrix | matrix, vector)",

@@ -43,6 +43,8 @@ struct Family {
 std::span<const Family> continuous_families();
 std::span<const Family> positive_families();
 std::span<const Family> discrete_families();
+// The maps of constrained declarations: simplex_constrain, simplex_jacobian, simplex_unconstrain, ...
+std::vector<Signature> transform_rows();
 std::vector<Signature> rows_of(std::span<const Family> families);
 
 }  // namespace adit::stan

@@ -102,9 +102,62 @@ std::span<const Family> continuous_families() { return families_continuous; }
 std::span<const Family> positive_families() { return families_positive; }
 std::span<const Family> discrete_families() { return families_discrete; }
 
+namespace {
+
+// Rows point into it; topics() makes them under its own lock.
+const char* kept(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text)).c_str();
+}
+
+struct TransformFamily {
+  const char *name, *free, *sizes, *constrained;  // words; sizes: what the way there takes besides
+  const char* doc;
+};
+constexpr TransformFamily families_transforms[] = {
+    {"cholesky_factor_corr", "vector", ", int", "matrix", "the factor of a correlation matrix"},
+    {"cholesky_factor_cov", "vector", ", int, int", "matrix", "the factor of a covariance matrix"},
+    {"corr_matrix", "vector", ", int", "matrix", "a correlation matrix"},
+    {"cov_matrix", "vector", ", int", "matrix", "a covariance matrix"},
+    {"lower_bound", "numbers", ", numbers", "elementwise", "numbers above a bound"},
+    {"lower_upper_bound", "numbers", ", numbers, numbers", "elementwise", "numbers between two bounds"},
+    {"offset_multiplier", "numbers", ", numbers, numbers", "elementwise", "numbers moved and scaled"},
+    {"ordered", "vector", "", "vector", "numbers that rise"},
+    {"positive_ordered", "vector", "", "vector", "numbers that rise from above 0"},
+    {"simplex", "vector", "", "vector", "positive numbers whose sum is 1"},
+    {"stochastic_column", "matrix", "", "matrix", "a matrix whose columns are simplexes"},
+    {"stochastic_row", "matrix", "", "matrix", "a matrix whose rows are simplexes"},
+    {"sum_to_zero", "vector", "", "vector", "numbers whose sum is 0"},
+    {"sum_to_zero", "matrix", "", "matrix", "a matrix whose rows and columns sum to 0"},
+    {"unit_vector", "vector", "", "vector", "numbers whose squares sum to 1"},
+    {"upper_bound", "numbers", ", numbers", "elementwise", "numbers below a bound"},
+};
+
+void add_transform(std::vector<Signature>& rows, const TransformFamily& one, const char* axes) {
+  const bool is_elementwise = std::strcmp(one.free, "numbers") == 0;
+  const std::string there = fmt::format("{}{} ({}{}{})", one.constrained, axes, one.free, axes, one.sizes);
+  const std::string back =
+      is_elementwise ? there : fmt::format("{}{} ({}{})", one.free, axes, one.constrained, axes);
+  rows.push_back({kept(fmt::format("{}_constrain", one.name)), kept(there),
+                  kept(fmt::format("Free numbers as {}.", one.doc))});
+  rows.push_back({kept(fmt::format("{}_jacobian", one.name)), kept(there),
+                  kept("The same, with the log Jacobian added to the target.")});
+  rows.push_back({kept(fmt::format("{}_unconstrain", one.name)), kept(back),
+                  kept(fmt::format("The free numbers of {}.", one.doc))});
+}
+
+}  // namespace
+
+std::vector<Signature> transform_rows() {
+  std::vector<Signature> rows;
+  for (const TransformFamily& one : families_transforms) {
+    add_transform(rows, one, "");
+    if (std::strcmp(one.free, "numbers") != 0) add_transform(rows, one, "[]");
+  }
+  return rows;
+}
+
 std::vector<Signature> rows_of(std::span<const Family> families) {
-  static std::deque<std::string> texts;  // rows point into it; topics() calls this under its own lock
-  const auto kept = [](std::string text) { return texts.emplace_back(std::move(text)).c_str(); };
   std::vector<Signature> rows;
   for (const Family& family : families) {
     std::istringstream suffixes(family.suffixes);

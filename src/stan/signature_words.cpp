@@ -10,13 +10,14 @@ namespace {
 
 using WordKind = Word::Kind;
 
-constexpr std::array<std::pair<std::string_view, WordKind>, 18> word_names{
+constexpr std::array<std::pair<std::string_view, WordKind>, 19> word_names{
     {{"ints", WordKind::ints},
      {"reals", WordKind::reals},
      {"vectors", WordKind::vectors},
      {"line", WordKind::line},
      {"list", WordKind::list},
      {"numbers", WordKind::numbers},
+     {"dense", WordKind::dense},
      {"scalars", WordKind::scalars},
      {"integers", WordKind::integers},
      {"any", WordKind::any},
@@ -75,6 +76,7 @@ std::optional<int> word_fits(const Word& word, const Type& type) {
       return yes((word_is_number(type) && type.array == 1) || (word_is_line(type) && type.array == 0),
                  from_integers);
     case WordKind::numbers: return yes(word_is_numeric(type));
+    case WordKind::dense: return yes(word_is_numeric(type) && type.array == 0);
     case WordKind::scalars: return yes(word_is_number(type));
     case WordKind::integers: return yes(type.base == Base::integer);
     case WordKind::any: return yes(type.base != Base::none);
@@ -85,7 +87,8 @@ std::optional<int> word_fits(const Word& word, const Type& type) {
 }
 
 bool word_is_elementwise(const Word& word) {
-  return word.kind == WordKind::numbers || word.kind == WordKind::scalars || word.kind == WordKind::integers;
+  return word.kind == WordKind::numbers || word.kind == WordKind::dense || word.kind == WordKind::scalars ||
+         word.kind == WordKind::integers;
 }
 
 // What elementwise arguments give: containers of one kind, scalars beside them. An array of integers also

@@ -20,6 +20,7 @@ struct Word {
     line,
     list,
     numbers,
+    dense,
     scalars,
     integers,
     any,

@@ -116,6 +116,10 @@ std::string context_of_message(const Source& source, uint32_t byte) {
 
 LineColumn line_of(const Source& source, uint32_t byte) {
   const size_t stop = std::min<size_t>(byte, source.text.size());
+  if (!source.lines.empty()) {
+    const auto next = std::upper_bound(source.lines.begin(), source.lines.end(), stop);
+    return {static_cast<uint32_t>(next - source.lines.begin()), static_cast<uint32_t>(stop - *(next - 1))};
+  }
   const auto begin = source.text.begin();
   const auto lines = std::count(begin, begin + static_cast<std::ptrdiff_t>(stop), '\n');
   return {static_cast<uint32_t>(lines + 1), static_cast<uint32_t>(stop - begin_of_line(source.text, stop))};

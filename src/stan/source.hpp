@@ -11,6 +11,7 @@ namespace adit::stan {
 struct Source {
   std::string name;  // as messages name it
   std::string text;
+  std::vector<uint32_t> lines = {};  // where they begin, once the lexer has found them
 };
 using Sources = std::vector<Source>;  // the program first
 

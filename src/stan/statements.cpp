@@ -96,9 +96,9 @@ Value Evaluator::declared(const SizedType& type) {
     }
     return tuple;
   }
-  const int64_t size = element_count(shape);
-  if (size > (int64_t{1} << 31)) fail(type.place, fmt::format("expected at most 2^31 numbers, got {}", size));
-  return known_value(unsized(type), shape, std::vector<double>(static_cast<size_t>(size), std::nan("")));
+  std::vector<double> numbers = numbers_of_size(stan::to_text(unsized(type)), shape, 1, type.place);
+  std::fill(numbers.begin(), numbers.end(), std::nan(""));
+  return known_value(unsized(type), shape, std::move(numbers));
 }
 
 void Evaluator::declare(const Declaration& declaration) {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "stan/evaluator.hpp"
+#include "support/machine.hpp"
 
 namespace adit::stan {
 
@@ -81,6 +82,22 @@ Value Evaluator::flattened(const Value& value, const Type& type, const Shape& sh
   return now;
 }
 
+// Zeros. A few letters may ask for more than there is.
+std::vector<double> Evaluator::numbers_of_size(const std::string& name, const Shape& shape, int64_t lanes,
+                                               const Place& place) {
+  double count = static_cast<double>(lanes);
+  for (const int64_t extent : shape) count *= static_cast<double>(extent);
+  if (count > static_cast<double>(int64_t{1} << 31))
+    throw RunError{place, fmt::format("{}: expected at most 2^31 numbers, got {:.0f}", name, count)};
+  try {
+    if (8 * count > static_cast<double>(machine::memory_bytes())) throw std::bad_alloc();
+    return std::vector<double>(static_cast<size_t>(count));
+  } catch (const std::bad_alloc&) {
+    throw RunError{place, fmt::format("{}: expected memory for {:.0f} numbers, {:.1f} GB, got none", name,
+                                      count, 8e-9 * count)};
+  }
+}
+
 Value Evaluator::repeated(const std::string& name, std::vector<Value>& a, const Type& type,
                           const Place& place) {
   const Value value = whole(a[0]);
@@ -100,10 +117,11 @@ Value Evaluator::repeated(const std::string& name, std::vector<Value>& a, const 
     for (const int64_t extent : value.shape) shape.push_back(extent);
   }
   if (value.is_known()) {
-    const int64_t lanes = value.level ? levels_.at(value.level).total : 1, size = element_count(shape);
+    const int64_t lanes = value.level ? levels_.at(value.level).total : 1;
+    std::vector<double> numbers = numbers_of_size(name, shape, lanes, place);
+    const int64_t size = element_count(shape);
     const int64_t own = value.size();
     const bool column = of_vector && value.type.base == Base::vector;
-    std::vector<double> numbers(static_cast<size_t>(lanes * size));
     for (int64_t i = 0; i < lanes * size; ++i) {
       const int64_t k = i % size, from = own == 0 ? 0 : column ? k / counts[0] : k % own;
       numbers[static_cast<size_t>(i)] = value.known->numbers[static_cast<size_t>(i / size * own + from)];
@@ -276,11 +294,12 @@ Value Evaluator::made(const std::string& name, std::vector<Value>& a, const Type
   if (count < 0) fail(place, fmt::format("{}: expected a size of at least 0, got {}", name, count));
   const auto size = static_cast<size_t>(count);
   if (name == "identity_matrix") {
-    std::vector<double> numbers(size * size);
+    std::vector<double> numbers = numbers_of_size(name, {count, count}, 1, place);
     for (size_t i = 0; i < size; ++i) numbers[i * size + i] = 1;
     return known_value(type, {count, count}, std::move(numbers));
   }
-  std::vector<double> numbers(size, name.starts_with("ones") ? 1 : 0);
+  std::vector<double> numbers = numbers_of_size(name, {count}, 1, place);
+  if (name.starts_with("ones")) numbers.assign(size, 1);
   if (name == "uniform_simplex") numbers.assign(size, 1.0 / static_cast<double>(count));
   if (name.starts_with("one_hot")) {
     const double at = number_of(a[1], place);

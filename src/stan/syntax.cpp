@@ -1,6 +1,69 @@
 #include "stan/syntax.hpp"
 
+#include "support/deep_stack.hpp"
+
 namespace adit::stan {
+
+namespace {
+
+bool holds_others(const ExpressionPtr& expression) {
+  return expression && (!expression->parts.empty() || !expression->indices.empty());
+}
+
+void take_expressions(Expression& from, std::vector<ExpressionPtr>& to) {
+  for (ExpressionPtr& part : from.parts)
+    if (holds_others(part)) to.push_back(std::move(part));
+  for (Index& index : from.indices)
+    for (ExpressionPtr* bound : {&index.low, &index.high})
+      if (holds_others(*bound)) to.push_back(std::move(*bound));
+}
+
+void take_statements(Statement& from, std::vector<StatementPtr>& to) {
+  for (StatementPtr* inner : {&from.body, &from.otherwise})
+    if (*inner) to.push_back(std::move(*inner));
+  for (StatementPtr& inner : from.statements)
+    if (inner) to.push_back(std::move(inner));
+}
+
+// Of a level in the walks that need most: the parser's and the evaluator's.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+constexpr size_t stack_of_level = 24 << 10;
+#else
+constexpr size_t stack_of_level = 6 << 10;
+#endif
+constexpr size_t stack_of_all = size_t{256} << 20, stack_of_call = 1 << 20;
+
+}  // namespace
+
+Expression::~Expression() {
+  std::vector<ExpressionPtr> open;
+  take_expressions(*this, open);
+  while (!open.empty()) {
+    const ExpressionPtr next = std::move(open.back());
+    open.pop_back();
+    take_expressions(*next, open);
+  }
+}
+
+Statement::~Statement() {
+  std::vector<StatementPtr> open;
+  take_statements(*this, open);
+  while (!open.empty()) {
+    const StatementPtr next = std::move(open.back());
+    open.pop_back();
+    take_statements(*next, open);
+  }
+}
+
+void walk_deep(size_t depth, const std::function<void()>& work) {
+  on_deep_stack(stack_of_all + depth * stack_of_level, work);
+}
+
+bool has_stack_for(const Program& program) {
+  return deep_stack_left() > stack_of_call + program.depth * stack_of_level;
+}
+
+void walk_deep(const Program& program, const std::function<void()>& work) { walk_deep(program.depth, work); }
 
 const char* to_text(Operator op) {
   switch (op) {

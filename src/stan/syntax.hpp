@@ -1,6 +1,7 @@
 // What a program is made of after parsing. The checker (check.hpp) fills in types, slots and functions.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,7 +60,13 @@ struct Index {
   Place place;
 };
 
+// Trees may be as deep as a text is long: they go without recursion.
 struct Expression {
+  Expression() = default;
+  Expression(Expression&&) = default;
+  Expression& operator=(Expression&&) = default;
+  ~Expression();
+
   enum class Kind : uint8_t {
     integer,    // integer
     real,       // real
@@ -161,6 +168,11 @@ struct Truncation {
 };
 
 struct Statement {
+  Statement() = default;
+  Statement(Statement&&) = default;
+  Statement& operator=(Statement&&) = default;
+  ~Statement();
+
   enum class Kind : uint8_t {
     declare,     // declarations: `real a, b = 2;` has two
     assign,      // target (op)= value; compound: x op= value
@@ -231,6 +243,13 @@ enum class BlockKind : uint8_t {
 constexpr int block_kinds = 6;
 const char* to_text(BlockKind kind);  // "transformed data"
 
+struct Program;
+// Does work that walks over the trees of a program, on a stack that is deep enough.
+void walk_deep(const Program& program, const std::function<void()>& work);
+void walk_deep(size_t depth, const std::function<void()>& work);
+// Whether there is room for another such walk on top of the one at hand.
+bool has_stack_for(const Program& program);
+
 struct Block {
   bool present = false;
   Place place;
@@ -250,7 +269,8 @@ struct Program {
   bool has_functions_block = false;
   Block blocks[block_kinds];
   std::vector<Comment> comments;
-  int slots = 0;  // by the checker: variables of all blocks
+  int slots = 0;     // by the checker: variables of all blocks
+  size_t depth = 0;  // levels that a walk over its trees goes down at most
   const Block& block(BlockKind kind) const { return blocks[static_cast<int>(kind)]; }
 };
 

@@ -27,7 +27,7 @@ std::string to_text(const Type& type) {
   if (type.base != Base::tuple) return text;
   text += '(';
   for (size_t i = 0; i < type.members.size(); ++i) text += (i == 0 ? "" : ", ") + to_text(type.members[i]);
-  return text + ')';
+  return text + (type.members.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace adit::stan

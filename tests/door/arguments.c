@@ -145,6 +145,7 @@ void missing_arguments_of_models_case(void) {
   MISSING("program", adit_model_from_stan("m", NULL, "", 1, &model, &failure));
   MISSING("data_json", adit_model_from_stan("m", program, NULL, 1, &model, &failure));
   MISSING("model", adit_model_from_stan("m", program, "", 1, NULL, &failure));
+  MISSING("folders", adit_model_from_stan_in(1, NULL, "m", program, "", 1, &model, &failure));
   CHECK(model == NULL);
 
   adit_tensor *const x = scalar_f64(1), *made = NULL;

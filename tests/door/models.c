@@ -214,7 +214,15 @@ void stan_program_case(void) {
   adit_draws_free(draws);
   adit_model_free(model);
 
+  static const char* const including = "#include nowhere.stan\nparameters { real x; } model { x ~ normal(0, 1); }";
+  static const char* const folders[] = {"."};
   model = NULL;
+  OK(adit_model_from_stan_in(1, folders, "m", program, data, 1, &model, &failure));
+  adit_model_free(model);
+  model = NULL;
+  FAILS(ADIT_BAD_ARGUMENT, "nowhere.stan",
+        adit_model_from_stan_in(1, folders, "m", including, "", 1, &model, &failure));
+  FAILS(ADIT_BAD_ARGUMENT, "nowhere.stan", adit_model_from_stan("m", including, "", 1, &model, &failure));
   FAILS(ADIT_BAD_ARGUMENT, "bernoulli",
         adit_model_from_stan("bernoulli", "data { int N }", "", 1, &model, &failure));
   FAILS(ADIT_BAD_ARGUMENT, "N", adit_model_from_stan("bernoulli", program, "", 1, &model, &failure));

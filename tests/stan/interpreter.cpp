@@ -95,8 +95,7 @@ void output_add(std::vector<Output>& outputs, const std::string& name, BlockKind
 
 }  // namespace
 
-Interpreter::Interpreter(const Program& program, const nlohmann::json& data, MatrixOrder order)
-    : program_(program), order_(order) {
+Interpreter::Interpreter(const Program& program, const nlohmann::json& data) : program_(program) {
   Machine machine(program);
   for_each_declaration(program.block(BlockKind::data), [&](const Declaration& declaration) {
     const std::string& name = declaration.name;
@@ -122,7 +121,7 @@ Interpreter::Interpreter(const Program& program, const nlohmann::json& data, Mat
 
 void Interpreter::read_parameters(Machine& machine, Numbers unconstrained) const {
   expect(static_cast<int64_t>(unconstrained.size()) == size_, "another number of unconstrained numbers");
-  Stream stream{std::move(unconstrained), 0, order_};
+  Stream stream{std::move(unconstrained), 0};
   for_each_declaration(program_.block(BlockKind::parameters), [&](const Declaration& declaration) {
     machine.declare(declaration.name, constrained(machine, declaration.type, stream, machine.target));
   });

@@ -29,7 +29,7 @@ class Interpreter {
  public:
   // The program was parsed and checked, and outlives this. Data are an object as CmdStan's JSON has it.
   // Throws Failure where a variable is missing or is not as declared.
-  Interpreter(const Program& program, const nlohmann::json& data, MatrixOrder order = MatrixOrder::columns);
+  Interpreter(const Program& program, const nlohmann::json& data);
 
   int64_t size() const { return size_; }  // of the unconstrained numbers
   const std::vector<ParameterPlace>& places() const { return places_; }
@@ -44,7 +44,6 @@ class Interpreter {
 
  private:
   const Program& program_;
-  MatrixOrder order_;
   Scope constants_;  // data and transformed data
   std::vector<ParameterPlace> places_;
   int64_t size_ = 0;

@@ -139,12 +139,7 @@ Value constrain_stochastic(Kind kind, int64_t rows, int64_t columns, Stream& str
   const bool by_columns = kind == Kind::column_stochastic_matrix;
   Value u = by_columns ? matrix(rows - 1, columns) : matrix(rows, columns - 1),
         result = matrix(rows, columns);
-  // Lines that sum to one stand together in either order where they are columns.
-  if (stream.order == MatrixOrder::columns || by_columns)
-    for (Number& x : u.numbers) x = stream.take();
-  else
-    for (int64_t i = 0; i < u.rows; ++i)
-      for (int64_t j = 0; j < u.columns; ++j) u.at(i, j) = stream.take();
+  for (Number& x : u.numbers) x = stream.take();
   for (int64_t k = 0; k < (by_columns ? columns : rows); ++k) {
     Numbers line;
     for (int64_t i = 0; i < (by_columns ? rows : columns) - 1; ++i)
@@ -156,23 +151,35 @@ Value constrain_stochastic(Kind kind, int64_t rows, int64_t columns, Stream& str
   return result;
 }
 
+// Along an axis of a matrix, from the end: each place has its own number and loses what later ones spread
+// before them; the last place balances all.
+Numbers constrain_zero_line(const Numbers& u) {
+  Numbers x(u.size() + 1);
+  Number later = 0, all = 0;
+  for (size_t i = u.size(); i-- > 0;) {
+    const auto n = static_cast<double>(i);
+    const Number share = u[i] * (1 / std::sqrt((n + 1) * (n + 2)));
+    x[i] = share * (n + 1) - later;
+    later += share;
+    all += x[i];
+  }
+  x[u.size()] = Number(0) - all;
+  return x;
+}
+
 Value constrain_zero_matrix(int64_t rows, int64_t columns, Stream& stream) {
   Value u = matrix(rows - 1, columns - 1), half = matrix(rows, columns - 1), result = matrix(rows, columns);
-  if (stream.order == MatrixOrder::columns)
-    for (Number& x : u.numbers) x = stream.take();
-  else
-    for (int64_t i = 0; i < u.rows; ++i)
-      for (int64_t j = 0; j < u.columns; ++j) u.at(i, j) = stream.take();
+  for (Number& x : u.numbers) x = stream.take();
   for (int64_t j = 0; j < u.columns; ++j) {
     Numbers line;
     for (int64_t i = 0; i < u.rows; ++i) line.push_back(u.at(i, j));
-    line = constrain_zero_sum(line);
+    line = constrain_zero_line(line);
     for (int64_t i = 0; i < rows; ++i) half.at(i, j) = line[static_cast<size_t>(i)];
   }
   for (int64_t i = 0; i < rows; ++i) {
     Numbers line;
     for (int64_t j = 0; j < half.columns; ++j) line.push_back(half.at(i, j));
-    line = constrain_zero_sum(line);
+    line = constrain_zero_line(line);
     for (int64_t j = 0; j < columns; ++j) result.at(i, j) = line[static_cast<size_t>(j)];
   }
   return result;
@@ -190,12 +197,6 @@ Value constrain_element(const SizedType& type, const Value& form, const Bounds& 
       return constrain_number(kind, stream.take(), at.first.number(), at.second.number(), jacobian);
     };
     if (form.is_scalar()) return real(one(0));
-    if (form.base == Base::matrix && stream.order == MatrixOrder::rows) {
-      for (int64_t i = 0; i < form.rows; ++i)
-        for (int64_t j = 0; j < form.columns; ++j)
-          result.at(i, j) = one(static_cast<size_t>(j * form.rows + i));
-      return result;
-    }
     for (size_t i = 0; i < result.numbers.size(); ++i) result.numbers[i] = one(i);
     return result;
   }

@@ -91,11 +91,9 @@ struct Bounds {
 Bounds bounds_of(Machine& machine, const Transform& transform);
 
 // interpreter_constrain.cpp: a parameter from unconstrained numbers. Adds the logarithm of the Jacobian.
-enum class MatrixOrder : uint8_t { columns, rows };  // in which unconstrained numbers fill a matrix
 struct Stream {
   Numbers numbers;
   size_t next = 0;
-  MatrixOrder order = MatrixOrder::columns;
   Number take();
 };
 Value constrained(Machine& machine, const SizedType& type, Stream& stream, Number& jacobian);

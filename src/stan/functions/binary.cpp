@@ -4,6 +4,7 @@
 
 #include "stan/functions/formulas.hpp"
 #include "stan/functions/numbers.hpp"
+#include "stan/functions/rows.hpp"
 
 namespace adit::stan {
 
@@ -80,6 +81,9 @@ constexpr std::array binary_table{
     BinaryFunction{"log_modified_bessel_first_kind", log_bessel_i, numbers::log_bessel_i},
     BinaryFunction{"log_rising_factorial", binary_log_rising, numbers::log_rising_factorial},
     BinaryFunction{"log_sum_exp", log_sum_exp_of_two, numbers::log_sum_exp},
+    BinaryFunction{"lower_bound_constrain", lower_bound_constrain, nullptr},
+    BinaryFunction{"lower_bound_log_determinant", lower_bound_log_determinant, nullptr},
+    BinaryFunction{"lower_bound_unconstrain", lower_bound_unconstrain, nullptr},
     BinaryFunction{"modified_bessel_first_kind", bessel_i, numbers::bessel_i},
     BinaryFunction{"modified_bessel_second_kind", bessel_k, numbers::bessel_k},
     BinaryFunction{"modulus", [](const Tensor& a, const Tensor& b) { return remainder(a, b); },
@@ -89,6 +93,9 @@ constexpr std::array binary_table{
     BinaryFunction{"pow", [](const Tensor& a, const Tensor& b) { return pow(a, b); },
                    [](double a, double b) { return std::pow(a, b); }},
     BinaryFunction{"rising_factorial", binary_rising, numbers::rising_factorial},
+    BinaryFunction{"upper_bound_constrain", upper_bound_constrain, nullptr},
+    BinaryFunction{"upper_bound_log_determinant", upper_bound_log_determinant, nullptr},
+    BinaryFunction{"upper_bound_unconstrain", upper_bound_unconstrain, nullptr},
 };
 
 Tensor ternary_log_mix(const Tensor& theta, const Tensor& a, const Tensor& b) {
@@ -104,6 +111,12 @@ constexpr std::array ternary_table{
     TernaryFunction{"inc_beta", ternary_inc_beta, numbers::incomplete_beta},
     TernaryFunction{"inv_inc_beta", inverse_incomplete_beta, numbers::inverse_incomplete_beta},
     TernaryFunction{"log_mix", ternary_log_mix, numbers::log_mix},
+    TernaryFunction{"lower_upper_bound_constrain", lower_upper_bound_constrain, nullptr},
+    TernaryFunction{"lower_upper_bound_log_determinant", lower_upper_bound_log_determinant, nullptr},
+    TernaryFunction{"lower_upper_bound_unconstrain", lower_upper_bound_unconstrain, nullptr},
+    TernaryFunction{"offset_multiplier_constrain", offset_multiplier_constrain, nullptr},
+    TernaryFunction{"offset_multiplier_log_determinant", offset_multiplier_log_determinant, nullptr},
+    TernaryFunction{"offset_multiplier_unconstrain", offset_multiplier_unconstrain, nullptr},
 };
 
 }  // namespace

@@ -36,9 +36,9 @@ Tensor lkj_constant(int64_t size, const Tensor& eta) {
   return sum(each, {-1}) - real(0.25 * k * (k - 1) * matrix_log_pi) + domain_term(is_positive(eta));
 }
 // `powers` of the diagonal besides 2 (eta - 1): 0 for the matrix, K - k for the factor.
-Tensor lkj_density(const Arguments& a, const Part& factor, bool is_factor) {
+Tensor lkj_density(const Arguments& a, const Part& factor, const Part& eta, bool is_factor) {
   const int64_t size = factor.x.dim(-1);
-  const Part logs = log_diagonal(factor), eta = part(a, 1);
+  const Part logs = log_diagonal(factor);
   const Tensor left = real(static_cast<double>(size - 1)) - iota({size}, DType::f64);
   const Part powers = elementwise(logs, as_column(eta), [&](const Tensor& l, const Tensor& e) {
     const Tensor power = real(2) * (e - real(1));
@@ -52,9 +52,22 @@ Tensor lkj_density(const Arguments& a, const Part& factor, bool is_factor) {
 }
 Tensor lkj_corr_lpdf(const Arguments& a) {
   const Part m = part(a, 0);
-  return lkj_density(a, {cholesky(m.x), m.in_lanes}, false);
+  return lkj_density(a, {cholesky(m.x), m.in_lanes}, part(a, 1), false);
 }
-Tensor lkj_corr_cholesky_lpdf(const Arguments& a) { return lkj_density(a, part(a, 0), true); }
+// Log-normal standard deviations, and their correlations.
+Tensor lkj_cov_lpdf(const Arguments& a) {
+  const Part m = part(a, 0), mu = part(a, 1), sigma = part(a, 2);
+  const Part log_scales{real(0.5) * log(diagonal_of(m.x)), m.in_lanes};
+  const Part deviations =
+      elementwise(log_scales, mu, sigma, [](const Tensor& x, const Tensor& p, const Tensor& s) {
+        return -square((x - p) / s) * real(0.5) - log(s) - x - real(0.5 * std::log(2 * std::numbers::pi)) +
+               domain_term(is_positive(s));
+      });
+  const Tensor scales = exp(log_scales.x);
+  const Tensor correlations = m.x / (expand_dims(scales, -1) * expand_dims(scales, -2));
+  return total(a, deviations) + lkj_density(a, {cholesky(correlations), m.in_lanes}, part(a, 3), false);
+}
+Tensor lkj_corr_cholesky_lpdf(const Arguments& a) { return lkj_density(a, part(a, 0), part(a, 1), true); }
 // By the onion method: rows of normal numbers beside the root of a gamma, scaled to length 1.
 Part lkj_factor_draw(const Arguments& a) {
   const int64_t size = size_argument(a, 0);
@@ -184,6 +197,7 @@ constexpr std::array matrix_density_table{
     GeneralFunction{"lkj_corr_cholesky_rng", lkj_corr_cholesky_rng},
     GeneralFunction{"lkj_corr_lpdf", lkj_corr_lpdf},
     GeneralFunction{"lkj_corr_rng", lkj_corr_rng},
+    GeneralFunction{"lkj_cov_lpdf", lkj_cov_lpdf},
     GeneralFunction{"lmgamma", general_log_multigamma},
     GeneralFunction{"wishart_cholesky_lpdf", wishart_cholesky_lpdf},
     GeneralFunction{"wishart_cholesky_rng", wishart_cholesky_rng},

@@ -32,6 +32,22 @@ std::span<const GeneralFunction> chain_functions();
 std::span<const GeneralFunction> hypergeometric_functions();
 std::span<const GeneralFunction> passage_functions();
 std::span<const GeneralFunction> state_space_functions();
+std::span<const GeneralFunction> transform_functions();
+std::span<const GeneralFunction> quantile_functions();
+
+// Maps of declared bounds, element by element (transforms.cpp).
+Tensor lower_bound_constrain(const Tensor& u, const Tensor& low);
+Tensor lower_bound_log_determinant(const Tensor& u, const Tensor& low);
+Tensor lower_bound_unconstrain(const Tensor& x, const Tensor& low);
+Tensor upper_bound_constrain(const Tensor& u, const Tensor& high);
+Tensor upper_bound_log_determinant(const Tensor& u, const Tensor& high);
+Tensor upper_bound_unconstrain(const Tensor& x, const Tensor& high);
+Tensor lower_upper_bound_constrain(const Tensor& u, const Tensor& low, const Tensor& high);
+Tensor lower_upper_bound_log_determinant(const Tensor& u, const Tensor& low, const Tensor& high);
+Tensor lower_upper_bound_unconstrain(const Tensor& x, const Tensor& low, const Tensor& high);
+Tensor offset_multiplier_constrain(const Tensor& u, const Tensor& offset, const Tensor& scale);
+Tensor offset_multiplier_log_determinant(const Tensor& u, const Tensor& offset, const Tensor& scale);
+Tensor offset_multiplier_unconstrain(const Tensor& x, const Tensor& offset, const Tensor& scale);
 
 // log densities that generalised linear models share.
 Tensor log_normal(const Tensor& x, const Tensor& mu, const Tensor& sigma);

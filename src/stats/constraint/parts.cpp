@@ -69,4 +69,16 @@ Shape with_last(Shape shape, int64_t extent) {
   return shape;
 }
 
+Shape turned(std::string_view where, Shape shape) {
+  if (shape.size() < 2) graph::fail(where, "shape", "expected a matrix, got " + to_string(shape));
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  return shape;
+}
+
+Tensor turned(const Tensor& x) {
+  Axes axes = Axes::counted(x.rank());
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return transpose(x, axes);
+}
+
 }  // namespace adit::stats

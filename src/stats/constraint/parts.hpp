@@ -35,4 +35,8 @@ Tensor rest(const Tensor& x, int64_t from);
 Tensor all_of_event(const Tensor& mask, int axes);
 Shape with_last(Shape shape, int64_t extent);
 
+// With the last two axes in each other's place; the shape throws where there are fewer.
+Shape turned(std::string_view where, Shape shape);
+Tensor turned(const Tensor& x);
+
 }  // namespace adit::stats

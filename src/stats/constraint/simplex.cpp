@@ -56,28 +56,19 @@ Constraint simplex() {
 
 // Each column of a matrix is a simplex: that of the transposed, whose rows are.
 Constraint column_stochastic() {
-  const auto turned = [](const Shape& x) {
-    if (x.size() < 2) graph::fail("column_stochastic", "shape", "expected a matrix, got " + to_string(x));
-    Shape shape = x;
-    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-    return shape;
-  };
-  const auto turn = [](const Tensor& x) {
-    Axes axes = Axes::counted(x.rank());
-    std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-    return transpose(x, axes);
-  };
   const Constraint rows = simplex();
   Constraint c{.name = "column_stochastic",
                .event_rank = 2,
                .expected = "a matrix of numbers of at least 0 whose columns sum to 1"};
-  c.unconstrained_shape = [=](const Shape& x) { return rows.unconstrained_shape(turned(x)); };
-  c.constrain = [=](const Tensor& u, const Shape& x) {
-    const Constrained y = rows.constrain(u, turned(x));
-    return Constrained{turn(y.value), y.log_jacobian};
+  c.unconstrained_shape = [=](const Shape& x) {
+    return rows.unconstrained_shape(stats::turned("column_stochastic", x));
   };
-  c.unconstrain = [=](const Tensor& x) { return rows.unconstrain(turn(x)); };
-  c.contains = [=](const Tensor& x) { return stats::all_of_event(rows.contains(turn(x)), 1); };
+  c.constrain = [=](const Tensor& u, const Shape& x) {
+    const Constrained y = rows.constrain(u, stats::turned("column_stochastic", x));
+    return Constrained{stats::turned(y.value), y.log_jacobian};
+  };
+  c.unconstrain = [=](const Tensor& x) { return rows.unconstrain(stats::turned(x)); };
+  c.contains = [=](const Tensor& x) { return stats::all_of_event(rows.contains(stats::turned(x)), 1); };
   return c;
 }
 

@@ -1,5 +1,7 @@
 // Numbers that sum to zero, from one fewer, by the isometry V of the simplex (log_ratio.hpp): x = V u. It
-// keeps volumes. A matrix has it along both axes.
+// keeps volumes. A matrix has an isometry along both axes: X = W U W'. Stan's for matrices is another one
+// than for vectors: with j from 0 and a_j = 1 / sqrt((j + 1) (j + 2)), column j of W is -a_j in the first j
+// places, (j + 1) a_j in the next, -a_j in the last, and 0 between.
 #include "stats/constraint/log_ratio.hpp"
 #include "stats/constraint/parts.hpp"
 
@@ -9,6 +11,16 @@ namespace {
 
 Tensor sums_to_zero(const Tensor& x, const Axes& axes) {
   return less_equal(abs(sum(x, axes)), stats::real(1e-8));
+}
+
+// W' [size - 1, size].
+Tensor matrix_basis(int64_t size) {
+  const Shape shape{size - 1, size};
+  const Tensor one = stats::real(1), zero = stats::real(0);
+  const Tensor j = iota(shape, DType::f64, 0), i = iota(shape, DType::f64, 1);
+  const Tensor a = rsqrt((j + one) * (j + one + one));
+  const Tensor is_outside = logical_or(less(i, j), equal(i, stats::real(static_cast<double>(size - 1))));
+  return select(equal(i, j), (j + one) * a, select(is_outside, -a, broadcast_to(zero, shape)));
 }
 
 }  // namespace
@@ -41,12 +53,12 @@ Constraint sum_to_zero_matrix() {
   c.constrain = [](const Tensor& u, const Shape& x) {
     const int64_t rows = x[x.size() - 2], columns = x.back();
     if (rows == 1 || columns == 1) return Constrained{zeros(x, DType::f64), stats::real(0)};
-    const Tensor left = transpose(stats::log_ratio_basis(rows));
-    return Constrained{matmul(matmul(left, u), stats::log_ratio_basis(columns)), stats::real(0)};
+    const Tensor left = transpose(matrix_basis(rows));
+    return Constrained{matmul(matmul(left, u), matrix_basis(columns)), stats::real(0)};
   };
   c.unconstrain = [](const Tensor& x) {
-    const Tensor right = transpose(stats::log_ratio_basis(x.dim(-1)));
-    return matmul(matmul(stats::log_ratio_basis(x.dim(-2)), x), right);
+    const Tensor right = transpose(matrix_basis(x.dim(-1)));
+    return matmul(matmul(matrix_basis(x.dim(-2)), x), right);
   };
   c.contains = [](const Tensor& x) {
     return logical_and(stats::all_of_event(sums_to_zero(x, {-1}), 1),
