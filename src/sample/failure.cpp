@@ -36,39 +36,12 @@ size_t bad_event(std::span<const double> events) {
   return bad == events.end() ? 0 : static_cast<size_t>(bad - events.begin());
 }
 
-// What a statement of a program met at a point: " in `y ~ normal(mu, s)`, where n = 3, s = -1.5".
-std::string statement_words(const stats::ModelState& model, const stats::ModelTerm& term, const Tensor& u) {
-  Tensors graphs{term.pointwise};
-  for (const auto& witness : term.witnesses)
-    if (witness.value) graphs.push_back(witness.value);
-  const Tensors values = stats::density_at_point(model, graphs, u);
-  const auto events = as_type(values[0], DType::f64).to_vector<double>();
-  const size_t event = bad_event(events);
-  std::string used, rounds, spoken;
-  size_t next = 1;
-  for (const auto& witness : term.witnesses) {
-    if (!witness.value) {
-      spoken += witness.name;
-      continue;
-    }
-    const auto numbers = as_type(values[next++], DType::f64).to_vector<double>();
-    const size_t each = witness.by_event ? numbers.size() / events.size() : numbers.size();
-    const auto own = std::span(numbers).subspan(witness.by_event ? event * each : 0, each);
-    if (term.rejects && !witness.is_round) {
-      spoken += to_words(own);
-      continue;
-    }
-    // Of a list that stands beside a list of events the one of this event.
-    const bool is_beside = !witness.by_event && events.size() > 1 && each == events.size();
-    std::string& list = witness.is_round ? rounds : used;
-    list += fmt::format("{}{}{} = {}", list.empty() ? "" : ", ", witness.name,
-                        is_beside ? fmt::format("[{}]", event + 1) : "",
-                        is_beside ? to_words(own[event]) : to_words(own));
-  }
-  const std::string where = rounds + (rounds.empty() || used.empty() ? "" : ", ") + used;
-  if (term.rejects)
-    return fmt::format(", which rejects{}: {}", rounds.empty() ? "" : " at " + rounds, spoken);
-  return fmt::format(" in `{}`{}", term.stated, where.empty() ? "" : ", where " + where);
+// What a statement of a program met at a point.
+std::string words_at_point(const stats::ModelState& model, const stats::ModelTerm& term, const Tensor& u) {
+  std::vector<std::vector<double>> values;
+  for (const Tensor& value : stats::density_at_point(model, word_graphs(term), u))
+    values.push_back(as_type(value, DType::f64).to_vector<double>());
+  return statement_words(term, values);
 }
 
 // "line 12" of a statement of a program; else its name.
@@ -80,7 +53,8 @@ std::string words_for(const stats::ModelTerm& term) {
 std::string term_words(const stats::ModelState& model, const stats::ModelTerm& term, double value,
                        const Tensor& u) {
   std::string words = fmt::format("{} is {}", words_for(term), to_words(value));
-  if (!term.witnesses.empty() || term.rejects) words += statement_words(model, term, u);
+  if (!term.witnesses.empty() || term.rejects)
+    words += (term.rejects ? ", which rejects" : "") + words_at_point(model, term, u);
   const std::string reason = reason_words(model, term, u);
   return reason.empty() ? words : fmt::format("{} ({})", words, reason);
 }
@@ -110,12 +84,48 @@ std::string bad_slope(const stats::ModelState& model, const Tensor& u) {
     const auto slopes = grad(total)(u).to_vector<double>();
     if (std::all_of(slopes.begin(), slopes.end(), [](double x) { return std::isfinite(x); })) continue;
     return fmt::format("the gradient is not finite, that of {}{}", words_for(term),
-                       term.witnesses.empty() ? "" : statement_words(model, term, u));
+                       term.witnesses.empty() ? "" : words_at_point(model, term, u));
   }
   return "the gradient is not finite";
 }
 
 }  // namespace
+
+Tensors word_graphs(const stats::ModelTerm& term) {
+  Tensors graphs{term.pointwise};
+  for (const auto& witness : term.witnesses)
+    if (witness.value) graphs.push_back(witness.value);
+  return graphs;
+}
+
+std::string statement_words(const stats::ModelTerm& term, const std::vector<std::vector<double>>& values) {
+  const std::vector<double>& events = values[0];
+  const size_t event = bad_event(events);
+  std::string used, rounds, spoken;
+  size_t next = 1;
+  for (const auto& witness : term.witnesses) {
+    if (!witness.value) {
+      spoken += witness.name;
+      continue;
+    }
+    const std::vector<double>& numbers = values[next++];
+    const size_t each = witness.by_event ? numbers.size() / events.size() : numbers.size();
+    const auto own = std::span(numbers).subspan(witness.by_event ? event * each : 0, each);
+    if (term.rejects && !witness.is_round) {
+      spoken += to_words(own);
+      continue;
+    }
+    // Of a list that stands beside a list of events the one of this event.
+    const bool is_beside = !witness.by_event && events.size() > 1 && each == events.size();
+    std::string& list = witness.is_round ? rounds : used;
+    list += fmt::format("{}{}{} = {}", list.empty() ? "" : ", ", witness.name,
+                        is_beside ? fmt::format("[{}]", event + 1) : "",
+                        is_beside ? to_words(own[event]) : to_words(own));
+  }
+  if (term.rejects) return fmt::format("{}: {}", rounds.empty() ? "" : " at " + rounds, spoken);
+  const std::string where = rounds + (rounds.empty() || used.empty() ? "" : ", ") + used;
+  return fmt::format(" in `{}`{}", term.stated, where.empty() ? "" : ", where " + where);
+}
 
 void throw_bad_constant(const stats::ModelState& model) {
   std::vector<double> zero(static_cast<size_t>(model.size), 0);

@@ -8,6 +8,7 @@
 
 #include "graph/node.hpp"
 #include "sample/collect.hpp"
+#include "sample/failure.hpp"
 #include "support/hash.hpp"
 
 namespace adit::sampling {
@@ -214,9 +215,23 @@ std::vector<Drawn> take_from_draws(const ModelState& model, const std::vector<Dr
   return drawn;
 }
 
+// Of checks that do not hold the first one's number, from 1 on; 0 where all do.
+Tensor first_broken(const std::vector<stats::ModelTerm>& checks) {
+  const auto count = std::ssize(checks);
+  Tensors broken;
+  for (const stats::ModelTerm& check : checks)
+    broken.push_back(reshape(as_type(check.total != 0.0, DType::f64), {1}));
+  const Tensor from_last = as_type(iota({count}, DType::i64) * -1 + count, DType::f64);
+  const Tensor all = count == 1 ? broken[0] : concatenate(broken, 0);
+  const Tensor most = reduce_max(all * from_last, {0});
+  return select(most == 0.0, most, most * -1.0 + static_cast<double>(count + 1));
+}
+
+// Generated values; behind them which check does not hold, where there are any.
 Tensors generated_graphs(const ModelState& model) {
   Tensors graphs;
   for (const stats::ModelGenerated& one : model.generated) graphs.push_back(one.value);
+  if (!model.checks.empty()) graphs.push_back(first_broken(model.checks));
   return graphs;
 }
 
@@ -227,15 +242,34 @@ MakeInput key_of_points(const ModelState& model, uint64_t seed) {
   };
 }
 
+// Ends the run at the first draw that a check does not allow.
+void expect_checks(const ModelState& model, const std::vector<double>& which,
+                   const std::vector<double>& points, const std::vector<uint64_t>& numbers, uint64_t seed,
+                   const std::shared_ptr<Device>& device) {
+  const auto found = std::find_if(which.begin(), which.end(), [](double check) { return check != 0; });
+  if (found == which.end()) return;
+  const auto draw = static_cast<size_t>(found - which.begin()), size = static_cast<size_t>(model.size);
+  const stats::ModelTerm& check = model.checks.at(static_cast<size_t>(*found) - 1);
+  const auto at = points.begin() + static_cast<int64_t>(points.empty() ? 0 : draw * size);
+  const std::vector<double> point(at, at + static_cast<int64_t>(points.empty() ? 0 : size));
+  const Tensors graphs = word_graphs(check);
+  const auto values =
+      values_in_blocks({model, graphs, key_of_points(model, seed)}, point, {numbers[draw]}, device);
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("{}{} (in draw {} of chain {})", check.name, statement_words(check, values),
+                          (numbers[draw] & 0xffffffff) + 1, (numbers[draw] >> 32) + 1));
+}
+
 void add_generated_at(const ModelState& model, const std::vector<double>& points,
                       const std::vector<uint64_t>& numbers, uint64_t seed,
                       const std::shared_ptr<Device>& device, std::vector<DrawsVariable>& variables) {
-  if (model.generated.empty() || numbers.empty()) return;
+  if ((model.generated.empty() && model.checks.empty()) || numbers.empty()) return;
   Tensors graphs = generated_graphs(model);
   std::vector<Drawn> drawn = take_from_draws(model, &variables, numbers.size(), graphs);
   auto values = values_in_blocks({model, graphs, key_of_points(model, seed), std::move(drawn)}, points,
                                  numbers, device);
-  for (size_t i = 0; i < graphs.size(); ++i) {
+  if (!model.checks.empty()) expect_checks(model, values.back(), points, numbers, seed, device);
+  for (size_t i = 0; i < model.generated.size(); ++i) {
     const stats::ModelGenerated& one = model.generated[i];
     variables.push_back({one.name, one.shape, std::vector<std::string>(static_cast<size_t>(one.shape.size())),
                          std::move(values[i])});
@@ -246,7 +280,7 @@ void add_generated_at(const ModelState& model, const std::vector<double>& points
 
 void prepare_generated(const ModelState& model, int64_t draws, uint64_t seed,
                        const std::shared_ptr<Device>& device) {
-  if (model.generated.empty() || draws == 0) return;
+  if ((model.generated.empty() && model.checks.empty()) || draws == 0) return;
   Tensors graphs = generated_graphs(model);
   std::vector<Drawn> drawn = take_from_draws(model, nullptr, 0, graphs);
   prepare_blocks({model, graphs, key_of_points(model, seed), std::move(drawn)}, draws, device);

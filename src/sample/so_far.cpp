@@ -96,7 +96,11 @@ Draws draws_so_far(const CheckpointContents& contents, const std::string& path,
     const std::vector<double> points = collect_draws(
         model, rows_between(contents, static_cast<uint64_t>(first), static_cast<uint64_t>(count)),
         static_cast<int64_t>(header.stats), constant, device, variables, stats);
-    add_generated(model, points, first_chain, draws.chains, seed, device, variables);
+    try {
+      add_generated(model, points, first_chain, draws.chains, seed, device, variables);
+    } catch (const Error& error) {  // the draws themselves are there
+      draws.notes.push_back(fmt::format("generated quantities are left out: {}", error.what()));
+    }
   };
   collect(warm, draws.draws, draws.seed, draws.variables, draws.stats);
   if (warm > 0) {

@@ -173,10 +173,17 @@ Value Evaluator::read_variable(Stored& variable, int slot, const Spots* spots, c
   const Storage storage = storage_of(variable, spots ? *spots : Spots());
   Tracked* loop = storage.is_past ? nullptr : tracked(slot, storage.home);
   const auto found = [&] {
-    return guarded(
-        in_part(storage.rest.empty() ? *storage.value : at(*storage.value, storage.rest, type, place)));
+    const Value& from = *storage.value;
+    Value part = storage.rest.empty() ? from : at(from, storage.rest, type, place);
+    // An element of an array of simplexes is one.
+    if (static_cast<int>(storage.rest.size()) <= from.type.array) part.promise = from.promise;
+    const char promise = part.promise;
+    part = guarded(in_part(part));
+    part.promise = promise;
+    return part;
   };
-  if (!loop) return found();
+  const bool is_nowhere = spots && storage.value->size() == 0 && !storage.value->is_nothing();
+  if (!loop || is_nowhere) return found();
   if (loop->mode == Tracked::Mode::sum || (loop->mode == Tracked::Mode::whole && !loop->assigned))
     loop->carries = true;
   if (loop->mode != Tracked::Mode::elements) return found();
@@ -196,6 +203,10 @@ void Evaluator::write_variable(Stored& variable, int slot, const Spots& spots, c
   note_own(variable, slot, spots, true);
   const Storage storage = storage_of(variable, spots);
   expect_size(*storage.value, storage.rest, value, place);
+  // What has no elements has no place to write to: the place was told.
+  if (!spots.empty() && storage.value->size() == 0 && storage.value->kind == Value::Kind::known &&
+      !storage.value->is_nothing())
+    return;
   Tracked* loop = tracked(slot, storage.home);
   if (!loop) return write_at_once(storage, value, place);
   if (loop->mode == Tracked::Mode::whole) {

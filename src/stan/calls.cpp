@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <unordered_map>
 
 #include <adit/random.hpp>
 
 #include "stan/checker.hpp"
+#include "stan/domains.hpp"
 #include "stan/evaluator.hpp"
+#include "stan/functions/formulas.hpp"
 #include "stan/functions/table.hpp"
 #include "stan/signature.hpp"
 #include "stan/uses.hpp"
@@ -29,10 +32,32 @@ const Row* row_named(std::span<const Row> rows, const std::string& name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+// What a function's result is by itself: a simplex, a symmetric matrix.
+char promise_of(const std::string& name, std::span<const Value> arguments) {
+  const auto is_symmetric = [&](size_t i) { return promises(arguments[i].promise, 'y'); };
+  if (name == "softmax") return 's';
+  if (name.starts_with("gp_") || name == "cov_exp_quad" || name == "tcrossprod" || name == "crossprod" ||
+      name == "multiply_lower_tri_self_transpose" || name == "diag_matrix" ||
+      name == "symmetrize_from_lower_tri")
+    return 'y';
+  if ((name == "quad_form_diag" || name == "add_diag" || name == "inverse_spd") && is_symmetric(0))
+    return 'y';
+  return name == "cholesky_decompose" ? 'L' : '.';
+}
+
 bool cut_end(std::string& name, std::string_view ending) {
   if (!name.ends_with(ending)) return false;
   name.resize(name.size() - ending.size());
   return true;
+}
+
+// log P(a < X <= b) by the tail in which both are: where all below a is near 1, differences of it have no
+// digits.
+Tensor log_mass_between(const UnivariateDensity& row, const Tensor& a, const Tensor& b, const Tensor* p) {
+  const Tensor below_a = row.log_cdf(a, p), below_b = row.log_cdf(b, p);
+  const Tensor above_a = row.log_ccdf(a, p), above_b = row.log_ccdf(b, p);
+  const Tensor is_upper = stop_gradient(below_a) > full({}, -std::numbers::ln2, DType::f64);
+  return log_diff_exp(select(is_upper, above_a, below_b), select(is_upper, above_b, below_a));
 }
 
 Shape broadcast_shape(const Tensor* tensors, size_t count) {
@@ -119,6 +144,15 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
   for (const auto& [ending, other] : {std::pair{"_lupdf", "_lpdf"}, std::pair{"_lupmf", "_lpmf"}})
     if (cut_end(name, ending)) name += other;
   if (cut_end(name, "_jacobian")) return with_jacobian(name, arguments, type, place);
+  expect_domains(name, arguments, place);
+  Value value = computed(name, arguments, type, place);
+  if (type.is_integer()) expect_integers(value, place);
+  if (!value.is_known()) value.promise = promise_of(name, arguments);
+  return value;
+}
+
+Value Evaluator::computed(const std::string& name, std::vector<Value>& arguments, const Type& type,
+                          const Place& place) {
   const auto own = structural().find(name);
   if (own != structural().end()) return (this->*own->second)(name, arguments, type, place);
   const auto apply = [&](const auto* row, auto number, auto tensor) {
@@ -149,9 +183,7 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
   Value value = density(name, arguments, place, found);
   if (!found) value = draw(name, arguments, type, place, found);
   if (found) return settled(value, arguments);
-  const Value result = settled(general(name, arguments, type, place), arguments);
-  expect_definite(name, result, arguments, place);
-  return result;
+  return settled(general(name, arguments, type, place), arguments);
 }
 
 // A map of numbers to where they may lie, which adds the logarithm of its Jacobian to the target.
@@ -165,18 +197,6 @@ Value Evaluator::with_jacobian(const std::string& stem, std::vector<Value>& argu
   add_term(call_builtin(stem + "_log_determinant", again, of_log, place),
            {.place = place, .value = {}, .is_jacobian = true});
   return value;
-}
-
-// Of data alone: factors of a matrix that has none are told where they are asked for.
-void Evaluator::expect_definite(const std::string& name, const Value& result,
-                                std::span<const Value> arguments, const Place& place) const {
-  if (!result.is_known() || (name != "cholesky_decompose" && !name.ends_with("_spd"))) return;
-  const auto has_none = [](const Value& value) {
-    return value.is_known() && std::any_of(value.known->numbers.begin(), value.known->numbers.end(),
-                                           [](double number) { return !std::isfinite(number); });
-  };
-  if (has_none(result) && std::none_of(arguments.begin(), arguments.end(), has_none))
-    fail(place, fmt::format("{}: expected a symmetric positive definite matrix", name));
 }
 
 Value Evaluator::density(const std::string& full_name, std::vector<Value>& arguments, const Place& place,
@@ -363,12 +383,10 @@ void Evaluator::add_truncation(const Statement& s, const std::vector<Value>& arg
     const Tensor a = has_low ? (discrete ? x[1] - 1.0 : x[1]) : Tensor(),
                  b = has_high ? x[1 + has_low] : Tensor();
     Tensor mass;
-    if (has_low && has_high) {
-      const Tensor upper = row->log_cdf(b, p), lower = row->log_cdf(a, p);
-      mass = upper + log1p(negate(exp(lower - upper)));
-    } else {
+    if (has_low && has_high)
+      mass = log_mass_between(*row, a, b, p);
+    else
       mass = has_low ? row->log_ccdf(a, p) : row->log_cdf(b, p);
-    }
     Tensor inside = has_low ? (has_high ? logical_and(x[0] >= x[1], x[0] <= b) : x[0] >= x[1]) : x[0] <= b;
     return select(inside, negate(mass), full({}, -INFINITY, DType::f64));
   });

@@ -7,66 +7,24 @@
 #include <string_view>
 
 #include "stan/checker.hpp"
+#include "stan/domains.hpp"
 
 namespace adit::stan {
 
 namespace {
 
-// What a distribution asks of its outcome (first letter) and of its parameters: + positive, 1 between 0 and
-// 1, . all.
-struct Support {
-  std::string_view name, letters;
-};
-constexpr std::array<Support, 44> support_table{{
-    {"beta", "1++"},
-    {"beta_binomial", "..++"},
-    {"beta_proportion", "11+"},
-    {"bernoulli", ".1"},
-    {"binomial", "..1"},
-    {"cauchy", "..+"},
-    {"chi_square", "++"},
-    {"double_exponential", "..+"},
-    {"exp_mod_normal", "..++"},
-    {"exponential", "++"},
-    {"frechet", "+++"},
-    {"gamma", "+++"},
-    {"gumbel", "..+"},
-    {"inv_chi_square", "++"},
-    {"inv_gamma", "+++"},
-    {"logistic", "..+"},
-    {"loglogistic", "+++"},
-    {"lognormal", "+.+"},
-    {"multi_student_t", ".+.."},
-    {"multi_student_t_cholesky", ".+.."},
-    {"neg_binomial", ".++"},
-    {"neg_binomial_2", ".++"},
-    {"neg_binomial_2_log", "..+"},
-    {"neg_binomial_2_log_glm", "....+"},
-    {"normal", "..+"},
-    {"normal_id_glm", "....+"},
-    {"pareto", "+++"},
-    {"pareto_type_2", "..++"},
-    {"poisson", ".+"},
-    {"rayleigh", "++"},
-    {"scaled_inv_chi_square", "+++"},
-    {"skew_double_exponential", "..+1"},
-    {"skew_normal", "..+."},
-    {"student_t", ".+.+"},
-    {"von_mises", "..+"},
-    {"weibull", "+++"},
-    {"wishart", ".+."},
-    {"inv_wishart", ".+."},
-    {"lkj_corr", ".+"},
-    {"lkj_corr_cholesky", ".+"},
-    {"yule_simon", ".+"},
-    {"inv_wishart_cholesky", ".+."},
-    {"wishart_cholesky", ".+."},
-}};
-
-std::string_view support_of(const std::string& name) {
-  const auto found = std::find_if(support_table.begin(), support_table.end(),
-                                  [&](const Support& one) { return one.name == name; });
-  return found == support_table.end() ? std::string_view() : found->letters;
+// What a distribution has for its outcome (first letter) and asks of its parameters: + positive, 1 between 0
+// and 1, . all.
+std::string support_of(const std::string& name) {
+  const Demands* demands = demands_of(name);
+  if (!demands) return {};
+  std::string letters(demands->letters);
+  for (char& letter : letters) {
+    const bool is_positive = letter == 'p' || letter == '0' || letter == 'w';
+    letter = is_positive || letter == '+' ? '+' : letter == '1' || letter == 'i' ? '1' : '.';
+  }
+  letters[0] = demands->support;
+  return letters;
 }
 
 // A number as it stands in the text, with its sign; NaN for anything else.
@@ -147,7 +105,7 @@ void Checker::warn_support(const Statement& statement) {
                        variable->name));
     return;
   }
-  const std::string_view letters = support_of(statement.name);
+  const std::string letters = support_of(statement.name);
   if (letters.empty() || letters[0] == '.' || keeps_within(declared, letters[0])) return;
   warn(statement.value->place,
        fmt::format("The parameter '{}' is given the distribution {}, whose values are {}, but its "
@@ -156,7 +114,7 @@ void Checker::warn_support(const Statement& statement) {
 }
 
 void Checker::warn_scales(const Statement& statement) {
-  const std::string_view letters = support_of(statement.name);
+  const std::string letters = support_of(statement.name);
   for (size_t i = 0; i < statement.arguments.size() && i + 1 < letters.size(); ++i) {
     const char letter = letters[i + 1];
     if (letter == '.') continue;

@@ -16,6 +16,7 @@ struct Wanted {
   Transform::Kind transform = Transform::Kind::none;
   std::vector<double> lower, upper;  // one, or one an element; empty: none
   std::vector<Wanted> members;       // of a tuple, one a slot
+  bool is_computed = false;          // no data of a file: rounding is in proportion to numbers
 };
 
 // Throws Error(bad_argument) with the variable and the place in it, counted from 1:

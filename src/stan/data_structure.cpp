@@ -17,11 +17,15 @@ struct DataBlock {
   int own_axes = 1;
   int64_t first = 0;  // its first element in the whole
   std::span<const double> numbers;
+  bool is_computed = false;  // rounding is in proportion to numbers
 
   int64_t rows() const { return shape[shape.size() - own_axes]; }
   int64_t columns() const { return shape.back(); }
   double at(int64_t row, int64_t column) const {
     return numbers[static_cast<size_t>(row * columns() + column)];
+  }
+  double slack(int64_t row, int64_t column) const {
+    return data_tolerance * (is_computed ? std::max(1.0, std::fabs(at(row, column))) : 1);
   }
   // Of a vector, or a line of a matrix.
   double element(int64_t start, int64_t stride, int64_t i) const {
@@ -118,7 +122,7 @@ void check_symmetric(const DataBlock& block) {
   check_square(block);
   for (int64_t i = 0; i < block.rows(); ++i)
     for (int64_t j = 0; j < i; ++j)
-      if (!(std::fabs(block.at(i, j) - block.at(j, i)) <= data_tolerance))
+      if (!(std::fabs(block.at(i, j) - block.at(j, i)) <= block.slack(i, j)))
         block.refuse_element(i * block.columns() + j,
                              fmt::format("{} as on the other side of the diagonal", block.at(j, i)),
                              block.at(i, j));
@@ -203,7 +207,22 @@ void check_not_empty(const std::string& name, const Wanted& wanted) {
     refuse_data(name, "vectors of at least one element", "none");
 }
 
+template <class Check>
+void check_blocks(DataBlock block, const std::vector<double>& all, Check check) {
+  const int64_t size = block.own_axes == 2 ? block.rows() * block.columns() : block.rows();
+  const std::span<const double> numbers(all);
+  for (; block.first < std::ssize(all); block.first += size) {
+    block.numbers = numbers.subspan(static_cast<size_t>(block.first), static_cast<size_t>(size));
+    check(block);
+  }
+}
+
 }  // namespace
+
+void check_symmetry(const std::string& name, const DataValue& value) {
+  if (value.numbers.empty()) return;
+  check_blocks({name, value.shape, 2, 0, {}, true}, value.numbers, check_symmetric);
+}
 
 void check_structure(const std::string& name, const DataValue& value, const Wanted& wanted) {
   if (is_of_elements(wanted.transform) || wanted.shape.empty()) return;
@@ -211,12 +230,8 @@ void check_structure(const std::string& name, const DataValue& value, const Want
   if (value.numbers.empty()) return;
   DataBlock block{name, wanted.shape, is_of_vectors(wanted.transform) ? 1 : 2, 0, {}};
   if (wanted.shape.size() < block.own_axes) return;
-  const int64_t size = block.own_axes == 2 ? block.rows() * block.columns() : block.rows();
-  const std::span<const double> numbers(value.numbers);
-  for (; block.first < std::ssize(value.numbers); block.first += size) {
-    block.numbers = numbers.subspan(static_cast<size_t>(block.first), static_cast<size_t>(size));
-    check_block(block, wanted.transform);
-  }
+  block.is_computed = wanted.is_computed;
+  check_blocks(block, value.numbers, [&](const DataBlock& one) { check_block(one, wanted.transform); });
 }
 
 }  // namespace adit::stan

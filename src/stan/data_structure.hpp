@@ -8,6 +8,9 @@ namespace adit::stan {
 // The value has the wanted shape (or no elements).
 void check_structure(const std::string& name, const DataValue& value, const Wanted& wanted);
 
+// Matrices that are computed: symmetric but for rounding.
+void check_symmetry(const std::string& name, const DataValue& value);
+
 [[noreturn]] void refuse_data(const std::string& name, const std::string& expected, const std::string& found);
 // "[2, 3]" of an element in row-major order; "" of a number.
 std::string index_in_words(const Shape& shape, int64_t element);

@@ -2,6 +2,7 @@
 // a loop that counted k. All elements that there can be are taken, and those behind the last one do not
 // count.
 #include <algorithm>
+#include <fmt/format.h>
 #include <limits>
 
 #include "stan/evaluator.hpp"
@@ -77,6 +78,10 @@ std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
     if (!most || !length) return {};
     longest = std::min(longest, *most);
     const Value own = evaluate(*length);
+    const auto extent = static_cast<double>(*most);
+    if (!own.is_known())  // elements behind the last one that there is are not read here
+      demand_each(own, list->place, fmt::format("expected an index from 1 to {}, got ", *most), nullptr,
+                  [=](const Tensor& x) { return x <= extent; });
     if (!count || !own.is_known()) count = own;
   }
   const int around = levels_.top();

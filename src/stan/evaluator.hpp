@@ -44,8 +44,26 @@ struct Term {
   std::shared_ptr<Observed> observed{};      // where it is the likelihood of data
   std::shared_ptr<Observed> parameter_of{};  // no term, but what steps give as a parameter of one
   bool is_jacobian = false;                  // jacobian +=
-  bool rejects = false;                      // reject(): `uses` are its words
+  bool rejects = false;                      // reject() and what must hold: `uses` are its words
   std::vector<Witness> uses{};               // told where the term is not finite; in lanes as the term is
+  // Of what the step of a recurrence gives: the words, and whether the number behind them comes next.
+  std::string text{};
+  bool tells = false;
+};
+
+// What must hold where statements run: 1 where it does, a number a lane. Where it does not, the words are
+// told, and the number behind them.
+struct Rejection {
+  Place place;
+  std::string text;
+  Value holds;
+  Value number{};               // may be none
+  std::vector<Witness> uses{};  // instead of the words, where no loop around keeps them
+};
+// Inside of a function that becomes a graph of its own: it gives what is rejected to whoever called it.
+struct Catches {
+  int level = 0, inside = 0;
+  std::vector<Rejection> list{};
 };
 
 // Where indices of one read or write point to.
@@ -164,6 +182,8 @@ class Evaluator {
   int64_t integer_of(const Expression& expression);
   Value declared(const SizedType& type);  // a value of that size, of nothing yet
   Shape shape_of(const SizedType& type);
+  // Whether a value is what its declaration says.
+  void expect_declared(const Declaration& declaration, const Value& value);
   std::string text_at(const Place& place) const;  // of the program, on one line and cut where it is long
 
   std::vector<Likelihood> likelihoods() const;  // of the terms
@@ -175,6 +195,7 @@ class Evaluator {
   std::function<void(const std::string&)> print;
   bool solves_equations = false;   // to tolerances that single precision does not reach
   bool is_data_only = false;       // transformed data: nothing is traced for longer than a call
+  bool is_generating = false;      // generated quantities: terms that reject are checks of the draws
   std::vector<std::string> notes;  // loops that were written out
   LoopNotes loop_notes;            // how every loop was run
 
@@ -229,7 +250,7 @@ class Evaluator {
 
   // operators.cpp
   Value operate(Operator op, const Value& a, const Value& b, const Place& place);
-  void expect_integers(const Value& result, const Place& place) const;
+  void expect_integers(const Value& result, const Place& place);
   Value product(const Value& a, const Value& b, const Place& place);
   Value transposed(const Value& value);
   Value elementwise(const Type& type, std::span<const Value> operands, const Place& place,
@@ -254,6 +275,33 @@ class Evaluator {
   // pieces.cpp
   Value known_whole(const Value& value, const std::vector<Value>& parts, int level) const;
   std::optional<Value> sum_of_pieces(const std::string& name, const Value& value, const Place& place);
+
+  // demands.cpp
+  void demand(const Value& holds, const Value& number, const Place& place, const std::string& text,
+              bool is_of_places = false);
+  void demand_each(const Value& value, const Place& place, const std::string& text,
+                   const std::function<bool(double)>& number,
+                   const std::function<Tensor(const Tensor&)>& tensor, bool is_of_places = false);
+  void demand_all(const Value& holds, const Value& value, const Place& place, const std::string& text);
+  bool expect_places(const Value& index, int64_t extent, const Place& place, const std::string& who);
+  Value places_of(const Value& index, int64_t extent, const Place& place, const std::string& who = "");
+  Value nearest_places(const Value& places, int64_t extent);
+  void reject_where(Rejection rejection);
+  void reject_in_step(const Rejection& rejection);
+  Value least_of_lanes(const Value& value, int level);
+  struct Caught {
+    Tensor which, number;
+  };
+  Caught first_caught(std::span<const Rejection> list);
+  Value with_caught(const Value& value, std::span<const Rejection> list);
+  // argument_demands.cpp
+  void expect_domains(const std::string& name, std::span<const Value> arguments, const Place& place);
+  void expect_argument(char letter, const Value& value, const Place& place, const std::string& who);
+  void expect_structure(char letter, const Value& value, const Place& place, const std::string& who);
+  void expect_known_structure(char letter, const Value& value, const Place& place, const std::string& who);
+  void expect_rising_arguments(const std::string& name, size_t low, size_t high,
+                               std::span<const Value> arguments, bool may_be_equal, const Place& place);
+  void expect_sparse(const std::string& name, std::span<const Value> arguments, const Place& place);
 
   // indexing.cpp
   Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);
@@ -437,7 +485,11 @@ class Evaluator {
   std::vector<Tensor> begin_while(const Statement& statement, WhileState& loop);
   void enter_round(const WhileState& loop, const std::vector<Tensor>& state);
   Value while_condition(const Statement& statement, const WhileState& loop);
-  Tensor while_round(const Statement& statement, const WhileState& loop);
+  Tensor while_round(const Statement& statement, WhileState& loop);
+  template <class Run>
+  std::vector<Rejection> catching(int inside, Run run);
+  std::vector<Tensor> while_graph(const Statement& statement, WhileState& loop);
+  void demand_of_rounds(const WhileState& loop, const Tensor& which, const Tensor& number);
   void end_while(const Statement& statement, const WhileState& loop, const std::vector<Tensor>& end);
 
   // recurrence.cpp
@@ -489,13 +541,13 @@ class Evaluator {
   Value call_builtin(std::string name, std::vector<Value>& arguments, const Type& type, const Place& place);
   Value with_jacobian(const std::string& stem, std::vector<Value>& arguments, const Type& type,
                       const Place& place);
+  Value computed(const std::string& name, std::vector<Value>& arguments, const Type& type,
+                 const Place& place);
   Value density(const std::string& name, std::vector<Value>& arguments, const Place& place, bool& found);
   Value draw(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place,
              bool& found);
   Value general(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place);
   Value settled(const Value& value, std::span<const Value> from);
-  void expect_definite(const std::string& name, const Value& result, std::span<const Value> arguments,
-                       const Place& place) const;
   Tensor next_key();
   Tensor key_of_step(const Tensor& own_key, int inside);
   void lift_smallest(std::vector<Value>& values);
@@ -512,6 +564,7 @@ class Evaluator {
   Value constants(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value made(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value reduced(const std::string&, std::vector<Value>&, const Type&, const Place&);
+  Value quantiles(const Value& value, const Value& shares, const Type& type, const Place& place);
   Value ordered(const std::string&, std::vector<Value>&, const Type&, const Place&);
   Value decomposed(const std::string&, std::vector<Value>&, const Type&, const Place&);  // tuples.cpp
   static std::vector<double> numbers_of_size(const std::string& name, const Shape& shape, int64_t lanes,
@@ -562,6 +615,8 @@ class Evaluator {
   std::vector<Around> around_;
   std::vector<Witness>* witnesses_ = nullptr;  // of the statement at hand; none: nobody asks
   std::vector<Mask> masks_;
+  Catches* catches_ = nullptr;
+  std::set<const Statement*> demanding_;  // while loops whose rounds demand something
   WithoutJumps without_jumps_;
   std::vector<std::unique_ptr<Function>> element_functions_;  // functions that take lists element by element
   std::vector<ExpressionPtr> element_arguments_;              // what they take instead

@@ -121,8 +121,8 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
       fail(e.place, late_words(e.name, limit));
     return numbers;
   }
+  reject_late(e, states, limit);
   if (has_density) {
-    reject_late(e, states, limit);
     // What reads the states finds the initial ones there, so that no other statement is to blame.
     const Tensor instead = broadcast_to(expand_dims(stop_gradient(start), states.rank() - 2), states.shape());
     states = select(is_nan(stop_gradient(states)), instead, states);
@@ -154,11 +154,9 @@ void Evaluator::reject_late(const Expression& e, const Tensor& states, double mo
   Dims starts = Dims::filled(states.rank(), 0), lengths = states.shape();
   starts[axis] = lengths[axis] - 1, lengths[axis] = 1;
   const Tensor is_none = is_nan(stop_gradient(sum(slice(states, starts, lengths), {axis, axis + 1})));
-  const Value condition =
-      traced_value(scalar_type(Base::integer), {}, as_type(is_none, DType::f64), level, inside);
-  Term origin{.place = e.place, .value = {}, .rejects = true};
-  origin.uses.push_back({.name = late_words(e.name, most_steps)});
-  add_term(chosen(condition, known_real(-INFINITY), known_real(0)), std::move(origin));
+  const Tensor holds = as_type(logical_not(is_none), DType::f64);
+  demand(traced_value(scalar_type(Base::integer), {}, holds, level, inside), {}, e.place,
+         late_words(e.name, most_steps));
 }
 
 }  // namespace adit::stan

@@ -75,31 +75,10 @@ Spot Evaluator::spot_of(const Index& index, int64_t extent, const Place& place) 
   using Kind = Index::Kind;
   Spot spot;
   if (index.kind == Kind::all) return spot;
-  // `at`: which of a list it is, from 1.
-  const auto check = [&](double number, size_t at = 0) {
-    if (std::isnan(number)) fail(place, "expected an index, got a variable that has no value yet");
-    if (number < 1 || number > static_cast<double>(extent))
-      fail(place, fmt::format("expected an index from 1 to {}, got {}{}", extent, number,
-                              at == 0 ? "" : fmt::format(" at [{}]", at)));
-  };
   if (index.kind == Kind::single) {
-    Value numbers = whole(evaluate(*index.low));
+    const Value numbers = whole(evaluate(*index.low));
     spot.kind = numbers.type.array > 0 ? Spot::Kind::many : Spot::Kind::single;
-    const bool has_places = spot.kind == Spot::Kind::many && numbers.level == 0;
-    if (numbers.is_known() && masks_.empty())
-      for (size_t i = 0; i < numbers.known->numbers.size(); ++i)
-        check(numbers.known->numbers[i], has_places ? i + 1 : 0);
-    spot.numbers = operate(Operator::subtract, numbers, known_integer(1), place);
-    // Under a condition that does not hold an index may be anything; what is found there is not used.
-    if (numbers.is_known() && !masks_.empty()) {
-      std::vector<double> inside = spot.numbers.known->numbers;
-      for (double& number : inside)
-        number = std::isnan(number)
-                     ? 0
-                     : std::clamp(number, 0.0, static_cast<double>(std::max<int64_t>(extent - 1, 0)));
-      spot.numbers =
-          known_value(spot.numbers.type, spot.numbers.shape, std::move(inside), spot.numbers.level);
-    }
+    spot.numbers = places_of(numbers, extent, place);
     return spot;
   }
   const bool has_low = index.kind == Kind::from || index.kind == Kind::between;
@@ -124,12 +103,15 @@ Spot Evaluator::spot_of(const Index& index, int64_t extent, const Place& place) 
       counts.push_back(std::max(0.0, highs.known->numbers[i] - lows.known->numbers[i] + 1));
     throw Differs{levels_.top(), std::move(counts)};
   }
+  const bool is_sure =
+      count == 0 || (expect_places(low, extent, place, "") && expect_places(high, extent, place, ""));
+  const double last = static_cast<double>(std::max<int64_t>(extent - 1, 0));
   std::vector<double> numbers;
-  for (size_t lane = 0; lane < low.known->numbers.size(); ++lane) {
-    if (count > 0) check(low.known->numbers[lane]), check(high.known->numbers[lane]);
-    for (int64_t i = 0; i < count; ++i)
-      numbers.push_back(low.known->numbers[lane] - 1 + static_cast<double>(i));
-  }
+  for (const double first : low.known->numbers)
+    for (int64_t i = 0; i < count; ++i) {
+      const double number = first - 1 + static_cast<double>(i);
+      numbers.push_back(is_sure ? number : std::clamp(std::isnan(number) ? 0 : number, 0.0, last));
+    }
   spot.kind = Spot::Kind::many;
   spot.numbers = known_value(array_of(scalar_type(Base::integer)), {count}, std::move(numbers), level);
   return spot;
@@ -155,6 +137,8 @@ Value Evaluator::at(const Value& value, const Spots& spots, const Type& type, co
   if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple)
     return tuple_at(value, spots, place);
   const Value from = whole(value);
+  if (from.size() == 0 && element_count(shape_at(from, spots)) > 0)  // a place outside of nothing was told
+    return unset_like(known_value(type, shape_at(from, spots), {}));
   return known && from.is_known() ? known_at(from, spots, type) : traced_at(from, spots, type, place);
 }
 
@@ -331,6 +315,7 @@ void Evaluator::expect_size(const Value& value, const Spots& spots, const Value&
 // The value with a part of it replaced, where places are the same in all lanes.
 Value Evaluator::with(const Value& value, const Spots& spots, const Value& part, const Place& place) {
   if (spots.empty()) return promoted(part, value.type);
+  if (value.size() == 0 && value.kind != Value::Kind::tuple) return value;  // nothing is there to replace
   const Spots rest(spots.begin() + 1, spots.end());
   const bool one = spots[0].kind == Spot::Kind::single && is_uniform(spots[0]);
   if (value.kind == Value::Kind::pieces && one) {
@@ -342,7 +327,7 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
   const Value from = whole(value), to = whole(part);
   if (one && !(from.is_known() && to.is_known()) && from.shape[0] <= most_pieces) {
     Value pieces = from;
-    pieces.kind = Value::Kind::pieces;
+    pieces.kind = Value::Kind::pieces, pieces.promise = '.';
     pieces.tensor = {}, pieces.known = nullptr, pieces.level = 0, pieces.inside = 0;
     const Type element = type_of_element(from.type);
     for (int64_t i = 0; i < from.shape[0]; ++i) {
@@ -398,9 +383,10 @@ Value Evaluator::flat_places(const Value& value, const Spots& spots, size_t axes
 Value Evaluator::traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place) {
   size_t named = spots.size();  // what follows the last index that names something goes as a block
   while (named > 0 && spots[named - 1].kind == Spot::Kind::all) --named;
-  const Value flat = flat_places(value, spots, named, place);
+  Value flat = flat_places(value, spots, named, place);
   int64_t blocks = 1;
   for (size_t i = 0; i < named; ++i) blocks *= value.shape[static_cast<int>(i)];
+  if (!flat.is_known()) flat.tensor = clip(flat.tensor, 0.0, static_cast<double>(blocks - 1));
   const int64_t block = value.size() / std::max<int64_t>(1, blocks), each = flat.size();
   const Value operands[] = {value, flat, part};
   const Met met = meet(operands);

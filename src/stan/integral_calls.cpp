@@ -23,12 +23,16 @@ Tensor Evaluator::tensor_here(const Value& value, const Shape& own) {
 }
 
 Value Evaluator::call_traced(const Function& function, std::vector<Value> arguments, const Place& place) {
+  Catches caught{.level = levels_.top(), .inside = levels_.innermost_scan(levels_.top())};
   struct Guard {
-    bool& is_data_only;
-    const bool before;
-    ~Guard() { is_data_only = before; }
-  } guard{is_data_only, std::exchange(is_data_only, false)};
-  return call_function(function, std::move(arguments), place);
+    Evaluator& evaluator;
+    const bool was_data_only;
+    Catches* catches;
+    ~Guard() { evaluator.is_data_only = was_data_only, evaluator.catches_ = catches; }
+  } guard{*this, std::exchange(is_data_only, false), std::exchange(catches_, &caught)};
+  // What it rejects has no numbers, and nor has what is solved with it.
+  const Value value = call_function(function, std::move(arguments), place);
+  return caught.list.empty() ? value : with_caught(whole(value), caught.list);
 }
 
 // What was not found has no numbers: in transformed data an error, in a density a rejection with these words.
@@ -42,15 +46,12 @@ Value Evaluator::found_or_rejected(const Expression& e, Tensor found, const Shap
       fail(e.place, words);
     return numbers;
   }
-  if (!has_density) return traced_value(e.type, shape, found, level, inside);
   Axes axes;
   for (int i = 1; i <= shape.size(); ++i) axes.push_back(-i);
   const Tensor known = stop_gradient(found), is_none = is_nan(axes.empty() ? known : sum(known, axes));
-  const Value condition =
-      traced_value(scalar_type(Base::integer), {}, as_type(is_none, DType::f64), level, inside);
-  Term origin{.place = e.place, .value = {}, .rejects = true};
-  origin.uses.push_back({.name = words});
-  add_term(chosen(condition, known_real(-INFINITY), known_real(0)), std::move(origin));
+  const Tensor holds = as_type(logical_not(is_none), DType::f64);
+  demand(traced_value(scalar_type(Base::integer), {}, holds, level, inside), {}, e.place, words);
+  if (!has_density) return traced_value(e.type, shape, found, level, inside);
   // What reads the result finds numbers there, so that no other statement is to blame.
   return traced_value(e.type, shape, select(is_nan(known), real(1), found), level, inside);
 }

@@ -21,8 +21,17 @@ constexpr int64_t most_lanes = 1 << 26;  // rounds of nested loops in all
 }  // namespace
 
 Evaluator::Snapshot Evaluator::snapshot() {
-  Snapshot now{*frame_, terms.size(),      draws_,  masks_,    rests_, levels_,
-               {},      loop_notes.size(), around_, witnesses_};
+  Snapshot now{*frame_,
+               terms.size(),
+               draws_,
+               masks_,
+               rests_,
+               levels_,
+               {},
+               loop_notes.size(),
+               around_,
+               witnesses_,
+               catches_ ? catches_->list.size() : 0};
   for (const Together* loop : together_) now.loops.push_back(*loop);
   return now;
 }
@@ -37,6 +46,7 @@ void Evaluator::restore(const Snapshot& then) {
   loop_notes.cut(then.loop_notes);
   around_ = then.around;
   witnesses_ = then.witnesses;
+  if (catches_) catches_->list.resize(then.caught);
   together_.resize(then.loops.size());
   for (size_t i = 0; i < then.loops.size(); ++i) *together_[i] = then.loops[i];
 }

@@ -10,6 +10,7 @@
 #include "graph/node.hpp"
 #include "stan/constraints.hpp"
 #include "stan/data_checks.hpp"
+#include "stan/domains.hpp"
 #include "stan/evaluator.hpp"
 #include "stan/nearest.hpp"
 #include "stats/model_state.hpp"
@@ -17,6 +18,11 @@
 namespace adit::stan {
 
 namespace {
+
+std::string place_in_words(const Program& program, const Place& place) {
+  const LineColumn at = line_of(program.sources[place.file], place.begin);
+  return fmt::format("'{}', line {}, column {}", program.sources[place.file].name, at.line, at.column);
+}
 
 class Lowering {
  public:
@@ -155,8 +161,12 @@ class Lowering {
         const Value value = evaluator_.whole(variable_of(declaration).value);
         if (!value.is_known() || value.type.base == Base::tuple || wanted.transform == Transform::Kind::none)
           continue;
-        check_data(declaration.name, {value.shape, value.known->numbers, value.type.is_integer(), {}},
-                   wanted);
+        try {
+          check_data(declaration.name, {value.shape, value.known->numbers, value.type.is_integer(), {}},
+                     wanted);
+        } catch (const Error& error) {
+          throw RunError{declaration.type.place + declaration.name_place, error.what()};
+        }
       }
   }
 
@@ -167,6 +177,17 @@ class Lowering {
         numbers += evaluator_.whole(variable_of(declaration).value).size();
     if (numbers > 0)
       result_.lowering.push_back(fmt::format("transformed data: {} numbers computed beforehand", numbers));
+  }
+
+  // What a declaration says of its values; numbers from 0 on are positive but where they underflow.
+  char promise_of(const Transform& transform) {
+    using Kind = Transform::Kind;
+    if (transform.kind != Kind::lower && transform.kind != Kind::lower_upper)
+      return letter_of(transform.kind);
+    const std::vector<double> low = numbers_of(transform.first);
+    const bool is_from_0 =
+        !low.empty() && std::all_of(low.begin(), low.end(), [](double bound) { return bound >= 0; });
+    return is_from_0 ? 'p' : '.';
   }
 
   Tensor bound_of(const ExpressionPtr& bound) { return evaluator_.real_tensor(evaluator_.value_of(*bound)); }
@@ -194,7 +215,9 @@ class Lowering {
       result_.model.deterministic(name, fixed.value);
       return known_value(unsized(type), shape, fixed.value.to_vector<double>());
     }
-    return traced_value(unsized(type), shape, result_.model.parameter(name, constraint, extents));
+    Value value = traced_value(unsized(type), shape, result_.model.parameter(name, constraint, extents));
+    value.promise = promise_of(type.transform);
+    return value;
   }
 
   // Bounds that leave nothing between them are told with their place.
@@ -226,7 +249,7 @@ class Lowering {
     return value;
   }
 
-  // With what its declaration promises, as a term that is minus infinity where it does not hold.
+  // With what its declaration says, as a term that is minus infinity where it does not hold.
   void keep_transformed() {
     for (const auto& statement : program_.block(BlockKind::transformed_parameters).statements)
       for (const Declaration& declaration : statement->declarations) {
@@ -234,27 +257,10 @@ class Lowering {
         keep(declaration.name, value, [&](const std::string& name, const Value& part) {
           result_.model.deterministic(name, evaluator_.real_tensor(part));
         });
-        promise(declaration, value);
+        evaluator_.expect_declared(declaration, value);
+        if (const char letter = promise_of(declaration.type.transform); letter != '.')
+          variable_of(declaration).value.promise = letter;  // it holds, or there is no density
       }
-  }
-
-  void promise(const Declaration& declaration, const Value& value) {
-    using Kind = Transform::Kind;
-    const Transform& transform = declaration.type.transform;
-    if (value.kind != Value::Kind::traced || value.size() == 0) return;
-    Tensor holds;
-    const Tensor x = value.tensor;
-    if (transform.first && (transform.kind == Kind::lower || transform.kind == Kind::lower_upper))
-      holds = x >= bound_of(transform.first);
-    if (transform.second && (transform.kind == Kind::upper || transform.kind == Kind::lower_upper)) {
-      const Tensor below = x <= bound_of(transform.second);
-      holds = holds ? logical_and(holds, below) : below;
-    }
-    if (!holds) return;
-    const Tensor zero = full({}, 0.0, DType::f64), none = full({}, -INFINITY, DType::f64);
-    evaluator_.terms.push_back({.place = declaration.type.place + declaration.name_place,
-                                .value = select(holds, zero, none),
-                                .uses = {{declaration.name, value}}});
   }
 
   template <class Give>
@@ -297,20 +303,41 @@ class Lowering {
       stats::ModelTerm& added = stats::state_of(result_.model).terms.emplace_back();
       added.name = name, added.total = sum(each), added.pointwise = each;
       if (term.is_jacobian) added.name += " (jacobian)";  // a search without Jacobians leaves it out
-      added.stated = evaluator_.text_at(term.place);
-      added.rejects = term.rejects;
-      for (const Witness& use : term.uses)
-        added.witnesses.push_back({use.name, use.value.tensor, use.value.level > 0, use.is_round});
+      tell(term, added);
     }
     for (const Likelihood& likelihood : evaluator_.likelihoods()) observe(likelihood, first);
     evaluator_.terms.clear();
+  }
+
+  // What is told of a term that is not finite.
+  void tell(const Term& term, stats::ModelTerm& added) const {
+    added.stated = evaluator_.text_at(term.place);
+    added.rejects = term.rejects;
+    for (const Witness& use : term.uses)
+      added.witnesses.push_back({use.name, use.value.tensor, use.value.level > 0, use.is_round});
+  }
+
+  // Draws that generated quantities do not allow.
+  void add_checks() {
+    for (const Term& term : evaluator_.terms) {
+      stats::ModelTerm check{
+          .name = place_in_words(program_, term.place), .total = {}, .pointwise = term.value};
+      check.total = term.value.rank() > 0 ? sum(term.value) : term.value;
+      tell(term, check);
+      stats::state_of(result_.model).checks.push_back(std::move(check));
+    }
   }
 
   void generate() {
     stats::ModelState& state = stats::state_of(result_.model);
     state.generated_key = graph::placeholder(DType::u32, {2});
     evaluator_.key = state.generated_key;
+    evaluator_.is_generating = true;
     evaluator_.run(program_.block(BlockKind::generated_quantities));
+    for (const auto& statement : program_.block(BlockKind::generated_quantities).statements)
+      for (const Declaration& declaration : statement->declarations)
+        evaluator_.expect_declared(declaration, variable_of(declaration).value);
+    add_checks();
     for (const auto& statement : program_.block(BlockKind::generated_quantities).statements)
       for (const Declaration& declaration : statement->declarations)
         keep(declaration.name, evaluator_.whole(variable_of(declaration).value),
@@ -329,10 +356,7 @@ class Lowering {
 
 Lowered lower(const Program& program, const DataValues& data, uint64_t seed) {
   const auto fail = [&](const Place& place, const std::string& text) {
-    const LineColumn at = line_of(program.sources[place.file], place.begin);
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("'{}', line {}, column {}: {}", program.sources[place.file].name, at.line,
-                            at.column, text));
+    throw Error(ErrorKind::bad_argument, fmt::format("{}: {}", place_in_words(program, place), text));
   };
   try {
     std::optional<Lowered> lowered;

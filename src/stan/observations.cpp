@@ -64,6 +64,7 @@ bool Evaluator::observe(const Statement& s, const std::vector<Value>& arguments,
     observed->draw = [row, parameters](const Tensor& own, const Shape& shape) {
       return row->draw(own, parameters->data(), shape);
     };
+  expect_domains(s.name + (row->is_discrete ? "_lpmf" : "_lpdf"), arguments, s.place);
   Term origin{.place = s.place, .value = each.tensor, .observed = observed, .uses = used};
   if (each.inside > 0) {
     const std::vector<double>& numbers = arguments[0].known->numbers;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "stan/domains.hpp"
 #include "stan/evaluator.hpp"
 
 namespace adit::stan {
@@ -142,10 +143,15 @@ Value Evaluator::operate(Operator op, const Value& a, const Value& b, const Plac
     for (int64_t i = 0; i < power; ++i) result = product(result, a, place);
     return result;
   }
-  if (of_integers && b.is_known() &&
-      (op == Operator::divide || op == Operator::modulo || op == Operator::integer_divide))
-    for (const double divisor : b.known->numbers)
-      if (divisor == 0) fail(place, "expected a divisor that is not 0, got 0");
+  const auto has_zero = [](const Value& value) {
+    return std::find(value.known->numbers.begin(), value.known->numbers.end(), 0.0) !=
+           value.known->numbers.end();
+  };
+  if (of_integers && (op == Operator::divide || op == Operator::modulo || op == Operator::integer_divide) &&
+      (!b.is_known() || has_zero(b)))
+    demand_each(
+        b, place, "expected a divisor that is not 0, got ", [](double x) { return x != 0; },
+        [](const Tensor& x) { return x != 0.0; }, true);
   Type type = is_container(b) && !is_container(a) ? b.type : a.type;
   if (type.base == Base::integer && !of_integers) type.base = Base::real;
   if (gives_truth(op)) type = scalar_type(Base::integer);
@@ -155,23 +161,20 @@ Value Evaluator::operate(Operator op, const Value& a, const Value& b, const Plac
   const Value result = elementwise(
       type, operands, place, [=](const double* x) { return number_of_operator(op, x[0], x[1], of_integers); },
       [=](const Tensor* x) { return tensor_of_operator(op, x[0], x[1], of_integers); });
-  if (of_integers && type.is_integer()) expect_integers(result, place);
+  if (of_integers && type.is_integer() && result.is_known()) expect_integers(result, place);
   return result;
 }
 
 // Integers have 32 bits, also those that rounds of a loop make side by side.
-void Evaluator::expect_integers(const Value& result, const Place& place) const {
-  if (!result.is_known()) return;
-  const std::vector<double>& numbers = result.known->numbers;
-  const auto is_large = [](double number) { return std::fabs(number) > 2147483647.0; };
-  const auto found = std::find_if(numbers.begin(), numbers.end(), is_large);
-  if (found == numbers.end()) return;
-  if (result.level > 0) {
-    const std::vector<bool> runs = running(result.level);
-    const auto lane = static_cast<size_t>((found - numbers.begin()) / std::max<int64_t>(1, result.size()));
-    if (lane < runs.size() && !runs[lane]) return;
-  }
-  fail(place, fmt::format("expected an integer of 32 bits, at most 2147483647, got {}", *found));
+void Evaluator::expect_integers(const Value& result, const Place& place) {
+  constexpr double most = 2147483647.0;
+  if (!result.is_known() && !is_generating) return;
+  const auto fits = [](double x) { return !(std::fabs(x) > most); };
+  if (result.is_known() && std::all_of(result.known->numbers.begin(), result.known->numbers.end(), fits))
+    return;
+  demand_each(
+      result, place, "expected an integer of 32 bits, at most 2147483647, got ", fits,
+      [](const Tensor& x) { return logical_not(abs(x) > most); }, true);
 }
 
 namespace {
@@ -249,7 +252,9 @@ Value Evaluator::transposed(const Value& value) {
   }
   const bool in_lanes = levels_.lanes(now.level, now.inside) > 0;
   const Axes axes = in_lanes ? Axes{0, 2, 1} : Axes{1, 0};
-  return traced_value(now.type, shape, transpose(now.tensor, axes), now.level, now.inside);
+  Value other = traced_value(now.type, shape, transpose(now.tensor, axes), now.level, now.inside);
+  if (promises(now.promise, 'y')) other.promise = now.promise;
+  return other;
 }
 
 // An int where a real is wanted, a literal of an array's type.

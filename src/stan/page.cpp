@@ -83,6 +83,32 @@ constexpr const char* page_tail = R"(
 | `logical_and` | `a && b` | | `logical_or` | `a \|\| b` |
 | `logical_negation` | `!a` | | | |
 
+## What is checked where
+
+What Stan throws, Adit refuses. In transformed data and generated quantities it is an error with line and column
+that names the value and the bound, and for generated quantities the draw; the run ends, and draws in a checkpoint stay
+there. In transformed parameters and the model the point is rejected: it has no density, and a start point that is rejected
+is a failed start. What is known from data is looked at once, before anything runs; it costs nothing afterwards.
+
+| what | in transformed data | in transformed parameters and the model | in generated quantities |
+|---|---|---|---|
+| places: indices, ranges, `segment`, `head`, `block`, `csr_*`, read or written | error | known: error, or under a condition on parameters a rejection; else rejection | error |
+| divisors of integers | error | as places | error |
+| integers beyond 32 bits, `to_int` of what is none, `min` and `max` of no integers | error | known: error | error |
+| arguments of draws | error | - | error |
+| known arguments of densities and functions | error | rejection | error |
+| parameters of densities | error | rejection: there is no density | error |
+| simplexes, ordered cut points, Cholesky factors and correlations as arguments | error | rejection; not looked at again where a declaration says so | error |
+| symmetric matrices as arguments | error | known: rejection; of parameters the lower half is taken | error |
+| scales of `gp_*_cov` | error | rejection | error |
+| other functions outside of their domains (`log1m(2)`, `inv_Phi(2)`) | error | no number, and so a rejection where it is used | error |
+| declarations: bounds and whole vectors and matrices | error | rejection, of transformed parameters | error |
+| `reject`, solvers that find nothing | error | rejection | error |
+| loops without an end | error after 20,000,000 rounds | rejection after 200,000 rounds | goes on until it is stopped |
+
+Inside of a function that a solver calls there is no error: what is outside makes its result no number, and the solver
+finds nothing.
+
 ## What is not there
 
 Of Stan's functions reference:

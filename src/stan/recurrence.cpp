@@ -414,6 +414,15 @@ void Evaluator::take_outputs(Together& loop, const std::vector<Carried>& carried
       of->parameters->push_back(term.tensor);
       continue;
     }
+    if (const Term& of = loop.output_terms[i]; of.rejects) {
+      Rejection r{.place = of.place,
+                  .text = of.text,
+                  .holds = operate(Operator::equal, term, known_real(0), of.place),
+                  .uses = {}};
+      if (of.tells) r.number = found_terms[++i];
+      reject_where(std::move(r));
+      continue;
+    }
     if (inside == 0) {
       terms.push_back(loop.output_terms[i]);
       terms.back().value = term.tensor;

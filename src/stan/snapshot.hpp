@@ -16,6 +16,7 @@ struct Evaluator::Snapshot {
   size_t loop_notes;
   std::vector<Around> around;
   std::vector<Witness>* witnesses;
+  size_t caught;
 };
 
 }  // namespace adit::stan

@@ -285,17 +285,27 @@ void Evaluator::reject(const Statement& s, const std::vector<Witness>& words) {
   const bool is_known = std::all_of(words.begin(), words.end(), [](const Witness& word) {
     return word.value.is_known() || word.value.kind != Value::Kind::traced;
   });
-  const bool is_sure = masks_.empty() && levels_.top() == 0;
-  if (is_sure && (is_known || !has_density)) {
-    std::string text;
-    for (const Witness& word : words) text += word.value.is_nothing() ? word.name : to_text(word.value);
-    fail(s.place, "reject: " + text);
+  const bool is_sure = masks_.empty() && levels_.top() == 0 && !catches_;
+  std::string text;
+  for (const Witness& word : words) text += word.value.is_nothing() ? word.name : to_text(word.value);
+  if (is_sure && is_known) fail(s.place, "reject: " + text);
+  // Points where it is reached have no density. A loop that keeps one number of it keeps the first.
+  Rejection r{.place = s.place, .text = {}, .holds = known_integer(0), .uses = words};
+  for (const Witness& word : words) {
+    if (!word.value.is_nothing() && word.value.kind == Value::Kind::traced && word.value.shape.empty()) {
+      r.number = word.value;
+      break;
+    }
+    r.text += word.value.is_nothing() ? word.name : to_text(word.value);
   }
-  // Points where it is reached have no density.
-  std::vector<Witness> used = words, *around = std::exchange(witnesses_, &used);
-  Term origin{.place = s.place, .value = {}, .rejects = true, .uses = told_witnesses()};
-  add_term(known_real(-INFINITY), std::move(origin));
-  witnesses_ = around;
+  const bool is_known_where =
+      std::all_of(masks_.begin(), masks_.end(), [](const Mask& mask) { return mask.own.is_known(); });
+  if (is_known && is_known_where && !has_density && !catches_) {
+    const std::vector<bool> runs = running(levels_.top());
+    if (std::find(runs.begin(), runs.end(), true) != runs.end()) fail(s.place, "reject: " + text);
+  }
+  if (!masks_.empty()) r.holds = operate(Operator::equal, mask(), known_integer(0), s.place);
+  reject_where(std::move(r));
 }
 
 std::string Evaluator::to_text(const Value& value) {

@@ -78,7 +78,7 @@ Value Evaluator::flattened(const Value& value, const Type& type, const Shape& sh
     if (levels_.lanes(now.level, now.inside) > 0) full_shape.insert(0, now.tensor.shape()[0]);
     now.tensor = reshape(now.tensor, full_shape);
   }
-  now.type = type, now.shape = shape;
+  now.type = type, now.shape = shape, now.promise = '.';
   return now;
 }
 
@@ -143,10 +143,15 @@ Value Evaluator::reshaped(const std::string& name, std::vector<Value>& a, const 
                           const Place& place) {
   Value value = whole(a[0]);
   if (name == "transpose") return transposed(value);
-  if (name == "to_int")
+  if (name == "to_int") {
+    demand_each(
+        value, place, "to_int: expected a number that an integer of 32 bits can hold, got ",
+        [](double x) { return std::fabs(std::trunc(x)) <= 2147483647.0; },
+        [](const Tensor& x) { return abs(trunc(x)) <= 2147483647.0; });
     return elementwise(
         type, a, place, [](const double* x) { return std::trunc(x[0]); },
         [](const Tensor* x) { return trunc(x[0]); });
+  }
   const bool is_matrix = value.type.is(Base::matrix);
   if (name == "to_matrix") {
     bool by_column = true;
@@ -221,25 +226,21 @@ Value Evaluator::cut_out(const std::string& name, std::vector<Value>& a, const T
                          const Place& place) {
   const Value& value = a[0];
   const int64_t extent = value.shape[0];
-  // An index counted from 1 as a spot, checked.
+  const std::string who = name + ": ";
   const auto single = [&](const Value& index, int64_t end) {
-    if (index.is_known())
-      for (const double number : index.known->numbers)
-        if (!(number >= 1 && number <= static_cast<double>(end)))
-          fail(place, fmt::format("{}: expected an index from 1 to {}, got {}", name, end, number));
-    return Spot{Spot::Kind::single, operate(Operator::subtract, index, known_integer(1), place)};
+    return Spot{Spot::Kind::single, places_of(index, end, place, who)};
   };
   const auto range = [&](const Value& first, int64_t count, int64_t end) {
     // Where the first one differs from round to round the list does.
     if (count < 0) fail(place, fmt::format("{}: expected a size of at least 0, got {}", name, count));
     if (count == 0) return range_spot(0, 0);
-    const Spot start = single(first, end);
-    std::vector<Value> last{operate(Operator::add, first, known_integer(count - 1), place)};
-    single(last[0], end);
-    if (start.numbers.is_known() && start.numbers.level == 0)
-      return range_spot(static_cast<int64_t>(start.numbers.known->numbers[0]), count);
+    const Value last = operate(Operator::add, first, known_integer(count - 1), place);
+    const bool is_sure = expect_places(first, end, place, who) && expect_places(last, end, place, who);
+    const Value start = operate(Operator::subtract, first, known_integer(1), place);
+    if (is_sure && start.level == 0) return range_spot(static_cast<int64_t>(start.known->numbers[0]), count);
     const Value steps = known_value(array_of(scalar_type(Base::integer)), {count}, ramp(count));
-    return Spot{Spot::Kind::many, operate(Operator::add, start.numbers, steps, place)};
+    const Value all = operate(Operator::add, start, steps, place);
+    return Spot{Spot::Kind::many, is_sure ? all : nearest_places(all, end)};
   };
   const auto count_of = [&](const Value& count) { return static_cast<int64_t>(number_of(count, place)); };
   if (name == "reverse") {
@@ -335,10 +336,10 @@ double reduced_number(const std::string& name, std::span<const double> x) {
   return name == "sd" ? std::sqrt(variance) : variance;
 }
 
-// R's seventh type.
+// R's seventh type. A share outside of 0 and 1 was told.
 double quantile_number(std::vector<double> x, double p) {
   std::sort(x.begin(), x.end());
-  const double place = p * static_cast<double>(x.size() - 1);
+  const double place = (p >= 0 ? std::min(p, 1.0) : 0) * static_cast<double>(x.size() - 1);
   const auto low = static_cast<size_t>(place), high = std::min(low + 1, x.size() - 1);
   return x[low] + (place - static_cast<double>(low)) * (x[high] - x[low]);
 }
@@ -356,26 +357,40 @@ Value Evaluator::reduced(const std::string& name, std::vector<Value>& a, const T
   if (name == "sum")
     if (const std::optional<Value> total = sum_of_pieces(name, a[0], place)) return *total;
   const Value value = whole(a[0]);
-  if (value.size() == 0 && (name == "mean" || name == "sd" || name == "variance" || name == "quantile"))
+  const bool is_of_integers = type.is_integer() && (name == "min" || name == "max");
+  if (value.size() == 0 &&
+      (is_of_integers || name == "mean" || name == "sd" || name == "variance" || name == "quantile"))
     fail(place, fmt::format("{}: expected at least one number, got none", name));
+  if (name == "quantile") return quantiles(value, whole(a[1]), type, place);
   if (!value.is_known()) {
-    if (name == "quantile") fail(place, "quantile of values that follow from parameters is not supported");
     std::vector<Value> arguments{value};
     return general(name, arguments, type, place);
   }
   const int64_t lanes = value.level ? levels_.at(value.level).total : 1;
   const auto size = static_cast<size_t>(value.size());
   std::vector<double> results;
-  std::vector<double> parts{0};
-  if (name == "quantile") parts = whole(a[1]).known->numbers;
-  for (int64_t lane = 0; lane < lanes; ++lane) {
-    const std::span<const double> x(value.known->numbers.data() + static_cast<size_t>(lane) * size, size);
-    for (const double part : parts)
-      results.push_back(name == "quantile" ? quantile_number({x.begin(), x.end()}, part)
-                                           : reduced_number(name, x));
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    results.push_back(
+        reduced_number(name, {value.known->numbers.data() + static_cast<size_t>(lane) * size, size}));
+  return known_value(type, {}, std::move(results), value.level);
+}
+
+Value Evaluator::quantiles(const Value& value, const Value& shares, const Type& type, const Place& place) {
+  if (!value.is_known() || !shares.is_known()) {
+    if (has_density && !value.is_known())
+      fail(place, "quantile of values that follow from parameters is not supported");
+    std::vector<Value> arguments{value, shares};
+    return general("quantile", arguments, type, place);
   }
-  const Shape shape = name == "quantile" && a[1].type.rank() > 0 ? Shape{std::ssize(parts)} : Shape{};
-  return known_value(type, shape, std::move(results), value.level);
+  const int level = std::max(value.level, shares.level);
+  const Value x = levels_.lifted(value, level), p = levels_.lifted(shares, level);
+  const auto size = static_cast<size_t>(value.size()), each = static_cast<size_t>(shares.size());
+  std::vector<double> results;
+  for (size_t i = 0; i < p.known->numbers.size(); ++i) {
+    const auto first = x.known->numbers.begin() + static_cast<int64_t>(i / each * size);
+    results.push_back(quantile_number({first, first + static_cast<int64_t>(size)}, p.known->numbers[i]));
+  }
+  return known_value(type, shares.shape, std::move(results), level);
 }
 
 Value Evaluator::ordered(const std::string& name, std::vector<Value>& a, const Type& type,

@@ -31,6 +31,7 @@ struct Value {
   std::vector<Value> pieces;  // along the first axis, while they are written one by one; or a tuple's members
   int level = 0;              // 0: the same in all lanes
   int inside = 0;             // the recurrence in whose step the tensor lives; 0: none
+  char promise = '.';         // what it is by its declaration or its function: a letter of domains.hpp
 
   bool is_known() const { return kind == Kind::known; }
   bool is_nothing() const { return kind == Kind::known && !known; }  // no value yet, of no size

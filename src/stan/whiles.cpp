@@ -65,6 +65,10 @@ struct Evaluator::WhileState {
   Tensor key{};      // of the loop; none: it draws nothing
   int counter = -1;  // of a for loop: its variable, which goes up to `last`
   Value last{};
+  // What has to hold in its rounds: the first that does not is carried, by its number here, and what is told.
+  bool has_demands = false;
+  std::vector<Rejection> demands{};
+  bool asks_in_condition = false;
 };
 
 Tensor Evaluator::state_tensor(const Value& value, const WhileState& loop) {
@@ -85,6 +89,19 @@ void Evaluator::enter_round(const WhileState& loop, const std::vector<Tensor>& s
   if (loop.key) key = random::fold_in(loop.key, state.back()), draws_ = 0;
 }
 
+// Runs a part of the round; what it demands is caught.
+template <class Run>
+std::vector<Rejection> Evaluator::catching(int inside, Run run) {
+  Catches caught{.level = levels_.top(), .inside = inside};
+  struct Guard {
+    Evaluator& evaluator;
+    Catches* before;
+    ~Guard() { evaluator.catches_ = before; }
+  } guard{*this, std::exchange(catches_, &caught)};
+  run();
+  return std::move(caught.list);
+}
+
 // The condition, of the lanes that run at all, where the state lives.
 Value Evaluator::while_condition(const Statement& s, const WhileState& loop) {
   Value condition = loop.counter < 0
@@ -96,22 +113,24 @@ Value Evaluator::while_condition(const Statement& s, const WhileState& loop) {
 }
 
 // One round, in the lanes where the condition holds; what it adds to the log density.
-Tensor Evaluator::while_round(const Statement& s, const WhileState& loop) {
+Tensor Evaluator::while_round(const Statement& s, WhileState& loop) {
   std::vector<Term> terms_before = std::exchange(terms, {});
   Together* step = loop.inside > 0 ? together_of(loop.inside) : nullptr;
   std::vector<Tensor> outputs_before;
   std::vector<Term> origins_before;
   if (step)
     outputs_before = std::exchange(step->outputs, {}), origins_before = std::exchange(step->output_terms, {});
-  const Value condition = while_condition(s, loop);
-  if (loop.level > 0)
-    masked_choice({s.body.get(), nullptr}, condition, {});
-  else
-    execute(*s.body);
-  if (loop.counter >= 0) {
-    Value& number = (*frame_)[static_cast<size_t>(loop.counter)].value;
-    number = operate(Operator::add, number, known_integer(1), s.place);
-  }
+  loop.demands = catching(loop.inside, [&] {
+    const Value condition = while_condition(s, loop);
+    if (loop.level > 0)
+      masked_choice({s.body.get(), nullptr}, condition, {});
+    else
+      execute(*s.body);
+    if (loop.counter >= 0) {
+      Value& number = (*frame_)[static_cast<size_t>(loop.counter)].value;
+      number = operate(Operator::add, number, known_integer(1), s.place);
+    }
+  });
   Tensor total = full({}, 0.0, DType::f64);
   for (const Term& term : terms) total = total + sum(term.value);
   terms = std::move(terms_before);
@@ -151,6 +170,8 @@ std::vector<Tensor> Evaluator::begin_while(const Statement& s, WhileState& loop)
   }
   loop.has_terms = has_density && adds_terms(*s.body);
   if (loop.has_terms) state.push_back(full({}, 0.0, DType::f64));
+  if (loop.has_demands)
+    state.push_back(full({}, 0.0, DType::f64)), state.push_back(full({}, 0.0, DType::f64));
   if (draws_numbers(s)) {
     loop.key = next_key();
     state.push_back(full_integer({}, 0));
@@ -178,16 +199,38 @@ Evaluator::Flow Evaluator::traced_for(const Statement& s, const Value& low, cons
   return run_while(s, loop);
 }
 
+// Whether rounds demand something is known after they were run once: then the loop is made again, and carries
+// it.
 Evaluator::Flow Evaluator::run_while(const Statement& s, WhileState loop) {
+  const Frame before = *frame_;
+  const Tensor key_before = key;
+  const uint64_t draws_before = draws_;
+  loop.has_demands = demanding_.contains(&s);
+  std::vector<Tensor> end = while_graph(s, loop);
+  if (!loop.demands.empty() && !loop.has_demands) {
+    demanding_.insert(&s);
+    *frame_ = before, key = key_before, draws_ = draws_before;
+    loop.has_demands = true;
+    loop.slots.clear(), loop.forms.clear();
+    end = while_graph(s, loop);
+  }
+  end_while(s, loop, end);
+  return Flow::next;
+}
+
+std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop) {
   const std::vector<Tensor> start = begin_while(s, loop);
   if (loop.slots.empty()) fail(s.place, "expected a while loop to change what its condition reads");
   const Frame before = *frame_;
   const Tensor key_before = key;
   const uint64_t draws_before = draws_;
-  const std::vector<Tensor> end = adit::while_loop(
+  const size_t carried = loop.slots.size() + (loop.has_terms ? 1 : 0);  // before what is demanded
+  std::vector<Tensor> end = adit::while_loop(
       [&](const Tensors& state) {
         enter_round(loop, state);
-        const Tensor holds = while_condition(s, loop).tensor;
+        Tensor holds;
+        loop.asks_in_condition =
+            !catching(loop.inside, [&] { holds = while_condition(s, loop).tensor; }).empty();
         return as_type((holds.rank() > 0 ? reduce_max(holds) : holds) != 0.0, DType::u8);
       },
       [&](const Tensors& state) {
@@ -197,14 +240,31 @@ Evaluator::Flow Evaluator::run_while(const Statement& s, WhileState loop) {
         for (const int slot : loop.slots)
           next.push_back(state_tensor((*frame_)[static_cast<size_t>(slot)].value, loop));
         if (loop.has_terms) next.push_back(state[loop.slots.size()] + total);
+        if (loop.has_demands) {
+          const Caught found = first_caught(loop.demands);
+          const Tensor is_first = state[carried] == 0.0;
+          next.push_back(select(is_first, found.which, state[carried]));
+          next.push_back(select(is_first, found.number, state[carried + 1]));
+        }
         if (loop.key) next.push_back(state.back() + full_integer({}, 1));
         return next;
       },
       start);
   key = key_before, draws_ = draws_before;
   *frame_ = before;
-  end_while(s, loop, end);
-  return Flow::next;
+  return end;
+}
+
+// What the rounds demanded is demanded of the whole loop.
+void Evaluator::demand_of_rounds(const WhileState& loop, const Tensor& which, const Tensor& number) {
+  const Value found = traced_value(scalar_type(Base::integer), {}, which, 0, loop.inside);
+  for (size_t i = 0; i < loop.demands.size(); ++i) {
+    Rejection r{.place = loop.demands[i].place, .text = loop.demands[i].text, .holds = {}, .uses = {}};
+    r.holds = operate(Operator::not_equal, found, known_integer(static_cast<int64_t>(i + 1)), r.place);
+    if (!loop.demands[i].number.is_nothing())
+      r.number = traced_value(scalar_type(Base::real), {}, number, 0, loop.inside);
+    reject_where(std::move(r));
+  }
 }
 
 void Evaluator::end_while(const Statement& s, const WhileState& loop, const std::vector<Tensor>& end) {
@@ -215,6 +275,10 @@ void Evaluator::end_while(const Statement& s, const WhileState& loop, const std:
         traced_value(loop.forms[i].type, loop.forms[i].shape, end[i], loop.level, loop.inside);
     write_variable(variable, loop.slots[i], {}, value, s.place);
   }
+  const size_t carried = loop.slots.size() + (loop.has_terms ? 1 : 0);
+  if (loop.has_demands) demand_of_rounds(loop, end[carried], end[carried + 1]);
+  // The condition that ended it may have been outside of what it reads.
+  if (loop.asks_in_condition && loop.counter < 0) evaluate(*s.value);
   if (!loop.has_terms) return;
   const Tensor& total = end[loop.slots.size()];
   if (loop.inside == 0) {

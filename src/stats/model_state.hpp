@@ -74,6 +74,7 @@ struct ModelState {
   std::vector<ModelObservation> observations;
   std::vector<ModelDeterministic> deterministics;
   std::vector<ModelGenerated> generated;
+  std::vector<ModelTerm> checks;  // of generated values: a draw where one is not 0 ends the run
   Tensor generated_key;  // a placeholder, u32[2]: random numbers of a draw's generated values; may be none
   std::vector<ModelData> data;
   std::map<std::string, Plate> plates;

@@ -171,20 +171,54 @@ Tensor wishart_cholesky_rng(const Arguments& a) { return wishart_factor_draw(a, 
 Tensor inv_wishart_rng(const Arguments& a) { return inv_wishart_draw(a, matrix_factor(a, 1)).x; }
 Tensor inv_wishart_cholesky_rng(const Arguments& a) { return cholesky(inv_wishart_draw(a, part(a, 1)).x); }
 
-// lmgamma(n, x)
+// lmgamma(n, x): the least numbers one by one, and those above them by the integral of log gamma from half a
+// step below the first to half a step above the last, in steps of 1 / 2, with what Euler and Maclaurin add.
+constexpr int64_t most_single_gammas = 64;
+
+// The integral of Stirling's series, and log gamma's derivatives by it, at numbers above 32.
+Tensor integral_of_log_gamma(const Tensor& z) {
+  const Tensor l = log(z), r = reciprocal(z);
+  return z * z * (real(0.5) * l - real(0.75)) - real(0.5) * z * (l - real(1)) +
+         real(0.5 * std::log(2 * std::numbers::pi)) * z + l * real(1.0 / 12) + square(r) * real(1.0 / 720) -
+         square(square(r)) * real(1.0 / 5040);
+}
+Tensor slope_of_log_gamma(const Tensor& z) {
+  const Tensor r = reciprocal(z), q = square(r);
+  return log(z) - real(0.5) * r - q * (real(1.0 / 12) - q * (real(1.0 / 120) - q * real(1.0 / 252)));
+}
+Tensor third_slope_of_log_gamma(const Tensor& z) {
+  const Tensor r = reciprocal(z);
+  return -square(r) * (real(1) + r + real(0.5) * square(r));
+}
+// The sum of log gamma(a), log gamma(a + 1/2), ..., log gamma(b).
+Tensor sum_of_log_gammas(const Tensor& a, const Tensor& b) {
+  const Tensor whole = real(2) * (integral_of_log_gamma(b) - integral_of_log_gamma(a));
+  return whole + real(0.5) * (lgamma(a) + lgamma(b)) +
+         real(1.0 / 24) * (slope_of_log_gamma(b) - slope_of_log_gamma(a)) -
+         real(1.0 / 5760) * (third_slope_of_log_gamma(b) - third_slope_of_log_gamma(a));
+}
+
 Tensor general_log_multigamma(const Arguments& a) {
   const auto counts = as_type(a.at(0), DType::i64).to_vector<int64_t>();
   int64_t most = 0;
   for (const int64_t n : counts) most = std::max(most, n);
   return finished(a, elementwise(part(a, 0), part(a, 1), [&](const Tensor& n, const Tensor& x) {
                     Tensor value = n * (n - real(1)) * real(0.25 * matrix_log_pi);
-                    for (int64_t j = 0; j < most; ++j) {
-                      const double shift = 0.5 * static_cast<double>(j);
+                    const Tensor least = x - real(0.5) * (n - real(1));
+                    for (int64_t j = 0; j < std::min(most, most_single_gammas); ++j) {
                       const Tensor counts_here = n > real(static_cast<double>(j));
-                      const Tensor at = select(counts_here, x - real(shift), real(1));
+                      const Tensor at =
+                          select(counts_here, least + real(0.5 * static_cast<double>(j)), real(1));
                       value = value + select(counts_here, lgamma(at), real(0));
                     }
-                    return value;
+                    if (most <= most_single_gammas) return value;
+                    const Tensor has_more = n > real(static_cast<double>(most_single_gammas));
+                    const Tensor is_inside = both(has_more, is_positive(least));
+                    const Tensor first = least + real(0.5 * static_cast<double>(most_single_gammas));
+                    const Tensor from = guarded(is_inside, first, 40), to = guarded(is_inside, x, 41);
+                    // Below that are poles and changes of sign.
+                    const Tensor above = select(is_inside, sum_of_log_gammas(from, to), not_a_number());
+                    return value + select(has_more, above, real(0));
                   }));
 }
 

@@ -160,11 +160,42 @@ double gamma_q(double a, double x) {
   if (!(a > 0 && x >= 0)) return nothing;
   return std::isinf(x) ? 0 : boost::math::gamma_q(a, x, quiet);
 }
-double owens_t(double h, double a) { return boost::math::owens_t(h, a, quiet); }
+double owens_t(double h, double a) {
+  if (std::isnan(h) || std::isnan(a)) return nothing;
+  return boost::math::owens_t(h, a, quiet);
+}
+
+namespace {
+
+// From here on expansions in one over the distance of (v, z) from 0 have all digits.
+constexpr double bessel_far = 1000;
+
+// The terms of Debye's expansions of I (sign 1) and K (-1) with w = 1 / sqrt(v^2 + z^2), p = v w.
+double debye_sum(double p, double w, double sign) {
+  const double q = p * p;
+  const double first = (3 - 5 * q) / 24;
+  const double second = (81 + q * (-462 + q * 385)) / 1152;
+  const double third = (30375 + q * (-369603 + q * (765765 - q * 425425))) / 414720;
+  const double fourth =
+      (4465125 + q * (-94121676 + q * (349922430 + q * (-446185740 + q * 185910725)))) / 39813120;
+  return 1 + sign * w * (first + sign * w * (second + sign * w * (third + sign * w * fourth)));
+}
+// log I_v(z) and log K_v(z) far out.
+double log_bessel_far(double v, double z, bool is_k) {
+  const double r = std::hypot(v, z), w = 1 / r;
+  const double rise = r + (v == 0 ? 0 : v * (std::log(z) - std::log(v + r)));
+  const double half_pi = 0.5 * std::numbers::pi, sum = std::log(debye_sum(v * w, w, is_k ? -1 : 1));
+  return is_k ? -rise + 0.5 * (std::log(half_pi) - std::log(r)) + sum
+              : rise - 0.5 * (std::log(2 * std::numbers::pi) + std::log(r)) + sum;
+}
+
+}  // namespace
+
 double log_bessel_i(double v, double z) {
   if (!(v >= 0 && z >= 0)) return nothing;
   if (z == 0) return v == 0 ? 0 : -endless;
-  if (std::isinf(z)) return z;
+  if (std::isinf(z) || std::isinf(v)) return std::isinf(z) ? z : -endless;
+  if (std::hypot(v, z) > bessel_far) return log_bessel_far(v, z, false);
   const double value = boost::math::cyl_bessel_i(v, z, quiet);
   if (value > 0x1p-900 && value < 0x1p1000) return std::log(value);
   // Beyond what a number holds: from the middle of the series, term by term.
@@ -181,20 +212,37 @@ double log_bessel_i(double v, double z) {
     }
   return log_term(middle) + std::log(sum);
 }
+// J and Y of whole n take steps in proportion to n.
+constexpr double most_bessel_order = 1e6;
+
 double bessel_j(double n, double z) {
   if (!std::isfinite(n) || !std::isfinite(z)) return std::isinf(z) ? 0 : nothing;
+  if (std::fabs(n) > most_bessel_order) {
+    // So far below its turning point it is smaller than any number.
+    return std::fabs(z) < 0.9 * std::fabs(n) ? 0 : nothing;
+  }
   return boost::math::cyl_bessel_j(static_cast<int>(n), z, quiet);
 }
 double bessel_y(double n, double z) {
   if (!(z >= 0) || !std::isfinite(n)) return nothing;
   if (z == 0 || std::isinf(z)) return z == 0 ? -endless : 0;
   const bool turns = n < 0 && std::fmod(-n, 2) == 1;
+  if (std::fabs(n) > most_bessel_order)
+    return z < 0.9 * std::fabs(n) ? (turns ? endless : -endless) : nothing;
   const double value = boost::math::cyl_neumann(static_cast<int>(std::fabs(n)), z, quiet);
   return turns ? -value : value;
 }
-double bessel_i(double n, double z) { return boost::math::cyl_bessel_i(n, z, quiet); }
+double bessel_i(double n, double z) {
+  if (std::isnan(n) || std::isnan(z)) return nothing;
+  const double order = std::fabs(n), at = std::fabs(z);
+  if (std::hypot(order, at) <= bessel_far) return boost::math::cyl_bessel_i(n, z, quiet);
+  const double value = std::exp(log_bessel_i(order, at));
+  return z < 0 && std::fmod(order, 2) == 1 ? -value : value;
+}
 double bessel_k(double n, double z) {
   if (!(z >= 0)) return nothing;
+  if (std::hypot(n, z) > bessel_far && z > 0)
+    return std::isinf(z) ? 0 : std::exp(log_bessel_far(std::fabs(n), z, true));
   return z == 0 ? endless : boost::math::cyl_bessel_k(n, z, quiet);
 }
 double lambert_w0(double x) { return std::isinf(x) && x > 0 ? x : boost::math::lambert_w0(x, quiet); }

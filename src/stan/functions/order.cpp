@@ -4,6 +4,7 @@
 
 #include "stan/functions/lanes.hpp"
 #include "stan/functions/rows.hpp"
+#include "stats/whole_number.hpp"
 
 namespace adit::stan {
 
@@ -37,7 +38,19 @@ Tensor sort_desc(const Arguments& a) { return sorted(a, true); }
 Tensor sort_indices_asc(const Arguments& a) { return sorted_numbers(a, false); }
 Tensor sort_indices_desc(const Arguments& a) { return sorted_numbers(a, true); }
 
+// R's seventh type: between the two elements around p (n - 1). p has the axes of the result.
+Tensor quantile(const Arguments& a) {
+  const Tensor x = sorted(a, false), p = clip(a.lifted(1), 0.0, 1.0);
+  const bool has_list = a.types[1].rank() > 0;
+  const Tensor rows = has_list ? expand_dims(x, -2) : x;
+  const double last = static_cast<double>(x.dim(-1) - 1);
+  const Tensor place = p * real(last), low = floor(place), high = minimum(low + real(1), real(last));
+  const Tensor below = stats::at_class(rows, low), above = stats::at_class(rows, high);
+  return below + (place - low) * (above - below);
+}
+
 constexpr std::array order_table{
+    GeneralFunction{"quantile", quantile},
     GeneralFunction{"sort_asc", sort_asc},
     GeneralFunction{"sort_desc", sort_desc},
     GeneralFunction{"sort_indices_asc", sort_indices_asc},
