@@ -3,7 +3,6 @@
 #include <cmath>
 #include <ctime>
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <random>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "compile/structure.hpp"
 #include "devices.hpp"
 #include "lower/memory_plan.hpp"
+#include "small_stack.hpp"
 
 namespace adit::test {
 namespace {
@@ -143,21 +143,6 @@ INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(names()), [](const 
 
 // --- Depth -------------------------------------------------------------------------------------------------
 
-// On a stack of two megabytes, so that a recursion shows with fewer operations.
-void on_a_small_stack(const std::function<void()>& work) {
-  pthread_attr_t attributes;
-  ASSERT_EQ(pthread_attr_init(&attributes), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 2u << 20), 0);
-  pthread_t thread{};
-  const auto start = [](void* argument) -> void* {
-    (*static_cast<const std::function<void()>*>(argument))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attributes, start, const_cast<std::function<void()>*>(&work)), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attributes);
-}
-
 class Depth : public OnCpu {};
 
 TEST_F(Depth, AMillionOperationsAreDroppedUnused) {
@@ -174,6 +159,20 @@ TEST_F(Depth, ALongChainIsComputed) {
     EXPECT_EQ(x.to_vector<float>()[3], 100000);
     for (int i = 0; i < 20000; ++i) y = reverse(y, {0}) + 1.0;
     EXPECT_EQ(y.to_vector<float>()[0], 20000);
+  });
+}
+
+// Kernels are as long as they may be, of operations that all differ: one is written after the other, and
+// index maps lie in each other up to a bound.
+TEST_F(Depth, AKernelIsWritten) {
+  on_a_small_stack([] {
+    Tensor x = zeros({4}), y = tensor<float>({1, 2, 3, 4}, {4}), z = zeros({1});
+    for (int i = 0; i < 3000; ++i) x = x + (1.0 + i % 2);
+    EXPECT_EQ(x.to_vector<float>()[3], 4500);
+    for (int i = 0; i < 600; ++i) y = concatenate({slice(y, {1}, {3}), slice(y, {0}, {1})});
+    EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 2, 3, 4}));
+    for (int i = 0; i < 3000; ++i) z = reshape(broadcast_to(reduce_max(z, {0}), {1, 1}), {1});
+    EXPECT_EQ((z + 1.0).item<float>(), 1);
   });
 }
 

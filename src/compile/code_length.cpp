@@ -20,6 +20,9 @@ namespace {
 
 // Where an element of a view lies is a division or two, a clamp or a choice.
 constexpr double of_a_view = 10;
+// A number that becomes whole is kept in range by choices, and LLVM (19, x86-64) splits a block at each of
+// them: 200 in one block took 6 s.
+constexpr double of_a_rounding = 20;
 
 bool is_code(const kernel::Instruction& it) {
   return it.op != kernel::Op::constant && it.op != kernel::Op::buffer && it.op != kernel::Op::argument;
@@ -66,6 +69,8 @@ double written_out(const graph::Row& row, const Node& node) {
 
 double code_length(const Node& node) {
   const graph::Row& row = graph::row_of(node.op);
+  if (node.op == Op::as_type && is_integer(node.type) && is_float(node.operands[0].dtype()))
+    return of_a_rounding;
   if (row.scalar && !node.operands.empty()) return written_out(row, node);
   if (node.op == Op::constant || node.op == Op::number || node.op == Op::alias) return 0;
   const bool repeats_one = node.op == Op::broadcast && node.operands[0].size() == 1;

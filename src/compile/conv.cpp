@@ -212,35 +212,41 @@ struct Seen {
   Strides strides;
 };
 
-std::optional<Seen> seen_through(const Node& node) {
-  const bool is_shape = node.op == graph::Op::reshape, is_turn = node.op == graph::Op::transpose,
-             is_reverse = node.op == graph::Op::reverse;
-  if (node.computed || (!is_shape && !is_turn && !is_reverse)) {
-    Seen seen{&node, {}};
-    for (const int64_t extent : node.shape) seen.strides.push_back({extent, 0});
-    int64_t apart = 1;
-    for (size_t i = seen.strides.size(); i-- > 0;) {
-      seen.strides[i].apart = apart;
-      apart *= seen.strides[i].extent;
-    }
-    return seen;
+bool moves_elements(const Node& node) {
+  return !node.computed &&
+         (node.op == graph::Op::reshape || node.op == graph::Op::transpose || node.op == graph::Op::reverse);
+}
+
+// As the node has them, where what it is made of has these.
+std::optional<Strides> moved(const Node& node, Strides strides) {
+  if (node.op == graph::Op::reshape) return reshaped(strides, node.shape);
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  if (node.op == graph::Op::reverse) {
+    for (const int64_t axis : axes) strides[static_cast<size_t>(axis)].apart *= -1;
+    return strides;
   }
-  std::optional<Seen> seen = seen_through(graph::node_of(node.operands[0]));
-  if (!seen) return seen;
-  if (is_shape) {
-    const auto strides = reshaped(seen->strides, node.shape);
-    if (!strides) return std::nullopt;
-    return Seen{seen->base, *strides};
-  }
-  if (is_reverse) {
-    for (const int64_t axis : node.as<graph::AxisList>().axes)
-      seen->strides[static_cast<size_t>(axis)].apart *= -1;
-    return seen;
-  }
-  Seen turned{seen->base, {}};
-  for (const int64_t axis : node.as<graph::AxisList>().axes)
-    turned.strides.push_back(seen->strides[static_cast<size_t>(axis)]);
+  Strides turned;
+  for (const int64_t axis : axes) turned.push_back(strides[static_cast<size_t>(axis)]);
   return turned;
+}
+
+std::optional<Seen> seen_through(const Node& node) {
+  std::vector<const Node*> moves;  // the outermost first
+  const Node* base = &node;
+  for (; moves_elements(*base); base = &graph::node_of(base->operands[0])) moves.push_back(base);
+  Strides strides;
+  for (const int64_t extent : base->shape) strides.push_back({extent, 0});
+  int64_t apart = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    strides[i].apart = apart;
+    apart *= strides[i].extent;
+  }
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
+    const auto next = moved(**move, std::move(strides));
+    if (!next) return std::nullopt;
+    strides = *next;
+  }
+  return Seen{base, strides};
 }
 
 // An operand whose first two axes are these three: how far apart each lies, in what.

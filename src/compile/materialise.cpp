@@ -16,6 +16,7 @@ namespace {
 
 constexpr double cheap = 6;  // cost up to which a value is computed again
 constexpr double many = 4;   // readers from which it is not
+constexpr int most_nested = 64;
 
 bool is_leaf(const Node& node) {
   return graph::row_of(node.op).kind == Kind::leaf && node.op != Op::iota && node.op != Op::alias;
@@ -77,6 +78,7 @@ class Materialiser {
   struct Inside {
     double cost = 0;
     double size = 0;  // of the code
+    int nested = 0;   // what is not elementwise, in each other: the writer of elements recurses there
   };
 
   void measure() {
@@ -92,6 +94,7 @@ class Materialiser {
         if (fits || !cut_below(*node)) break;
         mine = inside_of(*node);
       }
+      while (mine.nested > most_nested && cut_deepest(*node)) mine = inside_of(*node);
       if (in_memory_.contains(node)) continue;
       // So that what reads the repetition is not held to be expensive.
       if (mine.cost > cheap && is_repeated(*node))
@@ -111,7 +114,7 @@ class Materialiser {
   }
 
   Inside inside_of(const Node& node) const {
-    Inside mine{own_cost(node), code_length(node)};
+    Inside mine{own_cost(node), length_of(node), 0};
     const double times = graph::row_of(node.op).kind == Kind::reduction ? mine.cost
                          : node.op == Op::dot                           ? mine.cost / 2
                                                                         : 1;
@@ -119,10 +122,19 @@ class Materialiser {
     for (const Tensor& operand : node.operands) {
       const auto it = inside_.find(&graph::node_of(operand));
       if (it != inside_.end()) mine.cost += it->second.cost * times;
+      if (it != inside_.end()) mine.nested = std::max(mine.nested, it->second.nested);
       mine.size +=
           copies(node) * (it != inside_.end() ? it->second.size : load_length(graph::node_of(operand)));
     }
+    if (!graph::row_of(node.op).scalar && node.op != Op::alias) ++mine.nested;
     return mine;
+  }
+
+  // Asked again and again of the same nodes.
+  double length_of(const Node& node) const {
+    const auto [it, is_new] = lengths_.try_emplace(&node, 0.0);
+    if (is_new) it->second = code_length(node);
+    return it->second;
   }
 
   // Of what is in memory, or given; what is not either has a length of its own.
@@ -143,13 +155,31 @@ class Materialiser {
     // Not what only repeats or renames it.
     while (largest &&
            (largest->op == Op::broadcast || largest->op == Op::reshape || largest->op == Op::alias)) {
-      inside_[largest] = {own_cost(*largest), 2};
+      inside_[largest] = {own_cost(*largest), 2, 1};
       largest = &graph::node_of(largest->operands[0]);
       if (!inside_.contains(largest)) largest = nullptr;
     }
     if (!largest) return size > 1;
     in_memory_.insert(largest);
     inside_.erase(largest);
+    return true;
+  }
+
+  // Puts the operand into memory in which most lie in each other; false where there is none.
+  bool cut_deepest(const Node& node) {
+    const Node* deepest = nullptr;
+    int nested = 0;
+    for (const Tensor& operand : node.operands)
+      if (const auto it = inside_.find(&graph::node_of(operand));
+          it != inside_.end() && it->second.nested > nested) {
+        deepest = &graph::node_of(operand);
+        nested = it->second.nested;
+      }
+    if (!deepest) return false;
+    inside_.erase(deepest);  // a reshape shares what it reshapes
+    const Node& base = memory_of(*deepest);
+    inside_.erase(&base);
+    if (!inputs_.contains(&base)) in_memory_.insert(&base);
     return true;
   }
 
@@ -179,7 +209,7 @@ class Materialiser {
       open.pop_back();
       if (!seen.insert({node, place}).second) continue;
       const bool loads = node != &root && (is_leaf(*node) || in_memory_.contains(node));
-      size += times * (loads ? load_length(*node) : code_length(*node));
+      size += times * (loads ? load_length(*node) : length_of(*node));
       if (loads) continue;
       const bool same_place = graph::row_of(node->op).kind == Kind::elementwise || node->op == Op::alias;
       for (const Tensor& operand : node->operands) {
@@ -220,6 +250,7 @@ class Materialiser {
   Set in_memory_;
   std::unordered_map<const Node*, std::vector<const Node*>> users_;
   std::unordered_map<const Node*, Inside> inside_;
+  mutable std::unordered_map<const Node*, double> lengths_;
   std::unordered_map<const Node*, double> factor_;
   std::unordered_map<const Node*, std::set<const Node*>> roots_;
 };

@@ -6,6 +6,7 @@
 
 #include "density/scheduler.hpp"
 #include "lower/reduction.hpp"
+#include "support/answers.hpp"
 
 namespace adit::sampling {
 
@@ -131,15 +132,51 @@ void Scheduler::find_reaching() {
   }
 }
 
+// Where it does not follow from the operands' costs.
+std::optional<double> Scheduler::cost_at_once(const Node& node) const {
+  constexpr double of_a_load = 0.5;
+  if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return of_a_load;
+  if (count_of(node) <= region_.written && !reduces(node)) return of_a_load;  // in registers before the pass
+  return std::nullopt;
+}
+
 double Scheduler::cost_of(const Node& node) {
-  if (!varying_.contains(&node) || known_.contains(&node) || node.operands.empty()) return 0.5;
-  if (count_of(node) <= region_.written && !reduces(node)) return 0.5;  // in registers before the pass
-  if (const auto at = costs_.find(&node); at != costs_.end()) return at->second;
-  const Kind kind = graph::row_of(node.op).kind;
-  double cost = kind == Kind::view ? 0 : graph::row_of(node.op).cost;
-  const double times = reduces(node) ? static_cast<double>(length_of(node)) : 1;
-  for (const Tensor& operand : node.operands) cost += times * cost_of(graph::node_of(operand));
-  return costs_[&node] = std::min(cost, 1e9);
+  if (const auto cost = cost_at_once(node)) return *cost;
+  answer(
+      &node, costs_,
+      [&](const Node* of, const auto& want) {
+        for (const Tensor& operand : of->operands)
+          if (!cost_at_once(graph::node_of(operand))) want(&graph::node_of(operand));
+      },
+      [&](const Node* of) {
+        double cost = graph::row_of(of->op).kind == Kind::view ? 0 : graph::row_of(of->op).cost;
+        const double times = reduces(*of) ? static_cast<double>(length_of(*of)) : 1;
+        for (const Tensor& operand : of->operands) {
+          const auto at_once = cost_at_once(graph::node_of(operand));
+          cost += times * (at_once ? *at_once : costs_.at(&graph::node_of(operand)));
+        }
+        return std::min(cost, 1e9);
+      });
+  return costs_.at(&node);
+}
+
+// Who reads a node that is known now costs less: what was said of them is forgotten.
+bool Scheduler::know(const Node& node) {
+  if (!known_.insert(&node).second) return false;
+  std::vector<const Node*> open{&node};
+  while (!open.empty()) {
+    const Node* of = open.back();
+    open.pop_back();
+    if (costs_.erase(of) == 0) continue;
+    if (const auto users = users_.find(of); users != users_.end())
+      open.insert(open.end(), users->second.begin(), users->second.end());
+  }
+  return true;
+}
+
+void Scheduler::forget(const Node& node) {
+  known_.erase(&node);
+  costs_.clear();
 }
 
 // How often an element of each node is computed in a pass: the evaluations of its users, with those that
@@ -204,7 +241,7 @@ bool Scheduler::keep_costly() {
       if (const Node* of = exponential_of(*node); of && found.insert(of).second) ++exponentials[of];
     }
   }
-  bool changed = false, kept_one = false;
+  bool changed = false;
   // Oldest first: what stands on a kept value is cheap, and has not been asked for yet.
   for (const Node* node : nodes_) {
     const auto at = reads.find(node);
@@ -218,11 +255,7 @@ bool Scheduler::keep_costly() {
     const double worth = by_team_ && times >= often ? worth_keeping / 2 : worth_keeping;
     if (known_.contains(node) || cost_of(*node) < worth) continue;
     keep(*node);
-    if (kept_one)
-      costs_.erase(node);
-    else
-      costs_.clear();  // from before all items were known
-    changed = kept_one = true;
+    changed = true;
   }
   return changed;
 }
@@ -237,7 +270,7 @@ bool Scheduler::forget_unread() {
   std::vector<Item> left;
   for (size_t i = 0; i < items_.size(); ++i)
     if (items_[i].is_kept && !is_read[i])
-      known_.erase(items_[i].node);
+      forget(*items_[i].node);
     else
       left.push_back(items_[i]);
   const bool changed = left.size() < items_.size();

@@ -1,4 +1,5 @@
 // What a schedule asks of a node: how much it is, and whether it is written out where it is read.
+#include <functional>
 #include <limits>
 
 #include "density/control_plan.hpp"
@@ -58,11 +59,11 @@ int64_t lines_together(const Node& product) {
 
 namespace {
 
-// Operations that an element of a product's operands takes where it is read.
-double operations_of_operands(const Schedule& schedule, const Node& product) {
+// Whether an element of a product's operands takes so many operations at most where it is read.
+bool are_operands_cheap(const Schedule& schedule, const Node& product, double most) {
   double cost = 0;
   std::vector<const Node*> open{&product};
-  while (!open.empty()) {
+  while (!open.empty() && cost <= most) {
     const Node& node = *open.back();
     open.pop_back();
     for (const Tensor& operand : node.operands) {
@@ -72,7 +73,7 @@ double operations_of_operands(const Schedule& schedule, const Node& product) {
       open.push_back(&from);
     }
   }
-  return cost;
+  return cost <= most;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ int64_t numbers_in_lines(const Schedule& schedule) {
   for (const Pass& pass : schedule.passes)
     for (const Item& item : pass.items) {
       if (item.kind != ItemKind::by_rows && item.kind != ItemKind::by_columns) continue;
-      if (operations_of_operands(schedule, *item.node) > few) return 0;
+      if (!are_operands_cheap(schedule, *item.node, few)) return 0;
       found += element_count(item.node->shape) * length_of(*item.node);
     }
   return found;
@@ -95,13 +96,25 @@ bool are_few_updates(const Node& node) {
          element_count(node.shape) * updates <= few_operations;
 }
 
+namespace {
+
+struct Ends {
+  Tensors results, inputs;
+};
+Ends ends_of(const Density& density) {
+  Ends ends{{density.value}, {}};
+  for (const auto& variable : density.variables) {
+    ends.results.push_back(variable.gradient);
+    ends.inputs.push_back(variable.node);
+  }
+  return ends;
+}
+
+}  // namespace
+
 int64_t shared_products(const Density& density) {
   constexpr int64_t smallest = 4096;  // elements of a matrix, below which each chain reads it soon enough
-  std::vector<Tensor> roots{density.value}, inputs;
-  for (const auto& variable : density.variables) {
-    roots.push_back(variable.gradient);
-    inputs.push_back(variable.node);
-  }
+  const auto [roots, inputs] = ends_of(density);
   const auto varying = dependents_of(roots, inputs);
   int64_t found = 0;
   for (const Tensor& x : graph::reachable(roots, true)) {
@@ -116,32 +129,50 @@ int64_t shared_products(const Density& density) {
 
 namespace {
 
+// All that varies and is computed, in functions of control flow too.
+void for_each_varying(const Tensors& results, const Tensors& inputs,
+                      const std::function<void(const Node&)>& visit) {
+  const auto varying = dependents_of(results, inputs);
+  for (const Tensor& x : graph::reachable(results, true)) {
+    const Node& node = graph::node_of(x);
+    if (!varying.contains(&node) || node.operands.empty()) continue;
+    if (graph::row_of(node.op).kind == Kind::control && node.op != Op::item)
+      for (const auto& function : control_of(node).functions)
+        for_each_varying(function->results, function->parameters, visit);
+    visit(node);
+  }
+}
+
 // Operations of small tensors that are written out element by element, by every lane, in functions of control
 // flow too: what they take to compile is most of it then.
 double written_cost(const Tensors& results, const Tensors& inputs) {
-  const auto varying = dependents_of(results, inputs);
   double cost = 0;
-  for (const Tensor& x : graph::reachable(results, true)) {
-    const Node& node = graph::node_of(x);
-    if (graph::row_of(node.op).kind == Kind::control && node.op != Op::item && varying.contains(&node))
-      for (const auto& function : control_of(node).functions)
-        cost += written_cost(function->results, function->parameters);
-    if (x.size() <= short_rows || x.size() > small || !varying.contains(&node) || node.operands.empty())
-      continue;
-    if (graph::row_of(node.op).scalar) cost += static_cast<double>(x.size()) * graph::row_of(node.op).cost;
-  }
+  for_each_varying(results, inputs, [&](const Node& node) {
+    const int64_t count = element_count(node.shape);
+    if (count > short_rows && count <= small && graph::row_of(node.op).scalar)
+      cost += static_cast<double>(count) * graph::row_of(node.op).cost;
+  });
   return cost;
 }
 
 }  // namespace
 
 double written_operations(const Density& density) {
-  Tensors results{density.value}, inputs;
-  for (const auto& variable : density.variables) {
-    results.push_back(variable.gradient);
-    inputs.push_back(variable.node);
-  }
-  return written_cost(results, inputs);
+  const Ends ends = ends_of(density);
+  return written_cost(ends.results, ends.inputs);
+}
+
+bool fits_a_kernel(const Density& density) {
+  // Those of longer tensors are one loop, whose registers LLVM gives out in more than linear time: 7,000
+  // operations took 4 s on one core, 14,000 some 12 s.
+  constexpr int64_t of_a_loop = 25;
+  const Ends ends = ends_of(density);
+  int64_t operations = 0;
+  for_each_varying(ends.results, ends.inputs, [&](const Node& node) {
+    const int64_t count = element_count(node.shape);
+    if (graph::row_of(node.op).scalar) operations += count <= small ? count : of_a_loop;
+  });
+  return operations <= most_kernel_operations;
 }
 
 Region region_of(const Density& density, bool by_team, bool on_cpu, const TeamShape& team) {

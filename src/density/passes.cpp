@@ -271,6 +271,7 @@ void DensityWriter::finish(const Loop& loop, const std::vector<Total>& totals,
     }
     totals_[totals[t].node].push_back(total);
   }
+  plain_tables_.clear();
 }
 
 // The last axis of what a pass computes, where a CPU's lanes count it: they then read side by side, and no

@@ -1,6 +1,7 @@
 #include "density/scan_lines.hpp"
 
 #include "graph/op.hpp"
+#include "support/answers.hpp"
 
 namespace adit::sampling {
 
@@ -15,15 +16,20 @@ Dependence::Dependence(const graph::Subgraph& step, size_t carries, std::span<co
 }
 
 Bearing Dependence::operator()(const Node& node) {
-  if (const auto at = known_.find(&node); at != known_.end()) return at->second;
-  return known_[&node] = found(node);
+  answer(
+      &node, known_,
+      [](const Node* of, const auto& want) {
+        for (const Tensor& operand : of->operands) want(&graph::node_of(operand));
+      },
+      [&](const Node* of) { return found(*of); });
+  return known_.at(&node);
 }
 
-Bearing Dependence::found(const Node& node) {
+Bearing Dependence::found(const Node& node) const {
   std::vector<Bearing> of;
   bool is_apart = true;
   for (const Tensor& operand : node.operands) {
-    of.push_back((*this)(graph::node_of(operand)));
+    of.push_back(known_.at(&graph::node_of(operand)));
     if (of.back() == Bearing::other) return Bearing::other;
     is_apart = is_apart && of.back() == Bearing::apart;
   }
@@ -100,6 +106,18 @@ Line chosen_of(Value condition, const Line& a, const Line& b, Value zero) {
 
 Number negated(const Number& x) { return x ? Number(-*x) : x; }
 
+// Of which operands a line is made.
+std::vector<size_t> lines_read(const Node& x) {
+  switch (x.op) {
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide: return {0, 1};
+    case Op::select: return {0, 1, 2};
+    default: return {0};
+  }
+}
+
 }  // namespace
 
 Number added(const Number& a, const Number& b) { return a && b ? Number(*a + *b) : a ? a : b; }
@@ -114,38 +132,41 @@ std::vector<Line> lines_of(const graph::Subgraph& step, size_t carries, std::spa
     known[&graph::node_of(step.parameters[of[i]])] = itself;
   }
   Dependence depends(step, carries, of, lets_go);
-  const std::function<Line(const Node&)> line = [&](const Node& x) -> Line {
-    if (const auto at = known.find(&x); at != known.end()) return at->second;
-    if (depends(x) == Bearing::apart)
-      return {std::vector<Number>(of.size()), read(x), std::vector<Number>(of.size())};
-    const auto operand = [&](size_t i) { return line(graph::node_of(x.operands[i])); };
-    const auto is_apart = [&](size_t i) { return depends(graph::node_of(x.operands[i])) == Bearing::apart; };
+  const auto is_apart = [&](const Node& x) { return depends(x) == Bearing::apart; };
+  const auto want_operands = [&](const Node* x, const auto& want) {
+    if (!is_apart(*x))
+      for (const size_t i : lines_read(*x)) want(&graph::node_of(x->operands[i]));
+  };
+  const auto line_of = [&](const Node* node) -> Line {
+    const Node& x = *node;
+    if (is_apart(x)) return {std::vector<Number>(of.size()), read(x), std::vector<Number>(of.size())};
+    const auto operand = [&](size_t i) -> const Line& { return known.at(&graph::node_of(x.operands[i])); };
     const auto scaled = [&](size_t linear, size_t by) {
       const Number factor = operand(by).offset;
       return each_part(operand(linear), [&](const Number& n) { return multiplied(n, factor); });
     };
-    Line made;
-    if (x.op == Op::add) {
-      made = sum_of(operand(0), operand(1));
-    } else if (x.op == Op::subtract) {
-      made = sum_of(operand(0), each_part(operand(1), negated));
-    } else if (x.op == Op::negate) {
-      made = each_part(operand(0), negated);
-    } else if (x.op == Op::multiply) {
-      made = is_apart(1) ? scaled(0, 1) : scaled(1, 0);
-    } else if (x.op == Op::divide) {
-      const Value by = *operand(1).offset;
-      made = each_part(operand(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
-    } else if (x.op == Op::select) {
-      const Value chosen = *operand(0).offset;
-      made = chosen_of(chosen != chosen.like(0), operand(1), operand(2), one.like(0));
-    } else {
-      made = operand(0);
+    switch (x.op) {
+      case Op::add: return sum_of(operand(0), operand(1));
+      case Op::subtract: return sum_of(operand(0), each_part(operand(1), negated));
+      case Op::negate: return each_part(operand(0), negated);
+      case Op::multiply: return is_apart(graph::node_of(x.operands[1])) ? scaled(0, 1) : scaled(1, 0);
+      case Op::divide: {
+        const Value by = *operand(1).offset;
+        return each_part(operand(0), [&](const Number& n) { return n ? Number(*n / by) : n; });
+      }
+      case Op::select: {
+        const Value chosen = *operand(0).offset;
+        return chosen_of(chosen != chosen.like(0), operand(1), operand(2), one.like(0));
+      }
+      default: return operand(0);
     }
-    return known[&x] = made;
   };
   std::vector<Line> next;
-  for (const size_t i : of) next.push_back(line(graph::node_of(step.results[i])));
+  for (const size_t i : of) {
+    const Node* result = &graph::node_of(step.results[i]);
+    answer(result, known, want_operands, line_of);
+    next.push_back(known.at(result));
+  }
   return next;
 }
 

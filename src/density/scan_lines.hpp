@@ -25,7 +25,7 @@ class Dependence {
   Bearing operator()(const graph::Node& node);
 
  private:
-  Bearing found(const graph::Node& node);
+  Bearing found(const graph::Node& node) const;
   std::map<const graph::Node*, Bearing> known_;
   bool lets_go_ = false;
 };

@@ -116,7 +116,6 @@ int64_t Scheduler::find_spread_pass(const Schedule& schedule) const {
 }
 
 double Scheduler::step_cost(const Pass& pass) {
-  costs_.clear();
   double cost = 0;
   for (const Item& item : pass.items) {
     const auto times = static_cast<double>(item.kind == ItemKind::totals ? count_of(*item.node) : 1);
@@ -139,7 +138,7 @@ void Scheduler::classify() {
       classify_factor(*node);
     else if (node->op == Op::item &&
              graph::row_of(graph::node_of(node->operands[0]).op).kind == Kind::control)
-      known_.insert(node);
+      know(*node);
     else if (node->op == Op::gather || node->op == Op::take_along_axis)
       keep_table(*node, node->operands[0], 0);
     else if (node->op == Op::broadcast || node->op == Op::concatenate || node->op == Op::pad ||
@@ -153,10 +152,31 @@ void Scheduler::classify() {
                               "got one that it does not have",
                               graph::name_of(node->op)));
   }
+  cut_nests();
   for (size_t i = 0; i < region_.results.size(); ++i)
     if (region_.results[i].size() > region_.short_result &&
         !region_.in_place.contains(&graph::node_of(region_.results[i])))
       add_output(graph::node_of(region_.results[i]), i);
+}
+
+// What is neither elementwise nor known reads its operands at places of its own, and the writer of elements
+// recurses there: where many such lie in each other, some of them are kept.
+void Scheduler::cut_nests() {
+  constexpr int most_nested = 100;
+  std::unordered_map<const Node*, int> nested;
+  for (const Node* node : nodes_) {
+    if (known_.contains(node)) continue;
+    int levels = 0;
+    for (const Tensor& operand : node->operands)
+      if (const auto at = nested.find(&graph::node_of(operand)); at != nested.end())
+        levels = std::max(levels, at->second);
+    if (!graph::row_of(node->op).scalar) ++levels;
+    const bool can_be_kept = node->type == region_.type || places_of(*node, region_.type) == 2;
+    if (levels >= most_nested && can_be_kept && !region_.in_place.contains(node))
+      keep(*node);
+    else
+      nested[node] = levels;
+  }
 }
 
 void Scheduler::classify_reduction(const Node& node) {
@@ -189,7 +209,6 @@ bool Scheduler::is_written_out(const Node& node) {
     if (varying_.contains(&source) && !known_.contains(&source) && count_of(source) <= region_.written)
       cost += graph::row_of(source.op).cost;
   }
-  costs_.clear();
   return static_cast<double>((n - 1) * m) * cost <= lanes_sum_cost;
 }
 
@@ -207,18 +226,17 @@ bool Scheduler::is_soon_by_results(const Node& node) {
   const int64_t lanes = std::max<int64_t>(region_.team.lanes, 32), m = count_of(node), n = length_of(node);
   double cost = graph::row_of(node.op).cost;
   for (const Tensor& operand : node.operands) cost += cost_of(graph::node_of(operand));
-  costs_.clear();
   const auto steps = [&](int64_t count) { return static_cast<double>((count + lanes - 1) / lanes); };
   const double together = static_cast<double>(m) * (steps(n) * cost + one_of_many_sums);
   return m > masked_targets && steps(m) * static_cast<double>(n) * cost <= together;
 }
 
-// Operations of a short tensor that is written out, with all that it is made of.
-double Scheduler::written_cost(const Node& table) const {
+// Whether a short tensor that is written out takes so many operations, with all that it is made of.
+bool Scheduler::costs_written(const Node& table, double least) const {
   double cost = 0;
   std::unordered_set<const Node*> seen{&table};
   std::vector<const Node*> open{&table};
-  while (!open.empty()) {
+  while (!open.empty() && cost < least) {
     const Node& node = *open.back();
     open.pop_back();
     const double times = reduces(node) ? static_cast<double>(length_of(node)) : 1;
@@ -230,7 +248,7 @@ double Scheduler::written_cost(const Node& table) const {
         open.push_back(&from);
     }
   }
-  return cost;
+  return cost >= least;
 }
 
 // A short tensor that steps of a longer one read at places of their own: from memory rather than by one
@@ -244,9 +262,8 @@ void Scheduler::keep_table(const Node& node, const Tensor& operand, double least
   if (!by_team_ || count > region_.written || table.type != region_.type) return;
   if (!varying_.contains(&table) || known_.contains(&table) || table.operands.empty()) return;
   if (count <= few_steps) least = long_table;  // so few comparisons are cheap, their elements may not be
-  if (count_of(node) <= region_.written || (least > 0 && written_cost(table) < least)) return;
+  if (count_of(node) <= region_.written || (least > 0 && !costs_written(table, least))) return;
   keep(table);
-  costs_.clear();
 }
 
 // A CPU reads a matrix line by line, as it lies: across lines it would wait for memory at every step.
@@ -273,7 +290,6 @@ void Scheduler::add_product(const Node& node, ItemKind kind) {
       continue;
     if (is_variable_like(vector)) continue;
     keep(vector);
-    costs_.clear();
   }
   add({kind, &node, 1});
 }
@@ -282,10 +298,8 @@ void Scheduler::add_product(const Node& node, ItemKind kind) {
 void Scheduler::keep_operands(const Node& node) {
   for (const Tensor& operand : node.operands)
     if (operand.size() > region_.written && operand.size() < count_of(node) * length_of(node) &&
-        operand.dtype() == region_.type && cost_of(graph::node_of(operand)) > 1) {
+        operand.dtype() == region_.type && cost_of(graph::node_of(operand)) > 1)
       keep(graph::node_of(operand));
-      costs_.clear();
-    }
 }
 
 void Scheduler::classify_updates(const Node& node) {
@@ -299,7 +313,7 @@ void Scheduler::classify_updates(const Node& node) {
   if (is_flat && targets <= (on_cpu_ ? masked_targets : few_targets))
     return add({ItemKind::totals, &node, updates});
   prepare_segments(node);
-  known_.insert(&node);
+  know(node);
   items_.push_back({ItemKind::segments, &node, 1});
 }
 
@@ -314,7 +328,6 @@ void Scheduler::prepare_segments(const Node& node) {
   while (on_cpu_ && positive->op == Op::negate) positive = &graph::node_of(positive->operands[0]);
   const Node& source = *positive;
   const bool costs = cost_of(source) >= worth_sorting;
-  costs_.clear();
   if (on_cpu_) {
     if (costs && updates > region_.written && source.type == region_.type && !known_.contains(&source))
       keep(source);
@@ -343,7 +356,6 @@ void Scheduler::classify_control(const Node& node) {
     const Tensor& operand = node.operands[i];
     if (operand.size() <= region_.written || operand.dtype() != region_.type) continue;
     const bool costs = cost_of(graph::node_of(operand)) > 2;
-    costs_.clear();
     if (costs && !known_.contains(&graph::node_of(operand))) keep(graph::node_of(operand));
   }
   add({ItemKind::control, &node, 1});
@@ -355,7 +367,7 @@ void Scheduler::add_output(const Node& node, size_t result) {
     return item.node == &node && item.kind == ItemKind::store && users_[&node].empty();
   });
   if (it != items_.end()) {
-    known_.erase(&node);
+    forget(node);
     items_.erase(it);
   }
   items_.push_back({ItemKind::output, &node, count_of(node), result});
@@ -366,7 +378,7 @@ void Scheduler::keep(const Node& node) {
 }
 
 void Scheduler::add(const Item& item) {
-  if (!known_.insert(item.node).second) return;
+  if (!know(*item.node)) return;
   items_.push_back(item);
   const bool is_of_elements = item.kind == ItemKind::store || item.kind == ItemKind::totals;
   items_.back().is_lower = is_of_elements && lower_.contains(item.node);

@@ -142,6 +142,12 @@ int64_t shared_products(const Density& density);
 // computes one by one.
 double written_operations(const Density& density);
 
+// Whether a kernel of the sampler may hold the density. What has more operations, a recurrence of ten
+// thousand steps that was written out, say, would take minutes to compile as one piece of code; the engine of
+// tensors cuts it into kernels that are compiled apart, and of equal ones one.
+bool fits_a_kernel(const Density& density);
+inline constexpr int64_t most_kernel_operations = 200000;
+
 // One line a pass and an item.
 std::string to_text(const Schedule& schedule);
 

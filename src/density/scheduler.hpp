@@ -39,7 +39,7 @@ class Scheduler {
   bool is_written_out(const Node& node);
   bool are_totals(const Node& node) const;
   bool is_soon_by_results(const Node& node);
-  double written_cost(const Node& table) const;
+  bool costs_written(const Node& table, double least) const;
   void keep_table(const Node& node, const Tensor& operand, double least);
   // A CPU reads a matrix line by line, as it lies: across lines it would wait for memory at every step.
   std::optional<ItemKind> product_by_lines(const Node& node) const;
@@ -57,8 +57,12 @@ class Scheduler {
   // What the functions read again and again is computed before. A team's lanes all go through the loop, and
   // would each compute what the loop reads once.
   void classify_control(const Node& node);
+  void cut_nests();
   void add_output(const Node& node, size_t result);
   void keep(const Node& node);
+  // Nodes of items come and go by these: costs follow.
+  bool know(const Node& node);  // false where it was known
+  void forget(const Node& node);
   void add(const Item& item);
   // A pass of its own.
   static bool is_alone(const Item& item);
@@ -89,6 +93,7 @@ class Scheduler {
 
   // --- What is worth keeping ---
   double cost_of(const Node& node);
+  std::optional<double> cost_at_once(const Node& node) const;
   double step_cost(const Pass& pass);
   int64_t find_spread_pass(const Schedule& schedule) const;
   // How often an element of each node is computed in a pass: the evaluations of its users, with those that

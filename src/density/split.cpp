@@ -1,5 +1,7 @@
 #include "density/split.hpp"
 
+#include <unordered_map>
+
 #include <adit/ops.hpp>
 
 #include "graph/op.hpp"
@@ -16,9 +18,11 @@ class Splitter {
  public:
   explicit Splitter(std::span<const Tensor> inputs) : inputs_(inputs) {}
 
-  // The terms of sum(total) over all its elements. Without recursion: a sum may be of any number of terms.
+  // The terms of sum(total) over all its elements. Without recursion: a sum may be of any number of terms. A
+  // sum that several others read is taken apart once, when all of them have said what they multiply it by.
   void run(const Tensor& total) {
-    open(total, {});
+    count_readers(total);
+    arrive(total, {});
     while (!open_.empty()) {
       const auto [x, factor] = std::move(open_.back());
       open_.pop_back();
@@ -36,33 +40,74 @@ class Splitter {
   }
 
  private:
-  void open(const Tensor& x, const Tensor& factor) { open_.emplace_back(x, factor); }
-
-  // The terms of factor * sum(x); an empty factor is 1.
-  void add(const Tensor& x, const Tensor& factor) {
+  // Whose terms are those of x; none: it is a term.
+  static std::span<const Tensor> summed_by(const Tensor& x) {
     const Node& node = graph::node_of(x);
-    if (node.computed) return keep(x, factor);
-    const auto minus = [&] { return times(factor, graph::constant(x.dtype(), -1)); };
+    if (node.computed) return {};
     switch (node.op) {
       case Op::add:
-      case Op::subtract:  // the first operand's terms come first
-        open(node.operands[1], node.op == Op::add ? factor : minus());
-        return open(node.operands[0], factor);
-      case Op::negate: return open(node.operands[0], minus());
+      case Op::subtract:
+      case Op::negate:
       case Op::reshape:
       case Op::transpose:
-      case Op::sum: return open(node.operands[0], factor);
-      case Op::broadcast: {
-        const auto repeats = static_cast<double>(x.size()) / static_cast<double>(node.operands[0].size());
-        return open(node.operands[0],
-                    repeats == 1 ? factor : times(factor, graph::constant(x.dtype(), repeats)));
-      }
+      case Op::sum:
+      case Op::broadcast: return node.operands;
       case Op::multiply:
-        for (const int side : {0, 1})
-          if (const Tensor scalar = repeated_scalar(node.operands[static_cast<size_t>(side)]))
-            return open(node.operands[static_cast<size_t>(1 - side)], times(factor, scalar));
-        return keep(x, factor);
-      default: return keep(x, factor);
+        for (const size_t side : {0, 1})
+          if (const Tensor scalar = repeated_scalar(node.operands[side]))
+            return std::span(node.operands).subspan(1 - side, 1);
+        return {};
+      default: return {};
+    }
+  }
+
+  void count_readers(const Tensor& total) {
+    std::vector<Tensor> open{total};
+    readers_[&graph::node_of(total)] = 1;
+    while (!open.empty()) {
+      const Tensor x = open.back();
+      open.pop_back();
+      for (const Tensor& operand : summed_by(x))
+        if (++readers_[&graph::node_of(operand)] == 1) open.push_back(operand);
+    }
+  }
+
+  // The terms of factor * sum(x); an empty factor is 1.
+  void arrive(const Tensor& x, const Tensor& factor) {
+    const Node* node = &graph::node_of(x);
+    int64_t& to_come = readers_.at(node);
+    const auto waiting = waiting_.find(node);
+    if (summed_by(x).empty() || (to_come == 1 && waiting == waiting_.end())) {
+      open_.emplace_back(x, factor);
+      return;
+    }
+    const Tensor one = graph::constant(x.dtype(), 1), own = factor ? factor : one;
+    const Tensor all = waiting == waiting_.end() ? own : adit::add(waiting->second, own);
+    waiting_[node] = all;
+    if (--to_come == 0) open_.emplace_back(x, all);
+  }
+
+  void add(const Tensor& x, const Tensor& factor) {
+    const std::span<const Tensor> of = summed_by(x);
+    if (of.empty()) return keep(x, factor);
+    const auto times_number = [&](double number) {
+      return times(factor, graph::constant(x.dtype(), number));
+    };
+    switch (graph::node_of(x).op) {
+      case Op::add:
+      case Op::subtract:  // the first operand's terms come first
+        arrive(of[1], graph::node_of(x).op == Op::add ? factor : times_number(-1));
+        return arrive(of[0], factor);
+      case Op::negate: return arrive(of[0], times_number(-1));
+      case Op::broadcast: {
+        const auto repeats = static_cast<double>(x.size()) / static_cast<double>(of[0].size());
+        return arrive(of[0], repeats == 1 ? factor : times_number(repeats));
+      }
+      case Op::multiply: {
+        const Tensors& both = graph::node_of(x).operands;
+        return arrive(of[0], times(factor, repeated_scalar(both[&of[0] == &both[0] ? 1 : 0])));
+      }
+      default: return arrive(of[0], factor);
     }
   }
 
@@ -74,6 +119,8 @@ class Splitter {
 
   std::span<const Tensor> inputs_;
   std::vector<Tensor> terms_;
+  std::unordered_map<const Node*, int64_t> readers_;  // who are still to come
+  std::unordered_map<const Node*, Tensor> waiting_;   // what those said who came
   std::vector<std::pair<Tensor, Tensor>> open_;
 };
 

@@ -1,5 +1,7 @@
 #include "density/square_sums.hpp"
 
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <adit/ops.hpp>
@@ -38,27 +40,20 @@ class LinearForm {
  public:
   LinearForm(const std::unordered_set<const Node*>& varying, int64_t rows) : varying_(varying), rows_(rows) {}
 
-  bool add(const Tensor& x, const Around& around) {
-    if (columns() > most_columns) return false;
-    if (!varies(x)) return share(around.scalar, 1, {times_any(around.data, as_list(x)), around.sign});
-    if (x.size() != rows_) return false;
-    if (const Tensor scalar = repeated_scalar(x))
-      return share(times_any(around.scalar, scalar), 1, {around.data, around.sign});
-    const Node& node = graph::node_of(x);
-    if (node.computed) return false;
-    const Tensor& first = node.operands[0];
-    const Around minus{-around.sign, around.data, around.scalar};
-    switch (node.op) {
-      case Op::add: return add(first, around) && add(node.operands[1], around);
-      case Op::subtract: return add(first, around) && add(node.operands[1], minus);
-      case Op::negate: return add(first, minus);
-      case Op::reshape:
-      case Op::broadcast: return first.size() == rows_ && add(first, around);
-      case Op::multiply: return add_product(first, node.operands[1], around);
-      case Op::divide: return add_quotient(first, node.operands[1], around);
-      case Op::dot: return add_dot(node, around);
-      default: return false;
+  // A node that several read is taken apart once, when all of them have said what it is multiplied by: by
+  // paths there would be twice as many with each step of a recurrence of two.
+  bool add(const Tensor& sum) {
+    if (!is_linear(sum)) return false;
+    arrive(sum, {Around()});
+    while (!open_.empty()) {
+      const auto [x, arounds] = std::move(open_.back());
+      open_.pop_back();
+      for (const Around& around : arounds)
+        if (is_whole(x) && !add_whole(x, around)) return false;
+      if (!is_whole(x)) take_apart(x, arounds);
+      if (std::ssize(arounds) > most_columns || columns() > most_columns) return false;
     }
+    return true;
   }
 
   int64_t columns() const {
@@ -70,7 +65,136 @@ class LinearForm {
   std::vector<Share> shares;
 
  private:
+  using Arounds = std::vector<Around>;  // of different scalars
+  struct Part {
+    Tensor x;
+    Around by;  // what it is multiplied by there
+  };
+
   bool varies(const Tensor& x) const { return varying_.contains(&graph::node_of(x)); }
+  static bool is_repeated(const Tensor& x) {
+    const Tensor scalar = repeated_scalar(x);
+    return static_cast<bool>(scalar);
+  }
+
+  // What is a share as it is, or none.
+  bool is_whole(const Tensor& x) const {
+    return !varies(x) || x.size() != rows_ || is_repeated(x) || graph::node_of(x).op == Op::dot;
+  }
+
+  // Where x is followed to; nothing where it is not linear.
+  std::optional<Tensors> followed(const Tensor& x) const {
+    const Node& node = graph::node_of(x);
+    if (!varies(x)) return Tensors();
+    if (x.size() != rows_) return std::nullopt;
+    if (is_repeated(x)) return Tensors();
+    if (node.computed) return std::nullopt;
+    switch (node.op) {
+      case Op::add:
+      case Op::subtract: return node.operands;
+      case Op::negate: return Tensors{node.operands[0]};
+      case Op::reshape:
+      case Op::broadcast:
+        return node.operands[0].size() == rows_ ? std::optional(Tensors{node.operands[0]}) : std::nullopt;
+      case Op::multiply:
+        for (const size_t factor : {0, 1})
+          if (is_factor(node.operands[factor])) return Tensors{node.operands[1 - factor]};
+        return std::nullopt;
+      case Op::divide:
+        return is_factor(node.operands[1]) ? std::optional(Tensors{node.operands[0]}) : std::nullopt;
+      case Op::dot: return Tensors();
+      default: return std::nullopt;
+    }
+  }
+  bool is_factor(const Tensor& x) const { return !varies(x) || is_repeated(x); }
+
+  // Counts on the way who reads what.
+  bool is_linear(const Tensor& sum) {
+    std::vector<Tensor> open{sum};
+    readers_[&graph::node_of(sum)] = 1;
+    while (!open.empty()) {
+      const std::optional<Tensors> next = followed(open.back());
+      open.pop_back();
+      if (!next) return false;
+      for (const Tensor& operand : *next)
+        if (++readers_[&graph::node_of(operand)] == 1) open.push_back(operand);
+    }
+    return true;
+  }
+
+  // The last one of those who read x has it taken apart.
+  void arrive(const Tensor& x, const Arounds& arounds) {
+    const Node* node = &graph::node_of(x);
+    if (is_whole(x)) return open_.push_back({x, arounds});
+    Arounds& all = waiting_[node];
+    for (const Around& around : arounds) join(all, around);
+    if (--readers_.at(node) > 0) return;
+    open_.emplace_back(x, std::move(all));
+    waiting_.erase(node);
+  }
+
+  // Data that meet the same scalar are one.
+  static void join(Arounds& all, const Around& around) {
+    for (Around& known : all) {
+      if (graph::pointer_of(known.scalar) != graph::pointer_of(around.scalar)) continue;
+      known = {1, joined({known.data, known.sign}, {around.data, around.sign}), known.scalar};
+      return;
+    }
+    all.push_back(around);
+  }
+  static Tensor joined(const DataPart& a, const DataPart& b) {
+    const auto value_of = [](const DataPart& part) {
+      return part.value ? part.value : graph::constant(DType::f64, 1);
+    };
+    const Tensor first = a.sign < 0 ? negate(value_of(a)) : value_of(a);
+    return b.sign < 0 ? subtract(first, value_of(b)) : adit::add(first, value_of(b));
+  }
+
+  void take_apart(const Tensor& x, const Arounds& arounds) {
+    const std::vector<Part> parts = parts_of(graph::node_of(x));
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {  // the first comes first
+      Arounds inner;
+      for (const Around& around : arounds)
+        inner.push_back({around.sign * part->by.sign, times_any(around.data, part->by.data),
+                         times_any(around.scalar, part->by.scalar)});
+      arrive(part->x, inner);
+    }
+  }
+
+  std::vector<Part> parts_of(const Node& node) const {
+    const Tensors& x = node.operands;
+    switch (node.op) {
+      case Op::add: return {{x[0], {}}, {x[1], {}}};
+      case Op::subtract: return {{x[0], {}}, {x[1], {-1, {}, {}}}};
+      case Op::negate: return {{x[0], {-1, {}, {}}}};
+      case Op::multiply: {
+        const size_t factor = is_factor(x[0]) ? 0 : 1;
+        return {{x[1 - factor], factor_of(x[factor])}};
+      }
+      case Op::divide: {
+        const Around by = factor_of(x[1]);
+        return {
+            {x[0],
+             {1, by.data ? reciprocal(by.data) : by.data, by.scalar ? reciprocal(by.scalar) : by.scalar}}};
+      }
+      default: return {{x[0], {}}};  // the same in another shape
+    }
+  }
+  Around factor_of(const Tensor& x) const {
+    return varies(x) ? Around{1, {}, repeated_scalar(x)} : Around{1, as_list(x), {}};
+  }
+
+  bool add_whole(const Tensor& x, const Around& around) {
+    if (!varies(x)) {
+      share(around.scalar, 1, {times_any(around.data, as_list(x)), around.sign});
+      return true;
+    }
+    if (const Tensor scalar = repeated_scalar(x)) {
+      share(times_any(around.scalar, scalar), 1, {around.data, around.sign});
+      return true;
+    }
+    return add_dot(graph::node_of(x), around);
+  }
 
   // Data without the axes around them; one number where all rows have the same.
   Tensor as_list(const Tensor& x) const {
@@ -78,39 +202,19 @@ class LinearForm {
     return x.size() == 1 ? reshape(x, {}) : reshape(x, {rows_});
   }
 
-  bool share(const Tensor& parameter, int64_t width, DataPart part) {
-    const auto same = [&](const Tensor& other) {
-      return graph::pointer_of(other) == graph::pointer_of(parameter);
-    };
-    for (Share& known : shares)
-      if (known.width == width && same(known.parameter)) return known.parts.push_back(std::move(part)), true;
-    shares.push_back({parameter, width, {std::move(part)}});
-    return true;
-  }
-
-  bool add_product(const Tensor& a, const Tensor& b, const Around& around) {
-    for (const auto& [factor, rest] : {std::pair(a, b), std::pair(b, a)}) {
-      Around inner = around;
-      if (!varies(factor))
-        inner.data = times_any(around.data, as_list(factor));
-      else if (const Tensor scalar = repeated_scalar(factor))
-        inner.scalar = times_any(around.scalar, scalar);
-      else
+  void share(const Tensor& parameter, int64_t width, DataPart part) {
+    constexpr size_t most_parts = 64;  // that are computed apart
+    for (Share& known : shares) {
+      if (known.width != width || graph::pointer_of(known.parameter) != graph::pointer_of(parameter))
         continue;
-      return add(rest, inner);
+      known.parts.push_back(std::move(part));
+      if (known.parts.size() < most_parts) return;
+      DataPart total = known.parts[0];
+      for (size_t i = 1; i < known.parts.size(); ++i) total = {joined(total, known.parts[i]), 1};
+      known.parts = {total};
+      return;
     }
-    return false;
-  }
-
-  bool add_quotient(const Tensor& a, const Tensor& b, const Around& around) {
-    Around inner = around;
-    if (!varies(b))
-      inner.data = times_any(around.data, reciprocal(as_list(b)));
-    else if (const Tensor scalar = repeated_scalar(b))
-      inner.scalar = times_any(around.scalar, reciprocal(scalar));
-    else
-      return false;
-    return add(a, inner);
+    shares.push_back({parameter, width, {std::move(part)}});
   }
 
   // A matrix of data and a list of parameters.
@@ -125,11 +229,15 @@ class LinearForm {
     Tensor matrix = contracted == 1 ? data : transpose(data);
     if (around.data)
       matrix = multiply(matrix, around.data.rank() == 0 ? around.data : expand_dims(around.data, 1));
-    return share(times_any(around.scalar, list), list.size(), {matrix, around.sign});
+    share(times_any(around.scalar, list), list.size(), {matrix, around.sign});
+    return true;
   }
 
   const std::unordered_set<const Node*>& varying_;
   const int64_t rows_;
+  std::unordered_map<const Node*, int64_t> readers_;  // of those that are taken apart, who are still to come
+  std::unordered_map<const Node*, Arounds> waiting_;
+  std::vector<std::pair<Tensor, Arounds>> open_;
 };
 
 class Shortener {
@@ -158,7 +266,7 @@ class Shortener {
     Tensor z = squares.operands[0], scale;
     take_out(z, scale);
     LinearForm form(varying_, z.size());
-    if (!form.add(z, {}) || !is_worthwhile(z.size(), form.columns())) return {};
+    if (!form.add(z) || !is_worthwhile(z.size(), form.columns())) return {};
     const Tensor rows = in_few_rows(z.size(), form);
     return sum(square(times_any(rows, scale)));
   }

@@ -12,6 +12,7 @@
 #include "kernel/fold.hpp"
 #include "lower/reduction.hpp"
 #include "lower/serial.hpp"
+#include "support/answers.hpp"
 
 namespace adit::sampling {
 
@@ -167,6 +168,7 @@ DensityWriter::Place DensityWriter::enter(const Schedule& schedule, int64_t base
 
 DensityWriter::Place DensityWriter::open(const Schedule& schedule, int64_t base, std::vector<Vector> to) {
   Place outer{base_, std::move(to_)};
+  plain_tables_.clear();
   base_ = base;
   to_ = std::move(to);
   for (const auto& [node, at] : schedule.stored) stored_[node] = base + at;
@@ -210,9 +212,11 @@ void DensityWriter::write_alone(const Schedule& schedule, size_t p) {
 // What the pass computed may be read.
 void DensityWriter::settle(const Pass& pass) {
   for (const Item& item : pass.items) ready_.insert(item.node);
+  plain_tables_.clear();
 }
 
 void DensityWriter::leave(const Schedule& schedule, Place outer) {
+  plain_tables_.clear();
   for (const auto& [node, at] : schedule.stored) {
     stored_.erase(node);
     ready_.erase(node);
@@ -293,28 +297,55 @@ std::optional<Scalar> DensityWriter::known(const Node& node, const Index& at) {
 // than to pick it out of them all: where they are not known either, or where it takes fewer operations. Sums
 // are picked, so that a loop does not have one in every step.
 bool DensityWriter::is_computed_there(const Node& table) {
-  const int64_t count = element_count(table.shape);
+  if (!is_plain(table)) return false;
+  const auto count = static_cast<double>(element_count(table.shape));
   double cost = 0;
   std::unordered_set<const Node*> seen{&table};
   std::vector<const Node*> open{&table};
-  while (!open.empty()) {
+  while (!open.empty() && cost <= count) {
     const Node& node = *open.back();
     open.pop_back();
     const graph::Row& row = graph::row_of(node.op);
-    if (!row.scalar && !row.view) return false;
     cost += row.scalar ? row.cost : 0;
     for (const Tensor& operand : node.operands) {
       const Node& from = graph::node_of(operand);
       if (!seen.insert(&from).second || element_count(from.shape) == 1) continue;
       if (leaves_.contains(&from) || is_stored(from))
         cost += 1;
-      else if (totals_.contains(&from) || is_variable(from) || bindings_.contains(&from))
+      else if (is_in_registers(from))
         cost += static_cast<double>(element_count(from.shape));
       else
         open.push_back(&from);
     }
   }
-  return cost <= static_cast<double>(count) || !has_read(table, place(table.shape, chain_.last_of(count)));
+  return cost <= count || !has_read(table, place(table.shape, chain_.last_of(element_count(table.shape))));
+}
+
+bool DensityWriter::is_in_registers(const Node& node) const {
+  return totals_.contains(&node) || is_variable(node) || bindings_.contains(&node);
+}
+
+// Whether it is made of elementwise work and index maps alone, as far as it is not known.
+bool DensityWriter::is_plain(const Node& table) {
+  answer(
+      &table, plain_tables_,
+      [&](const Node* node, const auto& want) {
+        for (const Tensor& operand : node->operands)
+          if (is_followed(graph::node_of(operand))) want(&graph::node_of(operand));
+      },
+      [&](const Node* node) {
+        const graph::Row& row = graph::row_of(node->op);
+        return (row.scalar || row.view) &&
+               std::all_of(node->operands.begin(), node->operands.end(), [&](const Tensor& operand) {
+                 const Node& from = graph::node_of(operand);
+                 return !is_followed(from) || plain_tables_.at(&from);
+               });
+      });
+  return plain_tables_.at(&table);
+}
+bool DensityWriter::is_followed(const Node& node) const {
+  return element_count(node.shape) > 1 && !leaves_.contains(&node) && !is_stored(node) &&
+         !is_in_registers(node);
 }
 
 Scalar DensityWriter::variable(const Node& node, Value linear) {
@@ -332,22 +363,6 @@ Scalar DensityWriter::pick(const std::vector<Value>& elements, Value linear) {
   for (size_t i = 1; i < elements.size(); ++i)
     value = select(linear == linear.like(static_cast<int64_t>(i)), elements[i], value);
   return {value, {}, false};
-}
-
-Scalar DensityWriter::compute(const Node& node, const Index& at) {
-  // An expression is written by recursion: a chain of many thousand operations would leave the stack.
-  const struct Depth {
-    int& depth;
-    ~Depth() { --depth; }
-  } depth{++depth_};
-  if (depth_ > most_depth)
-    throw Error(
-        ErrorKind::unsupported,
-        fmt::format(
-            "[sample] model: expected chains of at most {} operations in a density, got a longer one; a "
-            "recurrence as a scan has none",
-            most_depth));
-  return ElementWriter::compute(node, at);
 }
 
 Scalar DensityWriter::result(const Node& node, std::span<const Scalar> operands) {
@@ -374,12 +389,13 @@ Scalar DensityWriter::other(const Node& node, const Index& at) {
                                           ": expected operations that a sampler's kernel has");
 }
 
-// Operations that an element of a reduction is made of, as far as they are written where it is read.
-double DensityWriter::inline_cost(const Node& reduction) const {
+// Whether so many elements of a reduction take few operations, as far as they are written where it is read.
+bool DensityWriter::is_short(const Node& reduction, int64_t count) const {
   double cost = 0;
   std::unordered_set<const Node*> seen{&reduction};
   std::vector<const Node*> open{&reduction};
-  while (!open.empty()) {
+  const double most = most_written / static_cast<double>(std::max<int64_t>(1, count));
+  while (!open.empty() && cost <= most) {
     const Node& node = *open.back();
     open.pop_back();
     const graph::Row& row = graph::row_of(node.op);
@@ -391,14 +407,14 @@ double DensityWriter::inline_cost(const Node& reduction) const {
       if (element_count(from.shape) > 1 && seen.insert(&from).second) open.push_back(&from);
     }
   }
-  return cost;
+  return static_cast<double>(count) * cost <= most_written;
 }
 
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
   if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type))
     return lower::serial_dot(*this, node, at, small, 4);
-  if (count > schedule_.written || static_cast<double>(count) * inline_cost(node) > most_written)
+  if (count > schedule_.written || !is_short(node, count))
     return {lower::finished_total(node, lower::looped_totals(*this, node, at)), {}, false};
   const auto types = lower::total_types(node);
   const auto reductions = lower::total_reductions(node);

@@ -108,14 +108,16 @@ class DensityWriter final : public lower::ElementWriter {
   Value linear_of(const Node& node, const Index& at);
   uint64_t place_of(const Node& node, const Index& at) override { return linear_of(node, at).id(); }
   std::optional<Scalar> known(const Node& node, const Index& at) override;
-  Scalar compute(const Node& node, const Index& at) override;
   Scalar result(const Node& node, std::span<const Scalar> operands) override;
   Scalar other(const Node& node, const Index& at) override;
   bool are_inside(const Node& gather) const override;  // gathers.cpp
   Scalar variable(const Node& node, Value linear);
   static Scalar pick(const std::vector<Value>& elements, Value linear);
   bool is_computed_there(const Node& table);
-  double inline_cost(const Node& reduction) const;
+  bool is_in_registers(const Node& node) const;
+  bool is_plain(const Node& table);
+  bool is_followed(const Node& node) const;
+  bool is_short(const Node& reduction, int64_t count) const;
   Scalar reduction(const Node& node, const Index& at);
   struct Run {  // of updates that go to one element
     Value begin, end;
@@ -281,8 +283,6 @@ class DensityWriter final : public lower::ElementWriter {
   // Operations of a short sum that is written out element by element; longer ones are loops, since a compiler
   // takes 0.05 ms for each. A guess.
   static constexpr double most_written = 600;
-  static constexpr int most_depth = 3000;  // of expressions; a level takes some 1.2 KB of the stack
-  int depth_ = 0;
   std::unordered_set<const Node*> leaves_;
   std::unordered_map<const Node*, Dims> extents_;   // of leaves that tell places
   std::unordered_map<const Node*, int64_t> upper_;  // leaves of zeros where row > column + this number
@@ -303,9 +303,10 @@ class DensityWriter final : public lower::ElementWriter {
   int64_t base_ = 0;        // of the region's memory
   std::vector<Vector> to_;  // where its long results go
   std::unordered_map<const Node*, std::vector<Value>> totals_;
-  std::unordered_set<const Node*> ready_;         // items of passes that are written
-  std::unordered_map<const Node*, int> readers_;  // of nodes, roots too
-  std::unordered_set<const Node*> plain_;         // terms of the value, as they are
+  std::unordered_set<const Node*> ready_;               // items of passes that are written
+  std::unordered_map<const Node*, int> readers_;        // of nodes, roots too
+  std::unordered_set<const Node*> plain_;               // terms of the value, as they are
+  std::unordered_map<const Node*, bool> plain_tables_;  // what is_plain() said, until more is known
   // While a step is written: terms whose logarithms are taken after the loop, what they take exponentials of,
   // and the factors so far.
   std::unordered_set<const Node*> bent_, bent_at_;

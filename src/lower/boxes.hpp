@@ -9,6 +9,14 @@
 
 namespace adit::lower {
 
+struct Box {
+  Tensor of;
+  Dims starts;
+  Shape lengths;
+  std::pair<const graph::Node*, std::vector<int64_t>> key() const;
+};
+bool operator<(const Box& a, const Box& b);
+
 // The elements of a box: of operations on elements those on boxes of their operands, so that the numbers of
 // one column, say, are a loop without choices between columns.
 class Boxes {
@@ -18,15 +26,9 @@ class Boxes {
   Tensor of_slice(const Tensor& x);
 
  private:
-  Tensor made(const Tensor& x, const Dims& starts, const Shape& lengths);
-  Tensor of_broadcast(const Tensor& x, const Dims& starts, const Shape& lengths);
-  Tensor of_joined(const Tensor& x, const Dims& starts, const Shape& lengths);
-  Tensor of_reshaped(const Tensor& x, const Dims& starts, const Shape& lengths);
-
-  struct Known {
-    Tensor of, box;  // both are held: the place of a node that is gone may be another's
-  };
-  std::map<std::pair<const graph::Node*, std::vector<int64_t>>, Known> known_;
+  Tensor made_of_parts(const Box& box);
+  std::map<Box, Tensor>
+      known_;  // boxes hold their tensors: the place of a node that is gone may be another's
 };
 
 }  // namespace adit::lower

@@ -39,7 +39,8 @@ class ElementWriter : public graph::Reader {
   // What is neither elementwise nor an index map.
   virtual graph::Scalar other(const graph::Node& node, const graph::Index& at) = 0;
 
-  virtual graph::Scalar compute(const graph::Node& node, const graph::Index& at);
+  // The element, whether or not it is known.
+  graph::Scalar compute(const graph::Node& node, const graph::Index& at);
   void forget() { memo_.clear(); }
   // Whether the element was read before, where its value still is.
   bool has_read(const graph::Node& node, const graph::Index& at) {
@@ -47,6 +48,14 @@ class ElementWriter : public graph::Reader {
   }
 
  private:
+  struct Open {  // an element whose operands are being written
+    const graph::Node* node = nullptr;
+    uint64_t place = 0;
+    std::vector<graph::Scalar> operands;
+  };
+  std::optional<graph::Scalar> begin(const graph::Node& node, const graph::Index& at,
+                                     std::vector<Open>& open);
+
   Memo<graph::Index> memo_;  // places live as long as the numbers that tell them apart
 };
 

@@ -21,11 +21,4 @@ Scalar literal(kernel::Builder& builder, const graph::Node& node) {
   return rounded({builder.constant(type, literal.real), {}, false}, node.type);
 }
 
-std::vector<Scalar> operands_at(graph::Reader& reader, const graph::Node& node, const graph::Index& at) {
-  std::vector<Scalar> operands;
-  operands.reserve(node.operands.size());
-  for (const Tensor& operand : node.operands) operands.push_back(reader.read(operand, at));
-  return operands;
-}
-
 }  // namespace adit::lower

@@ -1,5 +1,4 @@
-// What every writer of elements into a kernel needs: which of them it knows already, constants, and the
-// operands of an element.
+// What every writer of elements into a kernel needs: which of them it knows already, and constants.
 #pragma once
 
 #include <unordered_map>
@@ -15,10 +14,6 @@ namespace adit::lower {
 graph::Scalar literal(kernel::Builder& builder, const graph::Node& node);
 // Rounds as memory of that type would: halves are computed in f32.
 graph::Scalar rounded(const graph::Scalar& value, DType type);
-// The elements of a node's operands at the same place.
-std::vector<graph::Scalar> operands_at(graph::Reader& reader, const graph::Node& node,
-                                       const graph::Index& at);
-
 // Elements that were written, by node and place, in scopes that lie inside of each other: what is computed
 // inside of a block of the kernel may not be used outside of it. A number tells places apart; `Kept` is
 // whatever must live as long as that number means the place.

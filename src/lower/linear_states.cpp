@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 #include "lower/log_sums.hpp"
+#include "support/answers.hpp"
 
 namespace adit::lower {
 
@@ -118,14 +120,44 @@ LinearStates::LinearStates(const graph::Subgraph& step, const Tensors& states, c
     : changing_(graph::dependents(step.results, carries)) {
   for (size_t i = 0; i < carries.size() && states.size() == 1; ++i)
     if (is_same(carries[i], states[0])) alone_ = {states[0], step.results[i]};
-  for (const Tensor& state : states) known_[&graph::node_of(state)] = Scaled{.power = state};
+  for (const Tensor& state : states) known_.insert_or_assign(state, Scaled{.power = state});
 }
 
 std::optional<Scaled> LinearStates::operator()(const Tensor& x) {
-  const Node* node = &graph::node_of(x);
-  if (const auto at = known_.find(node); at != known_.end()) return at->second;
-  std::optional<Scaled> made = depends(x) && x.dtype() == DType::f64 ? found(x) : std::nullopt;
-  return known_[node] = std::move(made);
+  answer(
+      x, known_,
+      [&](const Tensor& of, const auto& want) {
+        for (const Tensor& operand : read_by(of)) {
+          want(operand);
+          if (!known_.contains(operand) || !known_.at(operand)) return;  // the others may not be needed
+        }
+      },
+      [&](const Tensor& of) { return is_candidate(of) ? found(of) : std::nullopt; });
+  return known_.at(x);
+}
+
+// What is followed to find out about x.
+Tensors LinearStates::read_by(const Tensor& x) const {
+  if (!is_candidate(x)) return {};
+  if (const auto sum = log_sum(x)) return {sum->exponents};
+  if (Tensors terms = written_log_sum(x); !terms.empty()) return terms;
+  const Tensors& operands = graph::node_of(x).operands;
+  switch (graph::node_of(x).op) {
+    case Op::add:
+      if (depends(operands[0]) && depends(operands[1])) return {};
+      return {operands[depends(operands[1]) ? 1 : 0]};
+    case Op::subtract: return depends(operands[1]) ? Tensors() : Tensors{operands[0]};
+    case Op::reshape:
+    case Op::broadcast:
+    case Op::transpose:
+    case Op::reverse:
+    case Op::slice:
+    case Op::gather:
+    case Op::stop_gradient: return {operands[0]};
+    case Op::select: return depends(operands[0]) ? Tensors() : Tensors{operands[1], operands[2]};
+    case Op::concatenate: return operands;
+    default: return {};
+  }
 }
 
 std::optional<Scaled> LinearStates::found(const Tensor& x) {
@@ -228,6 +260,7 @@ std::optional<Scaled> LinearStates::reduced(const Tensor& x) {
       open.insert(open.end(), {operand_of(term, 0), operand_of(term, 1)});
     else
       inside.push_back(term);
+    if (inside.size() + open.size() > most_exponents) return std::nullopt;
   }
   if (!inside.empty()) {
     const Repeated u = repeated(total_of(inside, sum.exponents.shape()));

@@ -1,10 +1,9 @@
 // What a step of a loop makes of states that are logarithms, where e to them goes on linearly.
 #pragma once
 
-#include <map>
 #include <optional>
 
-#include "graph/node.hpp"
+#include "graph/by_node.hpp"
 #include "graph/trace.hpp"
 
 namespace adit::lower {
@@ -33,6 +32,8 @@ class LinearStates {
   std::vector<Exponent> exponents;  // of factors
 
  private:
+  bool is_candidate(const Tensor& x) const { return depends(x) && x.dtype() == DType::f64; }
+  Tensors read_by(const Tensor& x) const;
   std::optional<Scaled> found(const Tensor& x);
   std::optional<Scaled> viewed(const Tensor& x);
   std::optional<Scaled> chosen(const Tensor& x);
@@ -44,7 +45,7 @@ class LinearStates {
   struct {
     Tensor state, next;
   } alone_;  // where it is the only one
-  std::map<const graph::Node*, std::optional<Scaled>> known_;
+  graph::ByNode<std::optional<Scaled>> known_;
 };
 
 // The results with equal nodes as one.

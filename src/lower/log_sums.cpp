@@ -85,6 +85,8 @@ std::optional<LogSum> log_sum_of(const Tensor& shift, const Tensor& logarithm) {
   return found;
 }
 
+constexpr size_t most_terms = 4096;  // that are looked at: of sums that are read twice there are many
+
 // Terms of a sum, exp(exponent - shift) each, with one shift: their exponents.
 std::vector<Tensor> exponents_below(const Tensor& total, const Tensor& shift) {
   std::vector<Tensor> open{total}, exponents;
@@ -99,6 +101,7 @@ std::vector<Tensor> exponents_below(const Tensor& total, const Tensor& shift) {
     const Tensor difference = operand_of(x, 0);
     if (!is_same(operand_of(difference, 1), shift)) return {};
     exponents.push_back(operand_of(difference, 0));
+    if (exponents.size() > most_terms) return {};
   }
   return exponents;
 }

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 #include <unordered_set>
 
 #include <adit/control.hpp>
 #include <adit/ops.hpp>
 
+#include "graph/by_node.hpp"
 #include "graph/control.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "support/answers.hpp"
 
 namespace adit::lower {
 
@@ -131,21 +132,35 @@ class BlockedLoop {
   // Whether the steps of a block of x can be made inside of the block: x is an output, comes before the loop,
   // or follows from such ones step by step.
   bool goes_into_blocks(const Tensor& x) {
-    const auto known = goes_.find(&node_of(x));
-    if (known != goes_.end()) return known->second;
-    return goes_[&node_of(x)] = finds_into_blocks(x);
+    answer(
+        x, goes_,
+        [&](const Tensor& of, const auto& want) {
+          for (const Tensor& operand : made_of(of)) want(operand);
+        },
+        [&](const Tensor& of) { return finds_into_blocks(of); });
+    return goes_.at(x);
   }
-  bool finds_into_blocks(const Tensor& x) {
+  // What must go into blocks too.
+  std::span<const Tensor> made_of(const Tensor& x) const {
+    const Node& node = node_of(x);
+    const bool is_followed = after_.contains(x) && has_steps(x, about_.length) && x.rank() < max_rank &&
+                             !node.computed && !is_output(node);
+    if (!is_followed) return {};
+    if (is_elementwise(node)) return node.operands;
+    return std::span(node.operands).first(goes_step_by_step(node, about_.length) ? 1 : 0);
+  }
+  bool finds_into_blocks(const Tensor& x) const {
     const Node& node = node_of(x);
     if (!after_.contains(x)) return true;
     if (!has_steps(x, about_.length) || x.rank() == max_rank || node.computed) return false;
     if (is_output(node)) return true;
-    if (is_elementwise(node))
-      return std::all_of(node.operands.begin(), node.operands.end(),
-                         [&](const Tensor& operand) { return goes_into_blocks(operand); });
-    for (size_t i = 1; i < node.operands.size(); ++i)
-      if (after_.contains(node.operands[i])) return false;
-    return goes_step_by_step(node, about_.length) && goes_into_blocks(node.operands[0]);
+    if (!is_elementwise(node)) {
+      for (size_t i = 1; i < node.operands.size(); ++i)
+        if (after_.contains(node.operands[i])) return false;
+      if (!goes_step_by_step(node, about_.length)) return false;
+    }
+    const std::span<const Tensor> made = made_of(x);
+    return std::all_of(made.begin(), made.end(), [&](const Tensor& operand) { return goes_.at(operand); });
   }
   bool is_output(const Node& node) const {
     return std::any_of(items_.begin(), items_.end(), [&](const Tensor& x) { return &node_of(x) == &node; }) &&
@@ -154,24 +169,31 @@ class BlockedLoop {
 
   // Some steps of x. What is made of others is made anew of theirs; the rest is handed to the block.
   Tensor steps_of(const Tensor& x, int64_t count) {
-    const auto known = steps_.find(&node_of(x));
-    if (known != steps_.end()) return known->second;
-    return steps_[&node_of(x)] = make_steps(x, count);
+    answer(
+        x, steps_,
+        [&](const Tensor& of, const auto& want) {
+          for (const Tensor& operand : steps_read(of)) want(operand);
+        },
+        [&](const Tensor& of) { return make_steps(of, count); });
+    return steps_.at(x);
+  }
+  // Operands of which steps are made; the others are read whole.
+  std::span<const Tensor> steps_read(const Tensor& x) const {
+    const Node& node = node_of(x);
+    if (!varying_.contains(x) || node.computed) return {};
+    if (is_elementwise(node)) return node.operands;
+    return std::span(node.operands).first(goes_step_by_step(node, about_.length) ? 1 : 0);
   }
   Tensor make_steps(const Tensor& x, int64_t count) {
     const Node& node = node_of(x);
-    const bool is_made = varying_.contains(x) && !node.computed;
-    Tensors operands = node.operands;
-    if (is_made && is_elementwise(node)) {
-      for (Tensor& operand : operands) operand = steps_of(operand, count);
-      return graph::make_node(node.op, node.type, with_steps(node.shape, count), operands, node.attributes);
-    }
-    if (is_made && goes_step_by_step(node, about_.length)) {
-      operands[0] = steps_of(operands[0], count);
-    } else if (!is_made || !repeats(node)) {
+    const size_t cut = steps_read(x).size();
+    const bool repeats_all = varying_.contains(x) && !node.computed && repeats(node);
+    if (cut == 0 && !repeats_all) {
       sequences_.push_back(x);
       return graph::placeholder(x.dtype(), with_steps(x.shape(), count));
     }
+    Tensors operands = node.operands;
+    for (size_t i = 0; i < cut; ++i) operands[i] = steps_.at(operands[i]);
     return graph::make_node(node.op, node.type, with_steps(node.shape, count), operands, node.attributes);
   }
 
@@ -179,7 +201,7 @@ class BlockedLoop {
   void collect_sequences(int64_t length) {
     const Tensors placeholders = placeholders_of(length);
     for (size_t i = 0; i < items_.size(); ++i)
-      if (is_output(node_of(items_[i]))) steps_[&node_of(items_[i])] = placeholders[i];
+      if (is_output(node_of(items_[i]))) steps_.insert_or_assign(items_[i], placeholders[i]);
     for (const Tensor& x : slices()) steps_of(x, length);
     for (const Tensor& x : sums_) steps_of(node_of(x).operands[0], length);
   }
@@ -195,7 +217,7 @@ class BlockedLoop {
   // A block, from the state before it and what it is handed.
   Part block(const Tensors& carry, const Tensors& handed, int64_t count) {
     steps_.clear();
-    for (size_t i = 0; i < handed.size(); ++i) steps_[&node_of(sequences_[i])] = handed[i];
+    for (size_t i = 0; i < handed.size(); ++i) steps_.insert_or_assign(sequences_[i], handed[i]);
     const Tensors captured = graph::after(operands_, carries_ + static_cast<size_t>(about_.sequences));
     const auto step = [&](const Tensors& c, const Tensors& s) -> Step {
       const Tensors next = graph::instantiate(*about_.functions[0], graph::joined(c, s, captured));
@@ -207,8 +229,8 @@ class BlockedLoop {
     made_.push_back(node_of(all.carry[0]).operands[0]);
     for (const Tensor& item : items_)
       if (is_output(node_of(item)))
-        steps_[&node_of(item)] =
-            all.outputs[static_cast<size_t>(node_of(item).as<graph::Which>().number) - carries_];
+        steps_.insert_or_assign(
+            item, all.outputs[static_cast<size_t>(node_of(item).as<graph::Which>().number) - carries_]);
     Part part{all.carry, all.outputs, {}};
     for (const Tensor& x : sums_)
       part.sums.push_back(graph::make_node(Op::sum, x.dtype(), x.shape(),
@@ -262,9 +284,9 @@ class BlockedLoop {
   size_t carries_;
   graph::Dependents varying_, after_;
   Tensors items_, sums_, made_;
-  std::unordered_map<const Node*, bool> goes_;
+  graph::ByNode<bool> goes_;
   Tensors sequences_;
-  std::unordered_map<const Node*, Tensor> steps_;
+  graph::ByNode<Tensor> steps_;
 };
 
 // Numbers that the gradient of a scan keeps, roughly: what its steps begin with, read of others that vary,

@@ -35,6 +35,8 @@ struct Parts {
 
 void add_to(Tensor& sum, const Tensor& term) { sum = sum ? sum + term : term; }
 
+constexpr size_t most_parts = 4096;  // that are looked at: of sums that are read twice there are many
+
 std::optional<Parts> parts_of(const LogSum& of, const graph::Dependents& changing) {
   Tensors open{of.exponents};
   Parts parts;
@@ -48,6 +50,7 @@ std::optional<Parts> parts_of(const LogSum& of, const graph::Dependents& changin
       continue;
     }
     parts.bases.push_back(term.base);
+    if (parts.bases.size() > most_parts) return std::nullopt;
     if (!changing.contains(x))
       add_to(parts.fixed, x);
     else if (is_outside(term, of.axes))

@@ -213,6 +213,7 @@ Tensors with_captured_carries(const Node& node, const ControlAttributes& about) 
 
 // sum = carry + what is added at places, as an update of the carry: it need not make a tensor of zeros.
 Tensor as_update(const Tensor& sum, const Tensor& carry) {
+  constexpr size_t most_updates = 4096;  // of sums that are read twice there are many
   std::vector<Tensor> open{sum}, updates;
   bool has_carry = false;
   while (!open.empty()) {
@@ -227,6 +228,7 @@ Tensor as_update(const Tensor& sum, const Tensor& carry) {
     } else if (node.op == Op::indexed_add) {
       if (!starts_from_zero(node)) return sum;
       updates.push_back(x);
+      if (updates.size() > most_updates) return sum;
     } else {
       return sum;
     }

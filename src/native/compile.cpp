@@ -18,6 +18,7 @@
 
 #include "native/emitter.hpp"
 #include "source_stamp.hpp"
+#include "support/large_stack.hpp"
 #include "support/log.hpp"
 #include "support/process_end.hpp"
 
@@ -236,7 +237,11 @@ uint32_t lanes_of(const Program& program) {
 std::vector<std::byte> emit_object(const Program& program) {
   const process_end::Visit visit;
   visit.expect();
-  return emit_file(program, LLVMObjectFile);
+  constexpr size_t few = 1000;  // instructions that any stack has room for
+  if (program.instructions.size() <= few) return emit_file(program, LLVMObjectFile);
+  std::vector<std::byte> object;
+  on_a_large_stack([&] { object = emit_file(program, LLVMObjectFile); });
+  return object;
 }
 
 std::string emit_listing(const Program& program) {

@@ -12,8 +12,10 @@ namespace adit::sampling {
 
 namespace {
 
-// The schedule of a chain in a lane of a CPU or on a team of a GPU; none where kernels lack an operation.
+// The schedule of a chain in a lane of a CPU or on a team of a GPU; none where kernels lack an operation, or
+// would be too long.
 std::optional<Schedule> known_schedule(const Density& density, bool on_cpu) {
+  if (!fits_a_kernel(density)) return std::nullopt;
   try {
     return make_schedule(density, !on_cpu, on_cpu);
   } catch (const Error& error) {

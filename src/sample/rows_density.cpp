@@ -71,6 +71,7 @@ uint32_t lanes_for_rows(const Limits& limits) {
 }  // namespace
 
 std::optional<Schedule> rows_schedule(const Density& density, const Limits& limits) {
+  if (!fits_a_kernel(density)) return std::nullopt;
   const uint32_t lanes = lanes_for_rows(limits);
   TeamShape team = team_shape(lanes, limits);
   team.spreads = team.all_near = true;

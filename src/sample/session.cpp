@@ -95,6 +95,12 @@ void Session::begin() {
   SampleOptions options = options_;
   if (wish.placement != Placement::automatic) options.placement = wish.placement;
   choice_ = choose(model_, options, options_.chains * std::ssize(sets_), *device_);
+  const bool was_kernel = options.placement == Placement::lane || options.placement == Placement::team;
+  if (was_kernel && choice_.outside)
+    placement_note_ = fmt::format(
+        "the density is of more than {} operations, which one kernel does not hold: it was computed between "
+        "dispatches, by the engine of tensors (placement device)",
+        most_kernel_operations);
   journal_.reset();
   run_.emplace(model_, options_, choice_, sets_, device_, joined(forced_, wish.forced));
   prepare_start(*run_, model_, options_);
@@ -436,7 +442,8 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
       collect_draws(model, numbers_of(draws_, set), run_->kernel().layout.stats, constant, device_,
                     draws.variables, draws.stats);
   if (choice_.type == DType::f32) watch_draws(model, set, points, draws);
-  if (!note_.empty()) draws.notes.push_back(note_);
+  for (const std::string& note : {note_, placement_note_})
+    if (!note.empty()) draws.notes.push_back(note);
   note_taken_over(model, set, constant, draws);
   add_predictive(model, points, first_chain, options_, device_, draws);
   add_generated(model, points, first_chain, options_.chains, options_.seed, device_, draws.variables);

@@ -74,11 +74,11 @@ class Session {
   std::shared_ptr<Device> device_;
   Choice choice_;
   bool chooses_precision_ = false;
-  std::optional<Seen> seen_;        // in warm-up, of a run in f32
-  PrecisionErrors errors_;          // there, where they decide
-  std::string note_;                // for the draws
-  std::string checkpoint_layout_;   // of the run that this one goes on with
-  mutable std::optional<Run> run_;  // reading from a device is no change
+  std::optional<Seen> seen_;           // in warm-up, of a run in f32
+  PrecisionErrors errors_;             // there, where they decide
+  std::string note_, placement_note_;  // for the draws
+  std::string checkpoint_layout_;      // of the run that this one goes on with
+  mutable std::optional<Run> run_;     // reading from a device is no change
   std::optional<Journal> journal_;
   Rows warmup_, draws_;
   Seconds seconds_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sample/candidates.hpp"
+#include "sample/loop_memory.hpp"
 #include "sample/shape_limits.hpp"
 
 namespace adit::sampling {
@@ -95,6 +96,23 @@ NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& opti
                           options.precision == Precision::f64 ? "f64" : "mixed"));
 }
 
+namespace {
+
+// Whether a kernel of the sampler may hold the density. Of a short one that is told without making it: a
+// gradient has some operations for each of the value's.
+bool fits_a_kernel(const stats::ModelState& model, NumberTypes numbers, int64_t chains,
+                   const Device& device) {
+  constexpr int64_t of_a_gradient = 8;
+  Tensors totals;
+  for (const auto& term : model.terms) totals.push_back(term.total);
+  int64_t elements = 0;
+  for (const Tensor& x : graph::reachable(totals, true)) elements += std::min(x.size(), small);
+  return elements * of_a_gradient <= most_kernel_operations ||
+         fits_a_kernel(density_for(model, numbers, chains, device));
+}
+
+}  // namespace
+
 Choice choose(const stats::ModelState& model, const SampleOptions& options, int64_t chains,
               const Device& device) {
   const NumberTypes numbers = numbers_of(model, options, device);
@@ -107,6 +125,10 @@ Choice choose(const stats::ModelState& model, const SampleOptions& options, int6
       choice.wide = numbers.wide;
       break;
     case Placement::automatic: return best_choice(model, options, numbers, chains, device);
+  }
+  if (!choice.outside && !fits_a_kernel(model, numbers, chains, device)) {
+    choice = outside_choice(model, numbers.type, choice.on_cpu);
+    choice.wide = numbers.wide;
   }
   return choice;
 }

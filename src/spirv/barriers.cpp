@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/rules.hpp"
+#include "support/answers.hpp"
 #include "support/hash.hpp"
 
 namespace adit::spirv {
@@ -220,8 +221,14 @@ BarrierPlan::Toucher BarrierPlan::toucher_of(const Instruction& access, Id owner
 }
 
 std::optional<BarrierPlan::Uniform> BarrierPlan::uniform(Id id) const {
-  if (const auto known = uniforms_.find(id); known != uniforms_.end()) return known->second;
-  return uniforms_[id] = find_uniform(id);
+  answer(
+      id, uniforms_,
+      [&](Id of, const auto& want) {
+        const Instruction& it = program_[of];
+        for (int k = 0; k < it.operand_count && kernel::is_pure(it.op); ++k) want(it.operand[k]);
+      },
+      [&](Id of) { return find_uniform(of); });
+  return uniforms_.at(id);
 }
 
 std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
@@ -234,7 +241,7 @@ std::optional<BarrierPlan::Uniform> BarrierPlan::find_uniform(Id id) const {
   Uniform all{
       hash64(it.constant, hash64(static_cast<uint64_t>(it.type), hash64(static_cast<uint64_t>(it.op), 2)))};
   for (int k = 0; k < it.operand_count; ++k) {
-    const auto operand = uniform(it.operand[k]);
+    const auto& operand = uniforms_.at(it.operand[k]);
     if (!operand) return {};
     all.hash = hash64(operand->hash, all.hash);
     all.lasts = all.lasts && operand->lasts;
@@ -252,9 +259,33 @@ BarrierPlan::Range BarrierPlan::sum(Range a, Range b) {
 }
 
 BarrierPlan::Range BarrierPlan::range_of(Id id) const {
-  if (const auto known = ranges_.find(id); known != ranges_.end()) return known->second;
-  const Range found = find_range(id);
-  return ranges_[id] = {std::max(found.least, -no_bound), std::min(found.most, no_bound)};
+  answer(
+      id, ranges_,
+      [&](Id of, const auto& want) {
+        for (const Id other : bounds_read(of)) want(other);
+      },
+      [&](Id of) {
+        const Range found = find_range(of);
+        return Range{std::max(found.least, -no_bound), std::min(found.most, no_bound)};
+      });
+  return ranges_.at(id);
+}
+
+// Whose bounds those of an instruction follow from.
+std::vector<Id> BarrierPlan::bounds_read(Id id) const {
+  const Instruction& it = program_[id];
+  if (!kernel::is_integer(it.type) || kernel::size_of(it.type) < 4) return {};
+  switch (it.op) {
+    case KernelOp::index: {
+      const Instruction& loop = program_[loops_.at(id)];
+      if (is_team_loop(loop.op)) return {loop.operand[0]};
+      return {loop.operand[0], loop.operand[1]};
+    }
+    case KernelOp::add: return {it.operand[0], it.operand[1]};
+    case KernelOp::convert: return {it.operand[0]};
+    case KernelOp::select: return {it.operand[1], it.operand[2]};
+    default: return {};
+  }
 }
 
 BarrierPlan::Range BarrierPlan::find_range(Id id) const {
@@ -271,12 +302,12 @@ BarrierPlan::Range BarrierPlan::find_range(Id id) const {
     case KernelOp::lane: return {0, program_.team.lanes - 1};
     case KernelOp::index: {
       const Instruction& loop = program_[loops_.at(id)];
-      if (is_team_loop(loop.op)) return {0, range_of(loop.operand[0]).most - 1};
-      return {range_of(loop.operand[0]).least, range_of(loop.operand[1]).most - 1};
+      if (is_team_loop(loop.op)) return {0, ranges_.at(loop.operand[0]).most - 1};
+      return {ranges_.at(loop.operand[0]).least, ranges_.at(loop.operand[1]).most - 1};
     }
-    case KernelOp::add: return sum(range_of(it.operand[0]), range_of(it.operand[1]));
+    case KernelOp::add: return sum(ranges_.at(it.operand[0]), ranges_.at(it.operand[1]));
     case KernelOp::convert: {
-      const Range from = range_of(it.operand[0]);
+      const Range from = ranges_.at(it.operand[0]);
       return from.least >= 0 && from.most < int64_t{1} << 31 ? from : anywhere;
     }
     case KernelOp::select: return range_of_choice(it);
@@ -286,7 +317,7 @@ BarrierPlan::Range BarrierPlan::find_range(Id id) const {
 
 // min(a, b) and max(a, b) are written as a < b ? a : b and a < b ? b : a.
 BarrierPlan::Range BarrierPlan::range_of_choice(const Instruction& select) const {
-  Range yes = range_of(select.operand[1]), no = range_of(select.operand[2]);
+  Range yes = ranges_.at(select.operand[1]), no = ranges_.at(select.operand[2]);
   if (!kernel::is_signed_integer(select.type)) {
     if (yes.least < 0) yes = {0, no_bound};
     if (no.least < 0) no = {0, no_bound};

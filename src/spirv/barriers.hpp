@@ -78,6 +78,7 @@ class BarrierPlan {
   std::optional<Uniform> uniform(kernel::Id id) const;
   std::optional<Uniform> find_uniform(kernel::Id id) const;
   Range range_of(kernel::Id id) const;
+  std::vector<kernel::Id> bounds_read(kernel::Id id) const;
   Range find_range(kernel::Id id) const;
   Range range_of_choice(const kernel::Instruction& select) const;
 

@@ -109,9 +109,12 @@ bool is_surely_positive(const Tensor& x, int levels) {
 }
 
 bool is_sigmoid(const Tensor& x) {
-  const graph::Node& node = graph::node_of(x);
-  const bool repeats = node.op == Op::broadcast || node.op == Op::reshape || node.op == Op::gather;
-  return node.op == Op::sigmoid || (repeats && !node.operands.empty() && is_sigmoid(node.operands[0]));
+  const graph::Node* node = &graph::node_of(x);
+  const auto repeats = [](const graph::Node& of) {
+    return of.op == Op::broadcast || of.op == Op::reshape || of.op == Op::gather;
+  };
+  while (repeats(*node) && !node->operands.empty()) node = &graph::node_of(node->operands[0]);
+  return node->op == Op::sigmoid;
 }
 
 }  // namespace
