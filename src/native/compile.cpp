@@ -18,7 +18,7 @@
 
 #include "native/emitter.hpp"
 #include "source_stamp.hpp"
-#include "support/large_stack.hpp"
+#include "support/deep_stack.hpp"
 #include "support/log.hpp"
 #include "support/process_end.hpp"
 
@@ -240,7 +240,7 @@ std::vector<std::byte> emit_object(const Program& program) {
   constexpr size_t few = 1000;  // instructions that any stack has room for
   if (program.instructions.size() <= few) return emit_file(program, LLVMObjectFile);
   std::vector<std::byte> object;
-  on_a_large_stack([&] { object = emit_file(program, LLVMObjectFile); });
+  on_large_stack([&] { object = emit_file(program, LLVMObjectFile); });
   return object;
 }
 

@@ -41,13 +41,8 @@ size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-}  // namespace
-
-size_t deep_stack_left() {
-  return end_of_stack == 0 ? SIZE_MAX : place_on_stack() - std::min(place_on_stack(), end_of_stack);
-}
-
-void on_deep_stack(size_t bytes, const std::function<void()>& work) {
+// False where there is no such stack, and nothing was done.
+bool has_run(size_t bytes, const std::function<void()>& work) {
   const size_t size = whole_pages(std::max<size_t>(bytes, PTHREAD_STACK_MIN));
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -56,12 +51,30 @@ void on_deep_stack(size_t bytes, const std::function<void()>& work) {
   const bool runs = pthread_attr_setstacksize(&attributes, size) == 0 &&
                     pthread_create(&thread, &attributes, run_deep_work, &it) == 0;
   pthread_attr_destroy(&attributes);
-  if (!runs)
-    throw Error(ErrorKind::out_of_memory,
-                fmt::format("[stack] expected {:.1f} MB of address space for a deeply nested text, got none",
-                            static_cast<double>(size) / 1e6));
+  if (!runs) return false;
   pthread_join(thread, nullptr);
   if (it.thrown) std::rethrow_exception(it.thrown);
+  return true;
+}
+
+}  // namespace
+
+size_t deep_stack_left() {
+  return end_of_stack == 0 ? SIZE_MAX : place_on_stack() - std::min(place_on_stack(), end_of_stack);
+}
+
+void on_deep_stack(size_t bytes, const std::function<void()>& work) {
+  if (!has_run(bytes, work))
+    throw Error(ErrorKind::out_of_memory,
+                fmt::format("[stack] expected {:.1f} MB of address space for a deeply nested text, got none",
+                            static_cast<double>(bytes) / 1e6));
+}
+
+void on_large_stack(const std::function<void()>& work) {
+  constexpr size_t most_bytes = size_t{256} << 20, fewest_bytes = size_t{8} << 20;
+  for (size_t bytes = most_bytes; bytes >= fewest_bytes; bytes /= 2)
+    if (has_run(bytes, work)) return;
+  work();
 }
 
 }  // namespace adit
