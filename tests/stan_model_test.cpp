@@ -273,6 +273,38 @@ TEST(StanTransforms, AsFunctionsTheyAreThoseOfDeclarations) {
   }
 }
 
+// Values and slopes by R: qt, and dlnorm with the closed form of the LKJ density of two.
+TEST(StanFunctions, QuantilesOfStudentAndCovariancesOfLkj) {
+  const auto found = [](const std::string& text, const std::vector<double>& u) {
+    Parsed parsed = parse("m.stan", text);
+    EXPECT_FALSE(parsed.failed());
+    check(parsed.program);
+    const Model model = lower(parsed.program, {}).model;
+    const auto density = [&](const Tensor& x) { return model.log_density(x); };
+    std::vector<double> all{density(tensor(u)).item<double>()};
+    for (const double slope : grad(density)(tensor(u)).to_vector<double>()) all.push_back(slope);
+    return all;
+  };
+  const auto expect = [&](const std::string& text, const std::vector<double>& u,
+                          const std::vector<double>& wanted) {
+    const std::vector<double> got = found(text, u);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-6 * (1 + std::abs(wanted[i])));
+  };
+  const std::string student =
+      "parameters { real p; real<lower=0> nu; } model { target += student_t_qf(inv_logit(p), nu, 1, 2); }";
+  expect(student, {0.3, 1}, {2.4123484763, 1.3803955, 0.96241049});
+  expect(student, {-0.01, 0.5}, {1.48551672449, 1.4483441, 1.0019323});
+  expect(student, {3, 2}, {6.82987943829, 1.2699092, 0.44397293});
+  expect(student, {-8, 0.7}, {-73.9213462978, 37.57955, 226.27888});
+  expect(student, {1.0986, 1.5}, {3.96622489699, 1.3551135, 0.87508461});
+  const std::string covariance =
+      "parameters { real p; } model { target += lkj_cov_lpdf([[1.2, p], [p, 0.8]] | [0, 0.1]', [1, 2]', "
+      "1.5); }";
+  expect(covariance, {0.3}, {-3.0211664622, -0.344827586});
+  expect(covariance, {-0.5}, {-3.122780583, 0.704225352});
+}
+
 // A row without something behind it would be refused only when a program is run.
 TEST(StanFunctions, EveryRowOfTheTableIsComputed) {
   for (const Signature& row : signatures()) EXPECT_TRUE(Evaluator::computes(row.name)) << row.name;

@@ -117,7 +117,6 @@ Of Stan's functions reference:
 - solvers of differential-algebraic equations (`dae`) and the embedded Laplace approximation
   (`laplace_marginal`);
 - decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
-- transforms as functions (`lower_bound_jacobian`, `simplex_constrain`, ...);
 - `wiener` with start and delay that vary, and its distribution functions.
 
 A program that calls one of them is refused before it runs, with the name and the place.
