@@ -73,30 +73,32 @@ TEST_F(CliOwnFiles, tables_beside_a_run_stay) {
 
 TEST_F(CliOwnFiles, no_command_writes_over_what_it_reads) {
   ASSERT_EQ(adit("optimize" + on + "--output o.csv").status, 0) << at("errors");
-  ASSERT_EQ(adit(sampled + "--output run --format both").status, 0) << at("errors");
+  ASSERT_EQ(adit(sampled + "--output run --format " + (ADIT_HAS_NETCDF ? "both" : "csv")).status, 0);
   fs::create_hard_link(root_ / "o.csv", root_ / "hard.csv");
   fs::create_directory_symlink(root_, root_ / "way");
   const std::string optimum = at("o.csv"), chain = at("run/m_1.csv"), draws = at("run/draws.nc");
-  for (const std::string command :
-       {"optimize", "laplace", "log-prob --constrained-params o.csv", "check-gradient"})
-    for (const char* input : {"d.json", "m.stan", "./d.json", "way/m.stan", "run/../d.json"})
-      refused(command + on + "--output " + input, std::string("got ") + input);
-  for (const char* input : {"o.csv", "./o.csv", "way/o.csv", "hard.csv"}) {
+  const std::pair<const char*, const char*> over[] = {
+      {"optimize", "d.json"},
+      {"laplace", "./d.json"},
+      {"log-prob --constrained-params o.csv", "run/../d.json"},
+      {"check-gradient", "way/m.stan"},
+      {"optimize", "m.stan"}};
+  for (const auto& [command, input] : over)
+    refused(command + on + "--output " + input, std::string("got ") + input);
+  for (const char* input : {"o.csv", "hard.csv"})
     refused("laplace" + on + "--mode o.csv --output " + input, "that of --mode");
-    refused("log-prob" + on + "--constrained-params o.csv --output " + input, "--constrained-params");
-    refused("optimize" + on + "--init o.csv --output " + input, "--init");
-  }
+  refused("log-prob" + on + "--constrained-params o.csv --output ./o.csv", "--constrained-params");
+  refused("optimize" + on + "--init o.csv --output way/o.csv", "--init");
+  refused("log-prob" + on + "--constrained-params - --output o.csv <o.csv", "o.csv");
   for (const char* words : {"m.stan optimize data file=d.json output file=d.json",
-                            "m.stan diagnose data file=d.json output file=m.stan",
-                            "m.stan laplace mode=o.csv data file=d.json output file=o.csv",
-                            "m.stan log_prob constrained_params=o.csv data file=d.json output file=o.csv",
-                            "m.stan sample data file=d.json output file=d.json"})
+                            "m.stan laplace mode=o.csv data file=d.json output file=o.csv"})
     EXPECT_NE(adit(words).status, 0) << words;
-  for (const char* folder : {"run", "./run", "way/run", "run/"})
-    for (const char* format : {"netcdf", "csv", "both"})
+  const std::pair<const char*, const char*> folders[] = {
+      {"run", "both"}, {"way/run", "csv"}, {"run/", "netcdf"}};
+  for (const auto& [folder, format] : folders)
+    if (ADIT_HAS_NETCDF || std::string(format) == "csv")
       refused("generate" + on + "--draws run --format " + format + " --output " + folder, "that of --draws");
   refused(sampled + "--warm-start run --output run", "--warm-start");
-  refused("log-prob" + on + "--constrained-params - --output d.json <d.json", "d.json");
   EXPECT_EQ(at("d.json"), data);
   EXPECT_EQ(at("m.stan"), program);
   EXPECT_EQ(at("o.csv"), optimum);
@@ -154,7 +156,7 @@ TEST_F(CliOwnFiles, nothing_goes_through_links) {
 }
 
 TEST_F(CliOwnFiles, streams_and_devices_take_values) {
-  const auto table = [&](const std::string& text) { return contains(text, "lp__,mu\n"); };
+  const auto table = [&](const std::string& text) { return contains(text, "lp__,mu,twice\n"); };
   EXPECT_TRUE(table(adit("optimize" + on + "--output /dev/stdout").output));
   EXPECT_TRUE(table(adit("optimize" + on + "--output /dev/stderr").errors));
   EXPECT_EQ(adit("optimize" + on + "--output /dev/null").status, 0);
@@ -163,7 +165,7 @@ TEST_F(CliOwnFiles, streams_and_devices_take_values) {
   refused("optimize" + on + "--output /dev/fd/77", "/dev/fd/77");
   ASSERT_EQ(::mkfifo((root_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(within("cat " + (root_ / "pipe").string() + " > " + (root_ / "through").string() + " & true",
-                   "optimize" + on + "--output pipe; true")
+                   "optimize" + on + "--output pipe")
                 .status,
             0);
   for (int i = 0; i < 500 && !table(at("through")); ++i) ::usleep(10000);
@@ -177,12 +179,17 @@ TEST_F(CliOwnFiles, a_run_stays_until_its_successor_has_something_to_show) {
   const std::string base =
       "sample m.stan --data d.json --device cpu --chains 1 --no-report --format csv --quiet ";
   const pid_t child = started(base + "--warmup 100 --draws 4000000 --output run");
-  for (int i = 0; i < 6000; ++i) {
+  // When it has grown twice, its first state is whole.
+  uintmax_t before = 0;
+  for (int i = 0, times = 0; i < 6000 && times < 3; ++i) {
     std::error_code none;
-    if (fs::file_size(root_ / "run/checkpoint", none) > 100000 && !none) break;
+    const uintmax_t now = fs::file_size(root_ / "run/checkpoint", none);
+    if (!none && now > before) {
+      before = now;
+      ++times;
+    }
     ::usleep(5000);
   }
-  ::usleep(20000);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   const std::string kept = at("run/checkpoint");
@@ -218,18 +225,22 @@ TEST_F(CliOwnFiles, a_run_stays_until_its_successor_has_something_to_show) {
 }
 
 TEST_F(CliOwnFiles, a_full_disk_leaves_all_that_was_there) {
-  if (!ADIT_HAS_NETCDF) GTEST_SKIP() << "this build has no netCDF";
-  ASSERT_EQ(adit(sampled + "--output run --format both").status, 0);
-  ASSERT_EQ(adit(sampled + "--seed 2 --output other --format netcdf").status, 0);
+  const std::string format = ADIT_HAS_NETCDF ? "both" : "csv";
+  ASSERT_EQ(adit(sampled + "--output run --format " + format).status, 0);
+  ASSERT_EQ(adit(sampled + "--seed 2 --output other --format csv").status, 0);
   const std::string draws = at("run/draws.nc"), page = at("run/report.html"), chain = at("run/m_1.csv");
-  const auto size_of = [&](const char* name) { return static_cast<int64_t>(fs::file_size(root_ / name)); };
+  const int64_t enough_for_a_chain = static_cast<int64_t>(chain.size()) / 512 + 2;
+  ASSERT_GT(page.size(), 1024 * static_cast<size_t>(enough_for_a_chain));
   // Between the draws and the report; and before the draws.
-  for (const int64_t blocks : {size_of("run/draws.nc") / 512 + 8, int64_t{10}, int64_t{0}}) {
-    const Outcome outcome =
-        within("ulimit -f " + std::to_string(blocks), "generate" + on + "--draws other --output run");
+  for (const int64_t blocks : {enough_for_a_chain, int64_t{1}, int64_t{0}}) {
+    std::string line = "ulimit -f " + std::to_string(blocks) + "; " +
+                       command("generate" + on + "--draws other --output run --format csv");
+    line.replace(line.find(">output"), 7, ">/dev/null");
+    const Outcome outcome = outcome_of(std::system(line.c_str()));
     EXPECT_EQ(outcome.status, 1) << blocks << outcome.errors;
-    EXPECT_TRUE(at("run/draws.nc") == draws && at("run/report.html") == page && at("run/m_1.csv") == chain)
-        << blocks;
+    EXPECT_TRUE(at("run/draws.nc") == draws) << blocks;
+    EXPECT_TRUE(at("run/report.html") == page) << blocks;
+    EXPECT_TRUE(at("run/m_1.csv") == chain) << blocks;
     EXPECT_TRUE(hidden_in(root_ / "run").empty()) << blocks;
     EXPECT_FALSE(contains(outcome.errors, ".adit.")) << outcome.errors;
   }
@@ -253,7 +264,9 @@ TEST_F(CliOwnFiles, chains_of_cmdstan_come_with_the_run) {
   EXPECT_EQ(within("ulimit -f " + std::to_string(blocks), longer).status, 1);
   EXPECT_EQ(at("x.csv"), first);
   EXPECT_EQ(at("x/m_1.csv"), first);
-  for (const char* file : {"/", ".", "..", "x/", "/tmp", "//"})
+  fs::create_directory(root_ / "things");
+  put("things/a", "mine");
+  for (const char* file : {"/", ".", "..", "x/", "things", "//"})
     refused(std::string("m.stan sample data file=d.json output file=") + file,
             "[cmdstan] file: expected a file, got the folder");
 }

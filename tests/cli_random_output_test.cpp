@@ -83,7 +83,7 @@ class CliRandomOutput : public CliSampleTest {
                                          "run/.adit.writing-1-0",
                                          "run/.checkpoint.writing-999999-0"};
     fs::create_directories(root_ / "run");
-    for (uint64_t i = below(5); i > 0; --i) {
+    for (uint64_t i = 2 + below(5); i > 0; --i) {
       const std::string name = one_of(names);
       if (state_of(root_ / name) != "nothing") continue;
       if (chance(0.3))
