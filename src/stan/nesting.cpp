@@ -15,10 +15,10 @@ struct OpenBracket {
   size_t deepest = 0, deepest_first = 0;     // of all parts so far
 };
 
-bool is_open(TokenKind kind) {
+bool opens_bracket(TokenKind kind) {
   return kind == TokenKind::paren_open || kind == TokenKind::bracket_open || kind == TokenKind::brace_open;
 }
-bool is_close(TokenKind kind) {
+bool closes_bracket(TokenKind kind) {
   return kind == TokenKind::paren_close || kind == TokenKind::bracket_close || kind == TokenKind::brace_close;
 }
 bool comes_before_block(TokenKind kind) {
@@ -43,11 +43,11 @@ Nesting nesting_of(const std::vector<Token>& tokens) {
     const TokenKind kind = tokens[i].kind;
     const bool goes_on = i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::else_word;
     ++open.back().length;
-    if (is_open(kind)) {
+    if (opens_bracket(kind)) {
       OpenBracket next{.token = i, .first = i + 1};
       next.is_block = kind == TokenKind::brace_open && (i == 0 || comes_before_block(tokens[i - 1].kind));
       open.push_back(next);
-    } else if (is_close(kind) && open.size() > 1) {
+    } else if (closes_bracket(kind) && open.size() > 1) {
       OpenBracket closed = open.back();
       open.pop_back();
       end_part(closed, i);

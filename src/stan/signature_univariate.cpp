@@ -105,7 +105,7 @@ std::span<const Family> discrete_families() { return families_discrete; }
 namespace {
 
 // Rows point into it; topics() makes them under its own lock.
-const char* kept(std::string text) {
+const char* kept_text(std::string text) {
   static std::deque<std::string> texts;
   return texts.emplace_back(std::move(text)).c_str();
 }
@@ -138,12 +138,12 @@ void add_transform(std::vector<Signature>& rows, const TransformFamily& one, con
   const std::string there = fmt::format("{}{} ({}{}{})", one.constrained, axes, one.free, axes, one.sizes);
   const std::string back =
       is_elementwise ? there : fmt::format("{}{} ({}{})", one.free, axes, one.constrained, axes);
-  rows.push_back({kept(fmt::format("{}_constrain", one.name)), kept(there),
-                  kept(fmt::format("Free numbers as {}.", one.doc))});
-  rows.push_back({kept(fmt::format("{}_jacobian", one.name)), kept(there),
-                  kept("The same, with the log Jacobian added to the target.")});
-  rows.push_back({kept(fmt::format("{}_unconstrain", one.name)), kept(back),
-                  kept(fmt::format("The free numbers of {}.", one.doc))});
+  rows.push_back({kept_text(fmt::format("{}_constrain", one.name)), kept_text(there),
+                  kept_text(fmt::format("Free numbers as {}.", one.doc))});
+  rows.push_back({kept_text(fmt::format("{}_jacobian", one.name)), kept_text(there),
+                  kept_text("The same, with the log Jacobian added to the target.")});
+  rows.push_back({kept_text(fmt::format("{}_unconstrain", one.name)), kept_text(back),
+                  kept_text(fmt::format("The free numbers of {}.", one.doc))});
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ std::vector<Signature> rows_of(std::span<const Family> families) {
   for (const Family& family : families) {
     std::istringstream suffixes(family.suffixes);
     for (std::string suffix; suffixes >> suffix;)
-      rows.push_back({kept(fmt::format("{}_{}", family.name, suffix)), kept(family_text(family, suffix)),
-                      kept(family_doc(family, suffix))});
+      rows.push_back({kept_text(fmt::format("{}_{}", family.name, suffix)),
+                      kept_text(family_text(family, suffix)), kept_text(family_doc(family, suffix))});
   }
   return rows;
 }
