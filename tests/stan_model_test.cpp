@@ -6,6 +6,7 @@
 #include <iterator>
 #include <random>
 
+#include <adit/sample.hpp>
 #include <adit/transform.hpp>
 
 #include "stan/check.hpp"
@@ -66,6 +67,29 @@ double difference(double a, double b) {
   return std::isfinite(off) ? off : HUGE_VAL;
 }
 
+// Beside the largest slope.
+void compare_slopes(const Ready& one, const std::vector<double>& found, const std::vector<double>& slopes,
+                    const char* way) {
+  ASSERT_EQ(found.size(), slopes.size());
+  double largest = 1;
+  for (const double slope : slopes) largest = std::max(largest, std::abs(slope));
+  for (size_t i = 0; i < slopes.size(); ++i)
+    EXPECT_LE(std::abs(found[i] - slopes[i]) / largest, bound_for(one))
+        << way << " " << i << ": " << found[i] << " " << slopes[i];
+}
+
+// A random point where the program does not reject; none among fifty: nothing.
+std::vector<double> point_of(const reference::Interpreter& interpreter) {
+  std::mt19937 random(11);
+  std::normal_distribution<double> normal(0, 0.5);
+  std::vector<double> u(static_cast<size_t>(interpreter.size()));
+  for (int k = 0; k < 50; ++k) {
+    for (double& x : u) x = normal(random);
+    if (std::isfinite(interpreter.log_density(u))) return u;
+  }
+  return {};
+}
+
 class StanModel : public testing::TestWithParam<std::string> {
  protected:
   // ADIT_STAN_DEVICE=vulkan:0 tries all programs there; lavapipe would take hours.
@@ -85,22 +109,42 @@ TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {
   std::mt19937 random(7);
   std::normal_distribution<double> normal(0, 0.5);
   const double bound = bound_for(one);
-  for (int point = 0; point < 3; ++point) {
+  int looked = 0;  // at gradients
+  for (int point = 0; point < 3 || (looked == 0 && point < 50); ++point) {
     std::vector<double> u(static_cast<size_t>(lowered.model.size()));
     for (double& x : u) x = normal(random);
     const double expected = interpreter.log_density(u);
     EXPECT_LE(difference(f(tensor(u)).item<double>(), expected), bound) << expected;
     if (!std::isfinite(expected)) continue;
-    const std::vector<double> found = grad(f)(tensor(u)).to_vector<double>(),
-                              slopes = interpreter.gradient(u);
-    double largest = 1;
-    for (const double slope : slopes) largest = std::max(largest, std::abs(slope));
-    for (size_t i = 0; i < slopes.size(); ++i)
-      EXPECT_LE(std::abs(found[i] - slopes[i]) / largest, bound) << i << ": " << found[i] << " " << slopes[i];
+    compare_slopes(one, grad(f)(tensor(u)).to_vector<double>(), interpreter.gradient(u), "tensors");
+    ++looked;
   }
+  EXPECT_GT(looked, 0);
 }
 
-// Transformed parameters and generated quantities without random numbers.
+// A leapfrog step of no length: the density where it begins, in a lane or on a team, by the program's name.
+TEST_P(StanModel, KernelsAreTheInterpreters) {
+  const Ready one = ready(GetParam());
+  if (HasFailure()) return;
+  const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
+  const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data));
+  const std::vector<double> u = point_of(interpreter);
+  ASSERT_FALSE(u.empty()) << "rejected everywhere";
+  const std::string device = default_device()->info().id;
+  const Tensor q = tensor(std::span<const double>(u), {lowered.model.size()});
+  const bool in_lane = fs::path(GetParam()).stem().string().size() % 2 == 0;
+  const LeapfrogKernel kernel(
+      lowered.model,
+      {.type = DType::f64, .device = device, .placement = in_lane ? Placement::lane : Placement::team});
+  const LeapfrogChain chain = kernel(q, q, 0.0, 1);
+  const char* way = in_lane ? "a lane" : "a team";
+  EXPECT_LE(difference(chain.log_densities.to_vector<double>()[0], interpreter.log_density(u)),
+            bound_for(one))
+      << way;
+  compare_slopes(one, chain.gradients.to_vector<double>(), interpreter.gradient(u), way);
+}
+
+// Parameters, transformed parameters and generated quantities without random numbers.
 TEST_P(StanModel, OutputsAreTheInterpreters) {
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
@@ -108,31 +152,26 @@ TEST_P(StanModel, OutputsAreTheInterpreters) {
   const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data));
   const stats::ModelState& state = stats::state_of(lowered.model);
   std::map<std::string, Tensor> graphs;
+  for (const auto& variable : state.variables) graphs[variable.name] = variable.value;
   for (const auto& variable : state.deterministics) graphs[variable.name] = variable.value;
   for (const auto& variable : state.generated) graphs[variable.name] = variable.value;
-  std::mt19937 random(11);
-  std::normal_distribution<double> normal(0, 0.5);
-  std::vector<double> u(static_cast<size_t>(lowered.model.size()));
-  for (double& x : u) x = normal(random);
-  std::vector<reference::Output> outputs;
-  try {
-    outputs = interpreter.outputs(u);
-  } catch (const reference::Rejected&) {
-    return;
-  }
+  const std::vector<double> u = point_of(interpreter);
+  ASSERT_FALSE(u.empty()) << "rejected everywhere";
   const stats::PointInput key{state.generated_key, tensor(std::vector<uint32_t>{1, 2}, {1, 2}), true};
-  for (const reference::Output& output : outputs) {
-    if (output.block == BlockKind::parameters || output.values.empty()) continue;
-    std::string name = output.name;
-    if (!graphs.contains(name)) continue;  // members of tuples have other names
+  size_t looked = 0;
+  for (const reference::Output& output : interpreter.outputs(u)) {
+    const std::string& name = output.name;
+    if (output.values.empty()) continue;
+    ASSERT_TRUE(graphs.contains(name)) << name;
     const Tensor at =
         stats::at_points(state, {graphs[name]}, tensor(u, {1, lowered.model.size()}), {key}, 1)[0];
     const std::vector<double> found = as_type(at, DType::f64).to_vector<double>();
     ASSERT_EQ(found.size(), output.values.size()) << name;
-    for (size_t i = 0; i < found.size(); ++i)
+    for (size_t i = 0; i < found.size(); ++i, ++looked)
       EXPECT_LE(difference(found[i], output.values[i]), bound_for(one))
           << name << " " << i << ": " << found[i] << " " << output.values[i];
   }
+  EXPECT_GE(looked, u.size());
 }
 
 // Sums over the past, parts of different sizes, columns, equations by patient: loops of the kernel, whose

@@ -71,26 +71,17 @@ std::vector<double> output_values(const Value& value) {
   return result;
 }
 
-// Member i of a tuple or of each tuple in an array.
-Value output_member(const Value& value, size_t i) {
-  if (value.array == 0) return value.parts.at(i);
-  Value result = array_value(Base::real, value.array, {});
-  for (const Value& part : value.parts) result.parts.push_back(output_member(part, i));
-  if (!result.parts.empty()) {
-    result.base = result.parts[0].base;
-    result.array = result.parts[0].array + 1;
-  }
-  return result;
-}
-
+// Members of tuples are name:1, name:2; tuples of an array name.1, name.2.
 void output_add(std::vector<Output>& outputs, const std::string& name, BlockKind block, const Value& value,
                 const SizedType& type) {
-  if (value.base != Base::tuple) {
+  if (value.base != Base::tuple && type.members.empty()) {
     outputs.push_back({name, block, dims(value), output_values(value)});
     return;
   }
-  for (size_t i = 0; i < type.members.size(); ++i)
-    output_add(outputs, name + "." + std::to_string(i + 1), block, output_member(value, i), type.members[i]);
+  const bool is_array = value.array > 0;
+  for (size_t i = 0; i < value.parts.size(); ++i)
+    output_add(outputs, name + (is_array ? "." : ":") + std::to_string(i + 1), block, value.parts[i],
+               is_array ? type : type.members[i]);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace adit::stan::reference {
 
-// A variable of parameters, transformed parameters or generated quantities. Tuples come as name.1, name.2,
-// ...
+// A variable of parameters, transformed parameters or generated quantities. Members of tuples come as
+// name:1, name:2, ..., tuples of an array as name.1, name.2, ...
 struct Output {
   std::string name;
   BlockKind block = BlockKind::parameters;

@@ -91,10 +91,14 @@ Number von_mises_between(const Number& from, const Number& to, P x) {
   return sum * step / 3;
 }
 
-// The series of early times, with many terms.
+// The series of early times, or that of late ones, where terms of the first cancel.
 Number wiener_log_density(P x) {
   const Number &alpha = x[1], &delta = x[4], w = 1 - x[3], t = x[0] - x[2], scaled_time = t / square(alpha);
   Number sum = 0;
+  if (scaled_time > 0.5) {
+    for (int k = 1; k <= 12; ++k) sum += k * exp(-0.5 * square(k * pi) * scaled_time) * sin(k * pi * w);
+    return log(pi * sum) - 2 * log(alpha) + delta * alpha * w - 0.5 * square(delta) * t;
+  }
   for (int k = -40; k <= 40; ++k) sum += (w + 2 * k) * exp(-square(w + 2 * k) / (2 * scaled_time));
   return log(sum) - 1.5 * log(scaled_time) - half_log_two_pi - 2 * log(alpha) + delta * alpha * w -
          0.5 * square(delta) * t;

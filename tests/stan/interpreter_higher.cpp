@@ -221,7 +221,7 @@ Value call_higher_order(Machine& machine, const std::string& name, const std::st
     return higher_integral(machine, function, a, rest, name.find("gauss") == std::string::npos);
   }
   if (name.starts_with("integrate_ode")) return higher_old_ode(machine, function, a);
-  if (name == "ode_adjoint_tol_ctl") return higher_ode(machine, function, a, 9);
+  if (name == "ode_adjoint_tol_ctl") return higher_ode(machine, function, a, 11);
   if (name.starts_with("ode_")) return higher_ode(machine, function, a, name.ends_with("_tol") ? 3 : 0);
   if (name.starts_with("algebra_solver")) return higher_root(machine, function, a, 0, true);
   return higher_root(machine, function, a, name.ends_with("_tol") ? 3 : 0, false);

@@ -146,6 +146,13 @@ const BuiltinTable& matrix_functions() {
       {"eigenvectors_sym", [](V a) { return symmetric_eigen(a[0]).vectors; }},
       {"singular_values", [](V a) { return matrix_singular_values(a[0]); }},
       {"matrix_exp", [](V a) { return matrix_exponential(a[0]); }},
+      {"matrix_exp_multiply", [](V a) { return product(matrix_exponential(a[0]), a[1]); }},
+      {"scale_matrix_exp_multiply",
+       [](V a) {
+         Value scaled = a[1];
+         for (Number& x : scaled.numbers) x = a[0].number() * x;
+         return product(matrix_exponential(scaled), a[2]);
+       }},
       {"matrix_power", matrix_power_of},
       {"symmetrize_from_lower_tri", [](V a) { return matrix_symmetrized(a[0]); }},
       {"csr_matrix_times_vector", matrix_sparse_product},

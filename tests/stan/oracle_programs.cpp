@@ -72,6 +72,10 @@ OracleProgram program_of(const std::string& name, const std::string& body, const
       throw std::runtime_error(name + ": `within` without a reason");
     program.within = std::stod(within);
   }
+  const std::string without = note(program.text, "without");
+  if (!without.empty() && !without.starts_with("interpreter, for it lacks "))
+    throw std::runtime_error(name + ": `without` without a reason");
+  program.skips_interpreter = !without.empty();
   for (size_t i = 0; i < values["points"].size(); ++i)
     program.points.push_back({values["points"][i], values["log_densities"].at(i), values["gradients"].at(i)});
   return program;
@@ -79,13 +83,14 @@ OracleProgram program_of(const std::string& name, const std::string& body, const
 
 }  // namespace
 
-std::vector<OracleProgram> oracle_programs(const std::string& folder) {
+std::vector<OracleProgram> oracle_programs(const std::string& folder, const std::string& only) {
   const auto recorded = nlohmann::json::parse(oracle_file(std::filesystem::path(folder) / "values.json"));
   std::map<std::string, OracleProgram> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".txt") continue;
     for (const auto& [name, body] : bodies(oracle_file(entry.path())))
-      if (!found.emplace(name, program_of(name, body, recorded)).second)
+      if ((only.empty() || ("," + only + ",").find("," + name + ",") != std::string::npos) &&
+          !found.emplace(name, program_of(name, body, recorded)).second)
         throw std::runtime_error("two programs are " + name);
   }
   std::vector<OracleProgram> programs;

@@ -17,10 +17,12 @@ struct OracleProgram {
   std::string origin;  // "stan", "stan as written out", "mpmath"
   double within =
       1e-10;  // of the larger of 1 and what is recorded; more only where the program's head says why
+  bool skips_interpreter = false;  // which lacks a function that the program's head names
   std::vector<OraclePoint> points;
 };
 
-// Throws where a program was not recorded, or was changed since.
-std::vector<OracleProgram> oracle_programs(const std::string& folder);
+// All, or those that `only` names ("one,another"). Throws where a program was not recorded, or was changed
+// since.
+std::vector<OracleProgram> oracle_programs(const std::string& folder, const std::string& only = "");
 
 }  // namespace adit::test

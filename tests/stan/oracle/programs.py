@@ -54,14 +54,19 @@ _argument = re.compile(r"array\[([, ]*)\]\s+(\w+)")
 
 
 def in_old_syntax(text):
-    """array[N] real x becomes real x[N]; of arguments and results, array[] real becomes real[]."""
+    """array[N] real x becomes real x[N]; of arguments and results, array[] real becomes real[]; f_cdf(y | a)
+    becomes f_cdf(y, a)."""
     text = re.sub(r"^//.*\n", "", text, flags=re.M)
+    text = re.sub(r"(\w+_cdf\([^|()]*) \|", r"\1,", text)
     text = _argument.sub(r"\2[\1]", text)
     return _declared.sub(r"\2 \3[\1]", text)
 
 
 def in_dump_format(data):
     """Data as R's dump has them: arrays column by column."""
+
+    def text(x):
+        return {"inf": "Inf", "-inf": "-Inf"}.get(x, repr(x))
 
     def sizes(x):
         return [len(x), *(sizes(x[0]) if x else [])] if isinstance(x, list) else []
@@ -76,13 +81,13 @@ def in_dump_format(data):
             v = x
             for i in place:
                 v = v[i]
-            values.append(repr(v))
+            values.append(text(v))
         return values
 
     lines = []
     for name, x in data.items():
         if not isinstance(x, list):
-            lines.append(f"{name} <- {x!r}")
+            lines.append(f"{name} <- {text(x)}")
             continue
         shape = sizes(x)
         values = ", ".join(flat(x, shape))
