@@ -235,7 +235,7 @@ TEST(StanThrow, ArgumentsOfDraws) {
     } else {
       EXPECT_SAID(known, said);
       EXPECT_SAID(known, "line 1, column ");
-      if (std::string(said).find("got inf") == std::string::npos) EXPECT_SAID(drawn, "line 4, column ");
+      EXPECT_SAID(drawn, "line 4, column ");
     }
   }
 }

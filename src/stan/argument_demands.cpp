@@ -61,7 +61,9 @@ void Evaluator::expect_domains(const std::string& name, std::span<const Value> a
   const bool is_cdf = name.ends_with("cdf") && !is_own;
   if (draws) letters.erase(0, 1);
   if (is_cdf) letters[0] = demands->support == '+' ? '0' : demands->support == '1' ? '1' : 'n';
-  while (letters.size() < arguments.size()) letters.insert(0, 1, letters[0]);  // two lists of points
+  if (demands->hides && letters.size() < arguments.size())
+    letters.insert(0, 1, letters[0]);  // two lists of points
+  letters.resize(arguments.size(), '.');
   const auto is_traced = [](const Value& value) {
     return !value.is_known() && (value.kind != Value::Kind::pieces ||
                                  std::any_of(value.pieces.begin(), value.pieces.end(),

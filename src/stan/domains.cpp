@@ -131,8 +131,8 @@ constexpr std::array demand_rows{
     Demands{"multinomial_rng", "sN"},
     Demands{"multinomial_logit_rng", "fN"},
     Demands{"dirichlet_multinomial_rng", "+N"},
-    Demands{"lkj_corr_rng", "Np"},
-    Demands{"lkj_corr_cholesky_rng", "Np"},
+    Demands{"lkj_corr_rng", "N+"},
+    Demands{"lkj_corr_cholesky_rng", "N+"},
     // Functions; where a Gaussian process has two lists of points, its letters are those of the last
     // arguments.
     Demands{"hmm_marginal", ".ss"},

@@ -50,8 +50,12 @@ double number_of_operator(Operator op, double a, double b, bool of_integers) {
   }
 }
 
-Tensor tensor_of_operator(Operator op, const Tensor& a, const Tensor& b, bool of_integers) {
+Tensor tensor_of_operator(Operator op, const Tensor& a, const Tensor& divisor, bool of_integers) {
   const auto truth = [](const Tensor& x) { return as_type(x, DType::f64); };
+  const bool divides = op == Operator::divide || op == Operator::integer_divide || op == Operator::modulo;
+  // A divisor of 0 was told, and is rejected: its quotient is a number, so that no other term is to blame.
+  const Tensor b =
+      of_integers && divides ? select(divisor == 0.0, full({}, 1.0, DType::f64), divisor) : divisor;
   switch (op) {
     case Operator::add: return a + b;
     case Operator::subtract: return a - b;

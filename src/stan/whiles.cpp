@@ -231,7 +231,10 @@ std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop)
         Tensor holds;
         loop.asks_in_condition =
             !catching(loop.inside, [&] { holds = while_condition(s, loop).tensor; }).empty();
-        return as_type((holds.rank() > 0 ? reduce_max(holds) : holds) != 0.0, DType::u8);
+        Tensor goes_on = (holds.rank() > 0 ? reduce_max(holds) : holds) != 0.0;
+        // What was outside of its places must not go on by what stands at the nearest one.
+        if (loop.has_demands) goes_on = logical_and(goes_on, state[carried] == 0.0);
+        return as_type(goes_on, DType::u8);
       },
       [&](const Tensors& state) {
         enter_round(loop, state);
