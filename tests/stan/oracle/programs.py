@@ -66,7 +66,7 @@ def in_dump_format(data):
     """Data as R's dump has them: arrays column by column."""
 
     def text(x):
-        return {"inf": "Inf", "-inf": "-Inf"}.get(x, repr(x))
+        return x if isinstance(x, str) else repr(x)  # Inf
 
     def sizes(x):
         return [len(x), *(sizes(x[0]) if x else [])] if isinstance(x, list) else []
