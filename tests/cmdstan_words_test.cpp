@@ -74,9 +74,11 @@ TEST(CmdStanWords, Orders) {
         "delta=0.9 num_samples=50 num_chains=2",
         "m.stan data file=d.json method=sample adapt delta=0.9 num_samples=50 algorithm=hmc engine=nuts "
         "max_depth=8 metric=diag_e num_chains=2 random seed=4",
-        "m.stan output refresh=5 data file=d.json sample adapt delta=0.8 num_samples=5 adapt delta=0.9 "
-        "algorithm=hmc engine=nuts max_depth=8 metric=diag_e num_samples=50 num_chains=2 random seed=4"})
+        "m.stan output refresh=5 data file=d.json sample adapt delta=0.9 num_samples=50 "
+        "algorithm=hmc engine=nuts max_depth=8 metric=diag_e num_chains=2 random seed=4"})
     EXPECT_EQ(translated(line), wanted) << line;
+  EXPECT_EQ(refusal("m.stan sample adapt delta=0.8 num_samples=5 adapt delta=0.9"),
+            "[cmdstan] delta: expected it once, got it again");
 }
 
 TEST(CmdStanWords, Draws) {

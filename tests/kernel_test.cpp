@@ -128,8 +128,7 @@ TEST(Kernel, ConstantsThatDoNotFitAreRefused) {
   };
   refused(Type::u32, int64_t{1} << 32, "expected a number of u32, got 4294967296");
   refused(Type::u32, (uint64_t{1} << 32) + 16, "4294967312");
-  refused(Type::u32, -1, "got -1");
-  refused(Type::u64, -1, "got -1");
+  refused(Type::u32, -(int64_t{1} << 31) - 1, "-2147483649");
   refused(Type::i32, int64_t{1} << 31, "2147483648");
   refused(Type::i32, -(int64_t{1} << 31) - 1, "-2147483649");
   refused(Type::i64, uint64_t{1} << 63, "9223372036854775808");
@@ -147,6 +146,8 @@ TEST(Kernel, ConstantsThatDoNotFitAreRefused) {
   EXPECT_EQ(bits(k.constant(Type::i32, std::numeric_limits<int32_t>::min())), 0x80000000u);
   EXPECT_EQ(bits(k.constant(Type::i64, std::numeric_limits<int64_t>::min())), uint64_t{1} << 63);
   EXPECT_EQ(bits(k.constant(Type::u64, ~uint64_t{0})), ~uint64_t{0});
+  EXPECT_EQ(bits(k.constant(Type::u32, -1)), 0xffffffffu);  // wraps, as in C++
+  EXPECT_EQ(bits(k.constant(Type::u8, -3)), 0xfdu);
   EXPECT_EQ(bits(k.constant(Type::i8, -128.0)), 0x80u);
   EXPECT_EQ(bits(k.constant(Type::u8, 255.9)), 0xffu);
   EXPECT_EQ(bits(k.constant(Type::f32, int64_t{1} << 40)), 0x53800000u);

@@ -384,7 +384,16 @@ TEST(Generate, quantities_of_draws_that_were_made_earlier) {
   for (DrawsVariable& variable : draws.variables)
     for (double& x : variable.values) x = std::stof(std::to_string(x));
   draws.variables[1].values[0] = 0;
-  EXPECT_EQ(generate_quantities(more, draws).variable("q").values[0], 0);
+  const Model no_draw =
+      StanProgram::from_text("no_draw", before + "generated quantities { vector[3] q = p * sigma; }")
+          .bind_json(data)
+          .model;
+  EXPECT_EQ(generate_quantities(no_draw, draws).variable("q").values[0], 0);
+  const std::string no_scale = refusal([&] { generate_quantities(more, draws); });
+  EXPECT_NE(
+      no_scale.find("normal_rng: argument 2: expected above 0 and finite, got 0 (in draw 1 of chain 1)"),
+      std::string::npos)
+      << no_scale;
 
   draws.variables[1].values[103] = -1;
   const std::string outside = refusal([&] { generate_quantities(more, draws); });

@@ -51,7 +51,7 @@ TEST(DataJson, NumbersAndArrays) {
   expect_value(json_value("5"), {}, {5}, true);
   expect_value(json_value("-5"), {}, {-5}, true);
   expect_value(json_value("-0"), {}, {0}, true);
-  EXPECT_FALSE(std::signbit(json_value("-0").numbers[0]));
+  EXPECT_TRUE(std::signbit(json_value("-0").numbers[0]));
   EXPECT_TRUE(std::signbit(json_value("-0.0").numbers[0]));
   expect_value(json_value("1.0"), {}, {1}, false);
   expect_value(json_value("1e3"), {}, {1000}, false);

@@ -145,7 +145,7 @@ Value Builder::constant_bits(Type type, uint64_t bits) {
 
 Value Builder::whole_constant(Type type, bool is_negative, uint64_t bits) {
   const uint64_t top = uint64_t{1} << (bits_of(type) - 1);  // the sign, where there is one
-  const bool fits = is_negative               ? is_signed_integer(type) && bits >= ~top + 1
+  const bool fits = is_negative ? bits >= ~top + 1          // of an unsigned type: counted back from its end
                     : is_signed_integer(type) ? bits < top
                                               : bits <= top - 1 + top;
   if (!fits) {

@@ -223,7 +223,20 @@ LLVMValueRef Emitter::conversion(const Instruction& it, Type from, Ref a, TypeRe
   }
   if (bits_of(from) == bits_of(to)) return a;
   if (bits_of(from) > bits_of(to)) return LLVMBuildTrunc(builder_, a, type, "");
-  return from_signed ? LLVMBuildSExt(builder_, a, type, "") : LLVMBuildZExt(builder_, a, type, "");
+  if (from_signed) return LLVMBuildSExt(builder_, a, type, "");
+  const bool is_vector = LLVMGetTypeKind(LLVMTypeOf(a)) == LLVMVectorTypeKind;
+  return is_vector && bits_of(from) == 32 ? beside_zeros(a, type) : LLVMBuildZExt(builder_, a, type, "");
+}
+
+// Words of 32 bits as the lower halves of 64. Where a known mask leaves lanes out, LLVM 19 makes of an
+// extension one of half a register, for which x86 with AVX-512 has no instruction, and ends the process.
+LLVMValueRef Emitter::beside_zeros(Ref words, TypeRef type) {
+  const unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(words));
+  std::vector<Ref> picks;
+  for (unsigned l = 0; l < lanes; ++l) picks.insert(picks.end(), {i32(l), i32(lanes)});
+  const Ref all = LLVMBuildShuffleVector(builder_, words, LLVMConstNull(LLVMTypeOf(words)),
+                                         LLVMConstVector(picks.data(), 2 * lanes), "");
+  return LLVMBuildBitCast(builder_, all, type, "");
 }
 
 // What two partial results of a reduction make; min and max as builder.hpp has them.

@@ -76,6 +76,7 @@ class Emitter {
   Ref element_of(Ref row);
   Ref single(Ref a);
   Ref conversion(const Instruction& it, Type from, Ref a, TypeRef type);
+  Ref beside_zeros(Ref words, TypeRef type);
   Ref combine(Reduction op, Type type, Ref a, Ref b);
   std::optional<Id> asked_for_nan(const Instruction& it) const;
   Ref choice_that_keeps_nan(const Instruction& it, Ref second);
