@@ -42,7 +42,8 @@ TEST(StanRunMessage, Indices) {
   expect_refusal("parameters { vector[3] x; } model { target += sum(x[2:5]); }", "from 1 to 3, got 5",
                  "2:5]");
   expect_refusal(
-      "parameters { real a; vector[9] x; } model { int n = a > 0 ? 2 : 3; target += sum(x[1:n]); }",
+      "parameters { real a; vector[9] x; } model { int n = a > 0 ? 2 : 3; vector[3] y = x[1:n]; target += "
+      "sum(y); }",
       "expected bounds of a range that follow from data alone", "1:n]");
   expect_refusal("parameters { vector[3] x; } model { vector[4] y; y[1:4] = x; }",
                  "expected a right-hand side of size", "y[1:4] = x");
