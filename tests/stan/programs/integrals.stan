@@ -17,7 +17,7 @@ functions {
 }
 data {
   int N;
-  vector[N] upper;
+  vector[N] ends;
 }
 parameters {
   real mu;
@@ -32,7 +32,7 @@ transformed parameters {
   real both_moves = integrate_1d_gauss_kronrod(smooth, -abs(mu), sigma, p);
   vector[N] parts;
   for (n in 1 : N) {
-    parts[n] = integrate_1d_double_exponential_tol(smooth, 0.1, upper[n], 1e-9, 1e-12, 12, p * n);
+    parts[n] = integrate_1d_double_exponential_tol(smooth, 0.1, ends[n], 1e-9, 1e-12, 12, p * n);
   }
 }
 model {

@@ -8,7 +8,7 @@ parameters {
 transformed parameters {
   vector[5] by_place = rep_vector(1, 5);
   vector[6] by_row = rep_vector(1, 6);
-  matrix[6, 7] upper = rep_matrix(0, 6, 7);
+  matrix[6, 7] above = rep_matrix(0, 6, 7);
   real all = 0;
   for (i in 1:6)
     for (j in 1:7) {
@@ -18,9 +18,9 @@ transformed parameters {
     }
   for (i in 1:6)
     for (j in i:7)
-      upper[i, j] += a[i, j];
+      above[i, j] += a[i, j];
 }
 model {
   to_vector(a) ~ std_normal();
-  target += -0.1 * dot_self(by_place) + 0.1 * sum(upper) * all;
+  target += -0.1 * dot_self(by_place) + 0.1 * sum(above) * all;
 }
