@@ -27,8 +27,10 @@ DensityWriter::DensityWriter(Chain& chain, const Density& density, const Schedul
   for (const auto& leaf : density.leaves) {
     leaves_.insert(&graph::node_of(leaf.node));
     if (leaf.extents.size() > 0) extents_[&graph::node_of(leaf.node)] = leaf.extents;
-    // Columns of a triangular factor.
+    // Columns of a triangular factor. Places that hang on no data were computed when they were checked, and
+    // have no operands left.
     const Node& source = graph::node_of(leaf.source);
+    if (source.operands.empty()) continue;
     for (const SquareSum& sum : density.square_sums) {
       int64_t first = 0;
       for (const ColumnGroup& group : sum.groups) {
