@@ -68,9 +68,7 @@ TEST_F(CliOwnFiles, tables_beside_a_run_stay) {
   refused(sampled + "--output run", "expected a new name or draws of adit's at run/draws.nc");
   EXPECT_EQ(adit(sampled + "--output run --format csv").status, 0);
   EXPECT_EQ(at("run/draws.nc"), table);
-  // It is read; on a slow machine it was killed in its warm-up.
-  const Outcome read = adit("summary run");
-  EXPECT_TRUE(read.status == 0 || contains(read.errors, "cut short before its first draw")) << read.errors;
+  EXPECT_EQ(adit("summary run").status, 0) << at("errors");
 }
 
 TEST_F(CliOwnFiles, no_command_writes_over_what_it_reads) {
@@ -214,7 +212,9 @@ TEST_F(CliOwnFiles, a_run_stays_until_its_successor_has_something_to_show) {
   ::kill(other, SIGKILL);
   ::waitpid(other, nullptr, 0);
   EXPECT_TRUE(at("run/checkpoint") == kept) << "a kill";
-  EXPECT_EQ(adit("summary run").status, 0) << at("errors");
+  // It is read; on a slow machine it was killed in its warm-up.
+  const Outcome read = adit("summary run");
+  EXPECT_TRUE(read.status == 0 || contains(read.errors, "cut short before its first draw")) << read.errors;
   EXPECT_EQ(adit(base + "--warmup 20 --draws 20 --output run --overwrite").status, 0) << at("errors");
   EXPECT_FALSE(fs::exists(root_ / "run/checkpoint"));
   EXPECT_TRUE(hidden_in(root_ / "run").empty());

@@ -92,7 +92,7 @@ defmodule Adit.NIFTest do
       end
 
       assert {:error, :not_found, message} = NIF.call_eager(:add, [x, far], [])
-      assert message =~ "tensors[1]"
+      assert message =~ "tensors, element 1"
       assert_raise Adit.Error, ~r/is on trainer@far.example/, fn -> Adit.Value.read(far) end
       # One of this node that is none says so.
       assert {:error, :bad_argument, message} = NIF.info(make_ref())
