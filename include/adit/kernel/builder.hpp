@@ -146,7 +146,7 @@ class Builder {
   Value team() { return team(Type::u32); }
   Value team(Type type);  // u32 or u64
 
-  // Throws where the number does not fit an integer type; a fraction is cut off, floats are rounded.
+  // Throws where a number does not fit; negative unsigned ones wrap, fractions are cut off, floats rounded.
   template <Number T>
   Value constant(Type type, T number);
   // Throws where there are more bits than the type has.
