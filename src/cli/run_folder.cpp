@@ -184,9 +184,9 @@ RunFolder::Written RunFolder::write(const Draws& draws) {
     files_->commit();
     return written;
   } catch (const std::exception& error) {
-    const std::string fault = files_->with_places(words_of(error));
+    const std::string words = files_->with_places(words_of(error));
     files_->forget();
-    return {{}, {}, fault};
+    return {{}, {}, words};
   }
 }
 

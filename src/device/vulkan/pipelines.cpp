@@ -76,11 +76,11 @@ std::shared_ptr<Pipelines::Cache> Pipelines::current() const {
 
 // A driver's cache keeps all that was ever made with it: endless new kernels get another one.
 void Pipelines::begin_anew(uint64_t words) {
-  constexpr uint64_t most_words = uint64_t{16} << 20;
+  constexpr uint64_t most_cached_words = uint64_t{16} << 20;
   {
     const std::lock_guard lock(mutex_);
     words_ += words;
-    if (words_ < most_words) return;
+    if (words_ < most_cached_words) return;
     words_ = 0;
   }
   save();

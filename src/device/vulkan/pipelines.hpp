@@ -35,6 +35,7 @@ class Pipelines {
  private:
   // A driver's cache: who makes a pipeline with it keeps it.
   struct Cache {
+    explicit Cache(std::shared_ptr<Core> of) : core(std::move(of)) {}
     std::shared_ptr<Core> core;
     VkPipelineCache handle = VK_NULL_HANDLE;
     ~Cache();
