@@ -10,14 +10,10 @@
 
 #include "cli_runs.hpp"
 #include "native/compile.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {
-
-uint64_t number_of(const char* name, uint64_t usual) {
-  const char* text = std::getenv(name);
-  return text && *text ? std::strtoull(text, nullptr, 10) : usual;
-}
 
 class CliRandomOutput : public CliSampleTest {
  protected:
@@ -230,8 +226,7 @@ class CliRandomOutput : public CliSampleTest {
     const std::string words = random_command();
     const uint64_t fate = below(3);
     const std::string blocks = std::to_string(below(40));
-    SCOPED_TRACE("ADIT_OUTPUT_FUZZ=1 ADIT_OUTPUT_FUZZ_SEED=" + std::to_string(seed) + ": " + words +
-                 (fate == 1   ? ", a disk of " + blocks + " blocks"
+    SCOPED_TRACE(words + (fate == 1   ? ", a disk of " + blocks + " blocks"
                   : fate == 2 ? ", killed"
                               : ""));
     const Outcome outcome = fate == 0   ? adit(words)
@@ -250,10 +245,7 @@ class CliRandomOutput : public CliSampleTest {
 };
 
 TEST_F(CliRandomOutput, what_is_the_users_stays_and_what_is_ours_is_whole) {
-  const uint64_t rounds = number_of("ADIT_OUTPUT_FUZZ", 8);
-  const uint64_t first = number_of("ADIT_OUTPUT_FUZZ_SEED", std::random_device()());
-  std::cout << "seeds from " << first << "\n";
-  for (uint64_t i = 0; i < rounds && !HasFailure(); ++i) round(first + i);
+  each_seed(8, [&](uint64_t seed) { round(seed); });
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Random programs on every device against the interpreter. ADIT_FUZZ=N runs N programs a device instead of a
-// few.
+// Random programs on every device against the interpreter.
 #include <random>
 
 #include <adit/kernel/builder.hpp>
@@ -165,16 +164,13 @@ std::vector<Input> random_inputs(const std::vector<Type>& types, uint64_t seed) 
 }
 
 TEST_P(Fuzz, RandomPrograms) {
-  const char* wanted = std::getenv("ADIT_FUZZ");
-  const uint64_t programs = wanted ? std::strtoull(wanted, nullptr, 10) : 40;
   const bool wide = on().limits().float64 && on().limits().int64;
-  const uint64_t first = first_seed();
-  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
+  each_seed(40, [&](uint64_t seed) {
     Writer writer(seed, wide);
     const Program program = writer.write();
     check_program(on(), program, Writer::count, random_inputs(writer.types(), seed), 0,
                   on().limits().keeps_denormals ? 0 : 1e-37);
-  }
+  });
 }
 
 }  // namespace

@@ -1,12 +1,8 @@
 // Random graphs, run in four ways: one operation at a time, all fused, on another device, and under jit.
 //
-// - ADIT_GRAPH_FUZZ: how many graphs; ADIT_GRAPH_FUZZ_SEED: the first seed; ADIT_GRAPH_FUZZ_SECONDS: for how
-// long.
-// - How far floats may differ is found by running one operation at a time again with every result moved by a
-// few
-//   units: what moves much is sensitive, what flips between whole numbers says nothing.
+// How far floats may differ is found by running one operation at a time again with every result moved by a few units:
+// what moves much is sensitive, what flips between whole numbers says nothing.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 #include <set>
@@ -18,16 +14,12 @@
 #include "ops/numbers.hpp"
 #include "ops/random_graph.hpp"
 #include "ops/random_source.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
-
-int64_t number_from(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
 
 Tensor leaf(const GraphStep& step) { return from_bytes(step.leaf.type, step.leaf.shape, step.leaf.bytes); }
 
@@ -244,30 +236,21 @@ std::vector<Way> ways() {
 }
 
 TEST(GraphFuzz, AllWaysAgree) {
-  const int64_t count = number_from("ADIT_GRAPH_FUZZ", 25), first = number_from("ADIT_GRAPH_FUZZ_SEED", 1);
-  const int64_t seconds = number_from("ADIT_GRAPH_FUZZ_SECONDS", 0);
-  const auto start = std::chrono::steady_clock::now();
-  int faults = 0, compared = 0;
-  for (int64_t i = 0; faults < 5; ++i) {
-    const auto now = std::chrono::steady_clock::now();
-    if (seconds > 0 ? now - start > std::chrono::seconds(seconds) : i >= count) break;
-    const auto seed = static_cast<uint64_t>(first + i);
+  int compared = 0;
+  each_seed(25, [&](uint64_t seed) {
     set_default_device(Device::open("cpu"));
     const RandomGraph graph = random_graph(seed, 4 + static_cast<int>(seed % 17));
-    if (graph.outputs.empty()) continue;
+    if (graph.outputs.empty()) return;
     for (const Way& way : ways()) {
       ++compared;
       const std::string problem = problem_of(graph, way, seed);
       if (problem.empty()) continue;
       const RandomGraph small = shrunk(graph, way, seed);
       set_default_device(Device::open("cpu"));
-      ADD_FAILURE() << "seed " << seed << ", " << problem << "\nsmaller: " << problem_of(small, way, seed)
-                    << "\n"
-                    << to_text(small);
-      ++faults;
-      break;
+      ADD_FAILURE() << problem << "\nsmaller: " << problem_of(small, way, seed) << "\n" << to_text(small);
+      return;
     }
-  }
+  });
   EXPECT_GT(compared, 0) << "no device, or no graph";
 }
 

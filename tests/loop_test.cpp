@@ -1,6 +1,4 @@
 // Loops: how many kernels they run, and random ones against rounds that the host makes, one by one.
-//
-// ADIT_LOOP_FUZZ: how many random loops a device; ADIT_LOOP_FUZZ_SEED: the first seed.
 #include <chrono>
 #include <csignal>
 #include <fmt/format.h>
@@ -13,6 +11,7 @@
 #include "devices.hpp"
 #include "ops/numbers.hpp"
 #include "ops/random_source.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {
@@ -345,11 +344,6 @@ Tensors run_compiled(const Way& way, const RandomLoop& loop) {
   return function(all);
 }
 
-int64_t number_from(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
-
 std::string text_of(const RandomLoop& loop) {
   std::string text = fmt::format("seed {}, {} rounds, ", loop.seed, loop.rounds);
   const auto add = [&](const char* what, const std::vector<Stored>& list) {
@@ -363,22 +357,17 @@ std::string text_of(const RandomLoop& loop) {
 }
 
 TEST_P(LoopOn, RandomLoopsAreTheirRounds) {
-  const int64_t count = number_from("ADIT_LOOP_FUZZ", 12), first = number_from("ADIT_LOOP_FUZZ_SEED", 1);
-  int faults = 0;
-  for (int64_t i = 0; i < count && faults < 5; ++i) {
-    const RandomLoop loop = random_loop(static_cast<uint64_t>(first + i));
+  each_seed(12, [&](uint64_t seed) {
+    const RandomLoop loop = random_loop(seed);
     for (const bool is_scan : {false, true}) {
       set_default_device(Device::open("cpu"));
       const Tensors want = run(is_scan ? rounds_of_scan : rounds_of_while, loop);
       set_default_device(device_);
       const Way way = is_scan ? by_scan : by_while;
-      const std::string plain = difference(loop, run(way, loop), want);
-      EXPECT_EQ(plain, "") << (is_scan ? "scan, " : "while, ") << text_of(loop);
-      const std::string compiled = difference(loop, run_compiled(way, loop), want);
-      EXPECT_EQ(compiled, "") << (is_scan ? "scan under jit, " : "while under jit, ") << text_of(loop);
-      faults += !plain.empty() || !compiled.empty();
+      EXPECT_EQ(difference(loop, run(way, loop), want), "") << (is_scan ? "scan, " : "while, ") << text_of(loop);
+      EXPECT_EQ(difference(loop, run_compiled(way, loop), want), "") << (is_scan ? "scan under jit, " : "while under jit, ") << text_of(loop);
     }
-  }
+  });
 }
 
 // Products whose terms lanes may share: a vector and a matrix from both sides, rows, and single numbers.

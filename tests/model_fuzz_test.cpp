@@ -1,34 +1,25 @@
 // Random models: value and gradient of the sampler's kernels beside the tensor engine, and short runs in
-// every layout beside each other. ADIT_MODEL_FUZZ: how many models, from seed ADIT_MODEL_FUZZ_SEED on.
+// every layout beside each other.
 #include "density_cases.hpp"
 #include "sampling/drive.hpp"
 #include "sampling/random_model.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {
 
-int64_t from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
+constexpr uint64_t shares = 10;  // tests that run side by side
 
-constexpr int64_t shares = 10;  // tests that run side by side
+class ModelFuzz : public testing::TestWithParam<uint64_t> {};
 
-class ModelFuzz : public testing::TestWithParam<int64_t> {};
-
-void each_seed(int64_t usual, const std::function<void(uint64_t)>& body) {
-  const int64_t all = from_environment("ADIT_MODEL_FUZZ", usual * shares);
-  const int64_t first = from_environment("ADIT_MODEL_FUZZ_SEED", 1);
-  for (int64_t i = ModelFuzz::GetParam(); i < all; i += shares) {
-    if (testing::Test::HasFatalFailure()) return;
-    SCOPED_TRACE("seed " + std::to_string(first + i));
-    body(static_cast<uint64_t>(first + i));
-  }
+// `usual` of each share.
+void each_model(uint64_t usual, const std::function<void(uint64_t)>& body) {
+  each_seed(usual * shares, body, ModelFuzz::GetParam(), shares);
 }
 
 // By turns in a lane and on a team: compiling both for each takes most of the time.
 TEST_P(ModelFuzz, DensitiesOnTheCpu) {
-  each_seed(50, [](uint64_t seed) {
+  each_model(50, [](uint64_t seed) {
     const Placement placement = (seed / shares) % 2 ? Placement::lane : Placement::team;
     compare_density(RandomModel(seed).make(), placement == Placement::lane ? "lane" : "team", "cpu",
                     placement, DType::f64, 1e-9, seed);
@@ -37,7 +28,7 @@ TEST_P(ModelFuzz, DensitiesOnTheCpu) {
 
 // Those with loops once more, whose gradients keep as little as can be.
 TEST_P(ModelFuzz, LoopsInBlocks) {
-  each_seed(20, [](uint64_t seed) {
+  each_model(20, [](uint64_t seed) {
     const Model model = RandomModel(seed).make();
     const stats::ModelState& state = stats::state_of(model);
     if (sampling::make_density(state, DType::f64, 1).loop_numbers == lower::any_loop_numbers) return;
@@ -51,7 +42,7 @@ TEST_P(ModelFuzz, LoopsInBlocks) {
 TEST_P(ModelFuzz, DensitiesOnGpus) {
   for (const std::string& id : device_ids()) {
     if (id == "cpu" || !device(id).limits().float64) continue;
-    each_seed(device(id).info().kind == DeviceKind::software ? 1 : 50, [&](uint64_t seed) {
+    each_model(device(id).info().kind == DeviceKind::software ? 1 : 50, [&](uint64_t seed) {
       for (const Placement placement : {Placement::lane, Placement::team}) {
         const Model model = RandomModel(seed).make();
         try {
@@ -96,7 +87,7 @@ int check_energies(uint64_t seed, const std::string& id) {
 
 TEST_P(ModelFuzz, EnergiesOnTheCpu) {
   int compared = 0, all = 0;
-  each_seed(4, [&](uint64_t seed) {
+  each_model(4, [&](uint64_t seed) {
     compared += check_energies(seed, "cpu");
     all += 2;
   });
@@ -108,9 +99,9 @@ TEST_P(ModelFuzz, EnergiesOnGpus) {
   for (const std::string& id : device_ids()) {
     const auto& on = device(id);
     if (id == "cpu" || !on.limits().float64) continue;
-    if (on.info().kind == DeviceKind::software && GetParam() > 1 && !std::getenv("ADIT_MODEL_FUZZ")) continue;
+    if (on.info().kind == DeviceKind::software && GetParam() > 1 && !has_own_rounds()) continue;
     int compared = 0, all = 0;
-    each_seed(on.info().kind == DeviceKind::software ? 1 : 10, [&](uint64_t seed) {
+    each_model(on.info().kind == DeviceKind::software ? 1 : 10, [&](uint64_t seed) {
       compared += check_energies(seed, id);
       all += 2;
     });
@@ -178,19 +169,19 @@ void compare_layouts(uint64_t seed, const std::string& id) {
 }
 
 TEST_P(ModelFuzz, LayoutsOnTheCpu) {
-  each_seed(1, [](uint64_t seed) { compare_layouts(seed, "cpu"); });
+  each_model(1, [](uint64_t seed) { compare_layouts(seed, "cpu"); });
 }
 TEST_P(ModelFuzz, LayoutsOnGpus) {
   for (const std::string& id : device_ids()) {
     const auto& on = device(id);
     if (id == "cpu" || !on.limits().float64) continue;
-    if (on.info().kind == DeviceKind::software && GetParam() > 0 && !std::getenv("ADIT_MODEL_FUZZ")) continue;
-    each_seed(on.info().kind == DeviceKind::software ? 1 : 10,
+    if (on.info().kind == DeviceKind::software && GetParam() > 0 && !has_own_rounds()) continue;
+    each_model(on.info().kind == DeviceKind::software ? 1 : 10,
               [&](uint64_t seed) { compare_layouts(seed, id); });
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shares, ModelFuzz, testing::Range(int64_t{0}, shares));
+INSTANTIATE_TEST_SUITE_P(Shares, ModelFuzz, testing::Range(uint64_t{0}, shares));
 
 }  // namespace
 }  // namespace adit::test

@@ -9,6 +9,7 @@
 #include "io/draws.hpp"
 #include "posterior/draws_bytes.hpp"
 #include "posterior/files/check_sum.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {
@@ -133,11 +134,6 @@ Bytes damaged(Bytes bytes, std::mt19937_64& random) {
   return bytes;
 }
 
-int damages(int otherwise) {
-  const char* wanted = std::getenv("ADIT_NETCDF_FUZZ");
-  return wanted ? std::atoi(wanted) : otherwise;
-}
-
 // The larger of the two has what libhdf5 compresses, and more than fits into one block.
 std::vector<Draws> to_be_damaged() {
   Draws large = full_example();
@@ -153,15 +149,15 @@ std::vector<Draws> to_be_damaged() {
 bool same(const Draws& a, const Draws& b) { return to_bytes(a) == to_bytes(b); }
 
 TEST_F(NetcdfFiles, DamageToOurFilesIsNoticed) {
-  std::mt19937_64 random(1);
   for (const Draws& draws : to_be_damaged()) {
     write_netcdf(draws, path("fit.nc"));
     const Bytes whole = read_file({"test", "fit.nc"}, path("fit.nc"));
     const Draws right = read_draws({path("fit.nc")});
     int unnoticed = 0;
-    for (int i = 0, count = damages(400); i < count; ++i) {
+    each_seed(400, [&](uint64_t seed) {
+      std::mt19937_64 random(seed);
       const Bytes bytes = damaged(whole, random);
-      if (bytes == whole) continue;
+      if (bytes == whole) return;
       write(folder_ / "bad.nc", bytes);
       try {
         // Where the sum alone is gone, the draws must be there.
@@ -169,7 +165,7 @@ TEST_F(NetcdfFiles, DamageToOurFilesIsNoticed) {
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("bad.nc"), std::string::npos) << error.what();
       }
-    }
+    });
     EXPECT_EQ(unnoticed, 0);
   }
 }
@@ -229,11 +225,11 @@ TEST_F(NetcdfFiles, OtherProgramsPassOverTheSum) {
 #endif
 
 TEST_F(NetcdfFiles, DamagedFilesOfOthersAreDrawsOrErrors) {
-  std::mt19937_64 random(2);
   int read = 0, refused = 0, ended = 0;
   const std::vector<Draws> all = to_be_damaged();
-  for (int i = 0, count = damages(60); i < count; ++i) {
-    const Bytes whole = netcdf::encode({"test", "bad.nc"}, all[static_cast<size_t>(i) % all.size()]);
+  each_seed(60, [&](uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const Bytes whole = netcdf::encode({"test", "bad.nc"}, all[seed % all.size()]);
     write(folder_ / "bad.nc", damaged(whole, random));
     try {
       const Draws draws = read_draws({path("bad.nc")});
@@ -245,7 +241,7 @@ TEST_F(NetcdfFiles, DamagedFilesOfOthersAreDrawsOrErrors) {
       EXPECT_NE(text.find("bad.nc"), std::string::npos) << text;
       ++(text.find("whose reading") == std::string::npos ? refused : ended);
     }
-  }
+  });
   std::cout << read << " read, " << refused << " refused, " << ended
             << " ended in a crash or without an end\n";
   EXPECT_GT(refused, 0);

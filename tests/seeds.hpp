@@ -1,20 +1,49 @@
-// Where random tests begin: at the number in ADIT_TEST_SEED, or at 1. Each prints its own, and the variable
-// repeats it.
+// How random tests go on: from which seed, for how many rounds, for how long. The environment says the same to all of
+// them: ADIT_TEST_SEED is the first seed (`make test` takes it from the commit), ADIT_TEST_ROUNDS how many rounds in
+// place of the test's own number, ADIT_TEST_SECONDS for how long in place of both numbers.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 namespace adit::test {
 
-// From 0 to 2^31 - 1, so that it has room in any type of a seed.
+inline std::optional<uint64_t> number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text && *text ? std::optional(std::strtoull(text, nullptr, 0)) : std::nullopt;
+}
+
+// Printed, so that the variable repeats it. From 0 to 2^31 - 1: it has room in any type of a seed.
 inline uint64_t first_seed() {
-  const char* text = std::getenv("ADIT_TEST_SEED");
-  const uint64_t seed = text && *text ? std::strtoull(text, nullptr, 0) & 0x7fffffff : 1;
-  std::printf("ADIT_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);  // before a program ends the process
+  static const uint64_t seed = [] {
+    const uint64_t number = number_in("ADIT_TEST_SEED").value_or(1) & 0x7fffffff;
+    std::printf("ADIT_TEST_SEED=%llu\n", static_cast<unsigned long long>(number));
+    std::fflush(stdout);  // before a program ends the process
+    return number;
+  }();
   return seed;
+}
+
+inline bool has_own_rounds() { return number_in("ADIT_TEST_ROUNDS") || number_in("ADIT_TEST_SECONDS"); }
+
+// body(seed) for `usual` seeds, until one fails. Of several shares that run side by side, each takes every so-manieth.
+template <class Body>
+void each_seed(uint64_t usual, const Body& body, uint64_t share = 0, uint64_t shares = 1) {
+  using Clock = std::chrono::steady_clock;
+  const uint64_t first = first_seed();
+  const std::optional<uint64_t> seconds = number_in("ADIT_TEST_SECONDS");
+  const uint64_t rounds = seconds ? UINT64_MAX : number_in("ADIT_TEST_ROUNDS").value_or(usual);
+  const auto end = Clock::now() + std::chrono::seconds(seconds.value_or(0));
+  for (uint64_t i = share; i < rounds && (!seconds || Clock::now() < end); i += shares) {
+    if (testing::Test::HasFailure()) return;
+    const testing::ScopedTrace trace(__FILE__, __LINE__, "ADIT_TEST_SEED=" + std::to_string(first + i));
+    body(first + i);
+  }
 }
 
 }  // namespace adit::test

@@ -10,6 +10,7 @@
 #include <adit/error.hpp>
 
 #include "stan/data.hpp"
+#include "seeds.hpp"
 
 namespace adit::stan {
 namespace {
@@ -416,9 +417,9 @@ TEST(DataFiles, AreReadByTheirEnding) {
 
 // Bytes that change, go and come: an Error or values, never anything else.
 void damage(Reader reader, const std::string& text, const std::string& alphabet) {
-  std::mt19937 random(7);
-  const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
-  for (int round = 0; round < 20000; ++round) {
+  test::each_seed(20000, [&](uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const auto below = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
     std::string damaged = text;
     for (size_t change = 0; change <= below(4); ++change) {
       const char c = below(8) ? alphabet[below(alphabet.size())] : static_cast<char>(below(256));
@@ -440,7 +441,7 @@ void damage(Reader reader, const std::string& text, const std::string& alphabet)
     } catch (const Error& error) {
       ASSERT_NE(error.kind(), ErrorKind::internal) << damaged;
     }
-  }
+  });
 }
 
 TEST(DataDamage, Json) {

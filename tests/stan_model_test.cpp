@@ -178,7 +178,7 @@ TEST(StanLoops, AreNotWrittenOut) {
        {"past_sums", "ragged_parts", "ragged_folds", "exposures_by_country", "state_columns",
         "forward_columns", "patients", "columns", "row_by_row", "cumulated_effects", "symmetric_fill",
         "branch_writes", "drawn_slices", "tables_by_levels", "state_tables", "blocks_of_covariance"}) {
-    const Ready one = ready(std::string(ADIT_STAN_PROGRAMS) + "/" + name + ".stan");
+    const Ready one = ready(fmt::format("{}/{}.stan", ADIT_STAN_PROGRAMS, name));
     const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
     EXPECT_TRUE(lowered.notes.empty()) << name << ": " << lowered.notes[0];
   }

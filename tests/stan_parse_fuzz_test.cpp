@@ -11,6 +11,7 @@
 #include "stan_random.hpp"
 #include "stan_tree.hpp"
 #include "support/deep_stack.hpp"
+#include "seeds.hpp"
 
 namespace {
 
@@ -59,31 +60,31 @@ const std::vector<std::string>& fuzz_tokens() {
 }
 
 TEST(StanParseFuzz, RandomBytes) {
-  std::mt19937 random(1);
-  for (int i = 0; i < 6000 && !testing::Test::HasFatalFailure(); ++i) {
+  each_seed(6000, [](uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
     std::string text(random() % 200, ' ');
     const bool printable = random() % 2 == 0;
     for (char& byte : text) byte = static_cast<char>(printable ? 32 + random() % 95 : random() % 256);
     expect_sane(random() % 2 == 0 ? "model {" + text : text);
-  }
+  });
 }
 
 TEST(StanParseFuzz, RandomTokens) {
-  std::mt19937 random(2);
   const auto& tokens = fuzz_tokens();
-  for (int i = 0; i < 8000 && !testing::Test::HasFatalFailure(); ++i) {
+  each_seed(8000, [&](uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
     std::string text = random() % 2 == 0 ? "model { " : "";
     for (size_t count = random() % 60; count > 0; --count)
       text += tokens[random() % tokens.size()] + (random() % 3 == 0 ? "" : " ");
     expect_sane(text);
-  }
+  });
 }
 
 TEST(StanParseFuzz, ChangedPrograms) {
-  std::mt19937 random(3);
   const auto& tokens = fuzz_tokens();
-  for (int i = 0; i < 6000 && !testing::Test::HasFatalFailure(); ++i) {
-    std::string text = RandomProgram(static_cast<unsigned>(random() % 500), i % 2 == 0).text();
+  each_seed(6000, [&](uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    std::string text = RandomProgram(static_cast<unsigned>(seed), seed % 2 == 0).text();
     for (size_t changes = 1 + random() % 3; changes > 0 && !text.empty(); --changes) {
       const size_t at = random() % text.size();
       switch (random() % 4) {
@@ -94,7 +95,7 @@ TEST(StanParseFuzz, ChangedPrograms) {
       }
     }
     expect_sane(text);
-  }
+  });
 }
 
 // Words and marks of a program, and what stands between them.
@@ -112,13 +113,8 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 // Programs that people write, with words of others in some places: the checker ends as well, and soon.
-// ADIT_STAN_FUZZ_SECONDS: for how long; ADIT_STAN_FUZZ_SEED: with which numbers.
 TEST(StanParseFuzz, CheckedPrograms) {
   using Clock = std::chrono::steady_clock;
-  const auto number = [](const char* name, double otherwise) {
-    const char* given = std::getenv(name);
-    return given ? std::atof(given) : otherwise;
-  };
   std::vector<std::vector<std::string>> programs;
   for (const char* folder : {"/tests/stan/programs", "/examples/stan"})
     for (const auto& file : std::filesystem::directory_iterator(ADIT_SOURCE_FOLDER + std::string(folder))) {
@@ -127,10 +123,10 @@ TEST(StanParseFuzz, CheckedPrograms) {
       programs.push_back(words_of({std::istreambuf_iterator<char>(stream), {}}));
     }
   ASSERT_GT(programs.size(), 100U);
-  std::mt19937 random(static_cast<unsigned>(number("ADIT_STAN_FUZZ_SEED", 4)));
-  const auto end = Clock::now() + std::chrono::duration<double>(number("ADIT_STAN_FUZZ_SECONDS", 1));
   int count = 0, checked = 0;
-  for (; Clock::now() < end && !testing::Test::HasFatalFailure(); ++count) {
+  each_seed(600, [&](uint64_t seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    ++count;
     std::vector<std::string> words = programs[random() % programs.size()];
     for (size_t changes = 1 + random() % 4; changes > 0; --changes) {
       const std::vector<std::string>& other = random() % 2 ? words : programs[random() % programs.size()];
@@ -156,7 +152,7 @@ TEST(StanParseFuzz, CheckedPrograms) {
       }
     }
     ASSERT_LT(std::chrono::duration<double>(Clock::now() - begin).count(), 20) << text;
-  }
+  });
   EXPECT_GT(checked, count / 20) << count;
 }
 

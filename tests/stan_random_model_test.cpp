@@ -11,6 +11,7 @@
 #include <adit/adit.hpp>
 
 #include "devices.hpp"
+#include "seeds.hpp"
 #include "stan/check.hpp"
 #include "stan/interpreter.hpp"
 #include "stan/lower.hpp"
@@ -24,11 +25,6 @@ namespace {
 
 constexpr double bound = 1e-9;
 constexpr double longest_lowering = 2;  // seconds of a processor
-
-int64_t number_from(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -204,50 +200,41 @@ std::string smallest(const test::RandomModel& model, const std::string& fault, c
   });
 }
 
-void try_programs(int64_t first, int64_t count, const std::string& device, int64_t every) {
+// Its log density, gradient and outputs; on `device` too where it is named.
+void try_program(uint64_t seed, const std::string& device) {
   const bool shows = std::getenv("ADIT_STAN_RANDOM_SHOW");
-  int64_t failed = 0;
-  double slowest = 0;
-  for (int64_t seed = first; seed < first + count; ++seed) {
-    const test::RandomModel model = test::random_model(static_cast<unsigned>(seed));
-    if (shows) std::cout << "program " << seed << std::endl;
-    if (shows && count == 1) std::cout << model.text << model.data.dump() << std::endl;
-    Trial trial(model.text, model.data);
-    if (trial.has_errors()) {
-      ADD_FAILURE() << "program " << seed << " is none: " << trial.errors() << model.text;
-      if (++failed == 10) return;
-      continue;
-    }
-    const std::string where = seed % every == 0 ? device : "";
-    const std::string fault = trial.fault(where);
-    slowest = std::max(slowest, trial.seconds);
-    if (shows) std::cout << "  " << trial.seconds << " s, " << trial.all_seconds << " s in all" << std::endl;
-    if (fault.empty()) continue;
-    const bool shrinks = !fault.starts_with("slow") && !std::getenv("ADIT_STAN_RANDOM_WHOLE");
-    ADD_FAILURE() << "program " << seed << ": " << fault << "\n"
-                  << (shrinks ? smallest(model, fault, where) : model.text) << model.data.dump();
-    if (++failed == 10) return;
+  const test::RandomModel model = test::random_model(static_cast<unsigned>(seed));
+  if (shows) std::cout << "program " << seed << "\n" << model.text << model.data.dump() << std::endl;
+  Trial trial(model.text, model.data);
+  if (trial.has_errors()) {
+    ADD_FAILURE() << "program " << seed << " is none: " << trial.errors() << model.text;
+    return;
   }
-  std::cout << count << " programs, the slowest in " << slowest << " s\n";
+  const std::string fault = trial.fault(device);
+  if (shows) std::cout << "  " << trial.seconds << " s, " << trial.all_seconds << " s in all" << std::endl;
+  if (fault.empty()) return;
+  const bool shrinks = !fault.starts_with("slow") && !std::getenv("ADIT_STAN_RANDOM_WHOLE");
+  ADD_FAILURE() << "program " << seed << ": " << fault << "\n"
+                << (shrinks ? smallest(model, fault, device) : model.text) << model.data.dump();
 }
 
-constexpr int64_t parts = 4;  // which ctest runs beside each other
+constexpr uint64_t shares = 4;  // which ctest runs beside each other
 
-class StanRandomModel : public testing::TestWithParam<int64_t> {};
+class StanRandomModel : public testing::TestWithParam<uint64_t> {};
 
+// The sampler's kernel of one program in eight: it takes most of the time.
 TEST_P(StanRandomModel, AgreesWithTheInterpreter) {
   set_default_device(Device::open("cpu"));
-  const int64_t all = number_from("ADIT_STAN_RANDOM", 200), first = number_from("ADIT_STAN_RANDOM_SEED", 1);
-  const int64_t from = all * GetParam() / parts, to = all * (GetParam() + 1) / parts;
-  try_programs(first + from, to - from, "cpu", 8);
+  test::each_seed(
+      200, [](uint64_t seed) { try_program(seed, seed / shares % 8 == 0 ? "cpu" : ""); }, GetParam(), shares);
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, StanRandomModel, testing::Range(int64_t{0}, parts));
+INSTANTIATE_TEST_SUITE_P(Shares, StanRandomModel, testing::Range(uint64_t{0}, shares));
 
 TEST(StanRandomModelOnDevices, AgreesWithTheInterpreter) {
   set_default_device(Device::open("cpu"));
   for (const std::string& id : test::device_ids())
-    if (id != "cpu") try_programs(number_from("ADIT_STAN_RANDOM_SEED", 1), 4, id, 1);
+    if (id != "cpu") test::each_seed(4, [&](uint64_t seed) { try_program(seed, id); });
 }
 
 }  // namespace

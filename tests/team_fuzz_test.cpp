@@ -1,5 +1,5 @@
 // Random team programs on every device against the interpreter: loops over the lanes that read what other
-// lanes wrote, in every order. A barrier that is missing shows. ADIT_FUZZ=N runs N programs a device.
+// lanes wrote, in every order. A barrier that is missing shows.
 #include <random>
 
 #include <adit/kernel/builder.hpp>
@@ -178,10 +178,7 @@ class Writer {
 };
 
 TEST_P(TeamFuzz, RandomPrograms) {
-  const char* wanted = std::getenv("ADIT_FUZZ");
-  const uint64_t programs = wanted ? std::strtoull(wanted, nullptr, 10) : 40;
-  const uint64_t first = first_seed();
-  for (uint64_t seed = first; seed < first + programs && !HasFailure(); ++seed) {
+  each_seed(40, [&](uint64_t seed) {
     constexpr uint32_t sizes[] = {4, 8, 16, 32, 64, 12, 96};
     uint32_t lanes = sizes[seed % std::size(sizes)];
     // Mesa's software device loses a last subgroup that is not full behind a loop with barriers.
@@ -192,7 +189,7 @@ TEST_P(TeamFuzz, RandomPrograms) {
     const Program program = writer.write();
     const std::vector<uint32_t> state(teams * length, 5), out(teams + teams * length);
     check_program(on(), program, teams, {Input::buffer(state), Input::buffer(out)});
-  }
+  });
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ bool fills_subgroups(const kernel::Program& program, const Target& target) {
 }
 
 std::string target_key(const Target& t) {
-  std::string key = std::string("spirv-") + source_stamp + "-";
+  std::string key = fmt::format("spirv-{}-", source_stamp);
   for (const bool feature : {t.float16,
                              t.float64,
                              t.int64,

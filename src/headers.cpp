@@ -1,0 +1,1 @@
+// Carries headers.hpp, which is compiled once for all of src/.
