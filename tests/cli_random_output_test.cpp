@@ -226,9 +226,7 @@ class CliRandomOutput : public CliSampleTest {
     const std::string words = random_command();
     const uint64_t fate = below(3);
     const std::string blocks = std::to_string(below(40));
-    SCOPED_TRACE(words + (fate == 1   ? ", a disk of " + blocks + " blocks"
-                  : fate == 2 ? ", killed"
-                              : ""));
+    SCOPED_TRACE(words + (fate == 1 ? ", a disk of " + blocks + " blocks" : fate == 2 ? ", killed" : ""));
     const Outcome outcome = fate == 0   ? adit(words)
                             : fate == 1 ? on_full_disk(words, blocks)
                                         : run_and_kill(words);

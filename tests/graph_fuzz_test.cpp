@@ -1,7 +1,7 @@
 // Random graphs, run in four ways: one operation at a time, all fused, on another device, and under jit.
 //
-// How far floats may differ is found by running one operation at a time again with every result moved by a few units:
-// what moves much is sensitive, what flips between whole numbers says nothing.
+// How far floats may differ is found by running one operation at a time again with every result moved by a
+// few units: what moves much is sensitive, what flips between whole numbers says nothing.
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// What is compiled once for all tests. A test still includes what it uses. Nothing of ours stands here: names of the
-// public headers would clash with those inside, and each change would compile all tests again.
+// What is compiled once for all tests. A test still includes what it uses. Nothing of ours stands here: names
+// of the public headers would clash with those inside, and each change would compile all tests again.
 #pragma once
 #include <gtest/gtest.h>
 
-#include "../src/headers.hpp"
+#include "support/headers.hpp"

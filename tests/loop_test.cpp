@@ -364,8 +364,10 @@ TEST_P(LoopOn, RandomLoopsAreTheirRounds) {
       const Tensors want = run(is_scan ? rounds_of_scan : rounds_of_while, loop);
       set_default_device(device_);
       const Way way = is_scan ? by_scan : by_while;
-      EXPECT_EQ(difference(loop, run(way, loop), want), "") << (is_scan ? "scan, " : "while, ") << text_of(loop);
-      EXPECT_EQ(difference(loop, run_compiled(way, loop), want), "") << (is_scan ? "scan under jit, " : "while under jit, ") << text_of(loop);
+      EXPECT_EQ(difference(loop, run(way, loop), want), "")
+          << (is_scan ? "scan, " : "while, ") << text_of(loop);
+      EXPECT_EQ(difference(loop, run_compiled(way, loop), want), "")
+          << (is_scan ? "scan under jit, " : "while under jit, ") << text_of(loop);
     }
   });
 }

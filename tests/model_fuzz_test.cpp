@@ -19,7 +19,7 @@ void each_model(uint64_t usual, const std::function<void(uint64_t)>& body) {
 
 // By turns in a lane and on a team: compiling both for each takes most of the time.
 TEST_P(ModelFuzz, DensitiesOnTheCpu) {
-  each_model(50, [](uint64_t seed) {
+  each_model(15, [](uint64_t seed) {
     const Placement placement = (seed / shares) % 2 ? Placement::lane : Placement::team;
     compare_density(RandomModel(seed).make(), placement == Placement::lane ? "lane" : "team", "cpu",
                     placement, DType::f64, 1e-9, seed);
@@ -177,7 +177,7 @@ TEST_P(ModelFuzz, LayoutsOnGpus) {
     if (id == "cpu" || !on.limits().float64) continue;
     if (on.info().kind == DeviceKind::software && GetParam() > 0 && !has_own_rounds()) continue;
     each_model(on.info().kind == DeviceKind::software ? 1 : 10,
-              [&](uint64_t seed) { compare_layouts(seed, id); });
+               [&](uint64_t seed) { compare_layouts(seed, id); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "ops/cases.hpp"
 #include "ops/derivatives.hpp"
 #include "ops/numbers.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 namespace {

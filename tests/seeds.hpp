@@ -1,14 +1,13 @@
-// How random tests go on: from which seed, for how many rounds, for how long. The environment says the same to all of
-// them: ADIT_TEST_SEED is the first seed (`make test` takes it from the commit), ADIT_TEST_ROUNDS how many rounds in
-// place of the test's own number, ADIT_TEST_SECONDS for how long in place of both numbers.
+// How random tests go on: from which seed, for how many rounds, for how long. The environment says the same
+// to all of them: ADIT_TEST_SEED is the first seed (`make test` takes it from the commit), ADIT_TEST_ROUNDS
+// how many rounds in place of the test's own number, ADIT_TEST_SECONDS for how long in place of both numbers.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <gtest/gtest.h>
 #include <optional>
 
 namespace adit::test {
@@ -29,9 +28,19 @@ inline uint64_t first_seed() {
   return seed;
 }
 
+// Dear tests try a part of their cases: one in `of`, other ones with each seed. ADIT_TEST_ALL=1: all of them.
+inline bool is_its_turn(uint64_t number, uint64_t of) {
+  if (number_in("ADIT_TEST_ALL").value_or(0) != 0) return true;
+  uint64_t x =
+      (number + 1) * 0x9e3779b97f4a7c15 + first_seed();  // so that neighbours have turns of their own
+  x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
+  return (x ^ x >> 29) % of == 0;
+}
+
 inline bool has_own_rounds() { return number_in("ADIT_TEST_ROUNDS") || number_in("ADIT_TEST_SECONDS"); }
 
-// body(seed) for `usual` seeds, until one fails. Of several shares that run side by side, each takes every so-manieth.
+// body(seed) for `usual` seeds, until one fails. Of several shares that run side by side, each takes every
+// so-manieth.
 template <class Body>
 void each_seed(uint64_t usual, const Body& body, uint64_t share = 0, uint64_t shares = 1) {
   using Clock = std::chrono::steady_clock;

@@ -9,8 +9,8 @@
 
 #include <adit/error.hpp>
 
-#include "stan/data.hpp"
 #include "seeds.hpp"
+#include "stan/data.hpp"
 
 namespace adit::stan {
 namespace {

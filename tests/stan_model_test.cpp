@@ -124,8 +124,6 @@ TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {
 
 // A leapfrog step of no length: the density where it begins, in the kernel that a run would take.
 TEST_P(StanModel, KernelsAreTheInterpreters) {
-  for (const char* slow : {"hidden_markov_builtin", "past_sums", "ragged_folds", "tables_by_levels"})
-    if (fs::path(GetParam()).stem() == slow) GTEST_SKIP() << "its kernel takes minutes to write";
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));

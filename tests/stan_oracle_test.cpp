@@ -12,6 +12,7 @@
 #include <adit/transform.hpp>
 
 #include "devices.hpp"
+#include "seeds.hpp"
 #include "stan/check.hpp"
 #include "stan/interpreter.hpp"
 #include "stan/lower.hpp"
@@ -197,6 +198,21 @@ TEST_P(StanOracleDensities, AreStans) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, StanOracleDensities, testing::Range(size_t{0}, parts));
+
+// A software device takes long to compile: a few of the programs for each commit.
+TEST(StanOracleOnDevices, AreStans) {
+  set_default_device(Device::open("cpu"));
+  for (const std::string& id : test::device_ids()) {
+    const auto& on = test::device(id);
+    if (id == "cpu" || !on.limits().float64) continue;
+    const uint64_t shares = on.info().kind == DeviceKind::software ? 70 : 1;
+    for (size_t i = 0; i < programs().size(); ++i) {
+      if (!test::is_its_turn(i, shares)) continue;
+      std::cout << programs()[i].name << " on " << id << "\n";
+      try_program(programs()[i], id);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace adit::stan

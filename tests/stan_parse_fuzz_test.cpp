@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "seeds.hpp"
 #include "stan/check.hpp"
 #include "stan/format.hpp"
 #include "stan_random.hpp"
 #include "stan_tree.hpp"
 #include "support/deep_stack.hpp"
-#include "seeds.hpp"
 
 namespace {
 

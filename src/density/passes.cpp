@@ -15,17 +15,24 @@ namespace adit::sampling {
 
 using graph::Op;
 
-// What is the same in all steps of a pass is computed before it.
 void DensityWriter::prepare(const Pass& pass) {
+  std::vector<const Node*> results;
+  for (const Item& item : pass.items)
+    if (item.kind != ItemKind::output || !(totals_.contains(item.node) || is_stored(*item.node)))
+      results.push_back(item.node);
+  read_before(results);
+}
+
+// What is the same in all steps of a loop that computes these is computed before it: inside, it would be once
+// more for each loop that reads it, and loops that lie in each other double that every time.
+void DensityWriter::read_before(std::span<const Node* const> results) {
   std::unordered_set<const Node*> seen;
   std::vector<const Node*> open;
   const auto follow = [&](const Node& node) {
     for (const Tensor& operand : node.operands)
       if (seen.insert(&graph::node_of(operand)).second) open.push_back(&graph::node_of(operand));
   };
-  for (const Item& item : pass.items)
-    if (item.kind != ItemKind::output || !(totals_.contains(item.node) || is_stored(*item.node)))
-      follow(*item.node);
+  for (const Node* result : results) follow(*result);
   while (!open.empty()) {
     const Node& node = *open.back();
     open.pop_back();

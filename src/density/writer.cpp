@@ -414,10 +414,13 @@ bool DensityWriter::is_short(const Node& reduction, int64_t count) const {
 
 Scalar DensityWriter::reduction(const Node& node, const Index& at) {
   const int64_t count = length_of(node);
-  if (schedule_.on_cpu && node.op == Op::dot && is_float(node.type))
-    return lower::serial_dot(*this, node, at, small, 4);
-  if (count > schedule_.written || !is_short(node, count))
-    return {lower::finished_total(node, lower::looped_totals(*this, node, at)), {}, false};
+  const bool is_product = schedule_.on_cpu && node.op == Op::dot && is_float(node.type);
+  const bool is_loop =
+      count > (is_product ? small : schedule_.written) || (!is_product && !is_short(node, count));
+  const Node* const results[] = {&node};
+  if (is_loop) read_before(results);
+  if (is_product) return lower::serial_dot(*this, node, at, small, 4);
+  if (is_loop) return {lower::finished_total(node, lower::looped_totals(*this, node, at)), {}, false};
   const auto types = lower::total_types(node);
   const auto reductions = lower::total_reductions(node);
   // Two rows of operations are half as long as one.

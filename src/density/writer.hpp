@@ -225,6 +225,7 @@ class DensityWriter final : public lower::ElementWriter {
   void normalise(const Loop& loop, const std::vector<Variable>& totals);
   std::vector<Value> write_blocks(int64_t count, const Loop& loop);
   void prepare(const Pass& pass);
+  void read_before(std::span<const Node* const> results);
   void write_pass(const Pass& pass);
   void write_loop(const Pass& pass, const std::vector<Total>& totals);
   Value limit_of(const Pass& pass);

@@ -1,11 +1,12 @@
-// What is compiled once for all sources: the standard library's headers that most of them include, and fmt's. A source
-// still includes what it uses.
+// What is compiled once for all sources: the standard library's headers that most of them include, and fmt's.
+// A source still includes what it uses.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,5 +19,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <fmt/format.h>

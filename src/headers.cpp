@@ -1,1 +1,0 @@
-// Carries headers.hpp, which is compiled once for all of src/.
