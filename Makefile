@@ -6,13 +6,15 @@ JOBS ?= $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 # The validation layer watches the tests where it is installed.
 LAYER = vulkan/explicit_layer.d/VkLayer_khronos_validation.json
 VALIDATION = $$(cat /usr/share/$(LAYER) /usr/local/share/$(LAYER) 2>/dev/null | grep -q khronos && echo 1 || echo 0)
+# Random tests begin elsewhere with each commit: make test SEED=0x1234567 repeats one.
+SEED = 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 1)
 # Tests named ChildOf... are the other halves of tests that start processes.
 CTEST = ctest -E ChildOf --output-on-failure --no-label-summary --timeout 900 -j $(JOBS)
 
 SANITIZERS = ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
   LSAN_OPTIONS=suppressions=$$PWD/tests/lsan.supp
 
-.PHONY: all help packages build demo test bench check format warnings sanitize install deb dist asan tsan times clean
+.PHONY: all help packages build demo test bench check format sanitize install deb dist asan tsan times clean
 
 all: build
 
@@ -25,8 +27,7 @@ help:
 	@echo "make install  install command, libraries, headers and man page under PREFIX ($(PREFIX)); heeds DESTDIR"
 	@echo "make deb      Debian packages of the command and the library, in build/deb"
 	@echo "make dist     a tarball in build/dist that needs no library but libc"
-	@echo "make warnings what clang++ warns of in src/; any is an error"
-	@echo "make sanitize the fast tests on the cpu with the sanitizers of asan"
+	@echo "make sanitize the quick tests and a minute of each fuzzer on the cpu, with clang++ and its sanitizers"
 	@echo "make asan     all tests with the address and undefined-behaviour sanitizers"
 	@echo "make tsan     all tests with the thread sanitizer"
 	@echo "make times    what took how long in the last build and test"
@@ -50,7 +51,7 @@ demo:
 test: build
 	@rm -rf $(BUILD)/test-cache
 	@# The summary comes last, after the lists of what was skipped and of what only a GPU runs.
-	@ADIT_VALIDATION=$(VALIDATION) ADIT_CACHE=$$PWD/$(BUILD)/test-cache $(CTEST) --test-dir $(BUILD) \
+	@ADIT_VALIDATION=$(VALIDATION) ADIT_TEST_SEED=$(SEED) ADIT_CACHE=$$PWD/$(BUILD)/test-cache $(CTEST) --test-dir $(BUILD) \
 	  -O $(BUILD)/ctest.log; status=$$?; sh tools/gpu_only $(BUILD)/Testing/Temporary/LastTest.log; \
 	  grep -E 'tests (passed|failed)' $(BUILD)/ctest.log | tail -1; exit $$status
 
@@ -69,22 +70,29 @@ check: format
 	cmake --build build/check -j $(JOBS)
 	find src examples -name '*.cpp' | xargs -n 1 -P $(JOBS) clang-tidy -p build/check --quiet --extra-arg=-Wno-unknown-warning-option
 
-# What clang++ warns of. It makes no code, so that CI can afford it beside g++'s build.
-warnings: build
-	@sh tools/packages check
-	python3 tools/clang_warnings $(BUILD) /src/ /Unity/
-
-# The readers of files and the engine up to tensors, on the cpu: what CI can afford of the sanitizers. Not outside_test:
-# it copies a process whose threads allocate, which the address sanitizer does not bear.
-FAST_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test shape_test print_test \
-  io_test io_damage_test elementwise_test op_error_test trace_test transform_test threads_test device_test \
-  draws_files_test netcdf_test
+# What CI can afford of the sanitizers, on the cpu: the quick half of the tests, then a fuzzer of each kind for a minute.
+# clang++ compiles them, so that its warnings are seen too; any is an error. Not outside_test: it copies a process whose
+# threads allocate, which the address sanitizer does not bear.
+QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test shape_test print_test \
+  io_test io_damage_test csv_test elementwise_test op_error_test trace_test transform_test threads_test device_test \
+  draws_files_test netcdf_test checkpoint_test packing_test nuts_warmup_test nuts_tree_test sample_start_test \
+  sample_stuck_test together_test pooling_test stan_parse_test stan_format_test stan_message_test stan_check_test \
+  stan_check_message_test stan_signature_test stan_data_test stan_data_checks_test stan_run_message_test \
+  stan_throw_test stan_generated_test cmdstan_words_test cli_sample_test cli_input_test cli_streams_test \
+  cli_folder_test cli_own_files_test summary_table_test report_test door_c
+FUZZERS = fuzz_test graph_fuzz_test loop_test model_fuzz_test stan_random_model_test stan_parse_fuzz_test \
+  cli_random_output_test csv_test io_damage_test netcdf_test stan_data_test
+FUZZ_CASES = Fuzz.RandomPrograms/cpu|GraphFuzz.AllWaysAgree|RandomLoopsAreTheirRounds/cpu|DensitiesOnTheCpu/0 \
+  |StanRandomModel.AgreesWithTheInterpreter/0|CheckedPrograms|CliRandomOutput|Csv.Damage|MutatedFiles \
+  |DamagedFilesOfOthers|DataDamage.Json
+SANITIZED = $(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_TEST_SEED=$(SEED) ADIT_CACHE=$$PWD/build/sanitize/test-cache
 sanitize:
-	@sh tools/packages build test
+	@sh tools/packages build test check
 	@cmake --preset sanitize $(CMAKE_ARGS) > /dev/null
-	cmake --build build/sanitize -j $(JOBS) --target $(FAST_TESTS)
-	@$(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_CACHE=$$PWD/build/sanitize/test-cache \
-	  $(CTEST) --test-dir build/sanitize -L "^($$(echo $(FAST_TESTS) | tr ' ' '|'))$$"
+	cmake --build build/sanitize -j $(JOBS) --target adit_command $(QUICK_TESTS) $(FUZZERS)
+	@$(SANITIZED) $(CTEST) --test-dir build/sanitize -L "^($$(echo $(QUICK_TESTS) | tr ' ' '|'))$$"
+	@$(SANITIZED) ADIT_TEST_SECONDS=60 $(CTEST) --test-dir build/sanitize \
+	  -L "^($$(echo $(FUZZERS) | tr ' ' '|'))$$" -R "$$(echo '$(FUZZ_CASES)' | tr -d ' ')"
 
 install:
 	@sh tools/packages build

@@ -19,6 +19,9 @@ endif()
 if(ADIT_SANITIZE)
   target_compile_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE})
+  if(ADIT_SANITIZE MATCHES "address")
+    target_compile_definitions(adit_options INTERFACE __SANITIZE_ADDRESS__=1)  # GCC says so, Clang 14 does not
+  endif()
 endif()
 # Programs of many megabytes, a hundred of them for the tests: these linkers take a fifth of the time of GNU's own.
 set(adit_fast_linker "")

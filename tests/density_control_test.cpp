@@ -462,20 +462,14 @@ const DensityCase cases[] = {{"autoregression", [] { return autoregression(80); 
 
 class DensityControl : public testing::TestWithParam<std::string> {};
 
-// A software device takes long to compile: a third of the cases for each commit.
-bool is_tried(const std::string& device, const DensityCase& one, uint64_t placement) {
-  if (test::device(device).info().kind != DeviceKind::software) return true;
-  return is_its_turn(std::hash<std::string_view>()(one.name) + placement, 3);
-}
-
 TEST_P(DensityControl, InALane) {
   for (const DensityCase& one : cases)
-    if (is_tried(GetParam(), one, 0))
+    if (is_tried(device(GetParam()), one.name))
       compare_density(one.make(), one.name, GetParam(), Placement::lane, DType::f64, 1e-10);
 }
 TEST_P(DensityControl, OnATeam) {
   for (const DensityCase& one : cases)
-    if (is_tried(GetParam(), one, 1))
+    if (is_tried(device(GetParam()), std::string(one.name) + " on a team"))
       compare_density(one.make(), one.name, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(DensityControl, StatesThatAreLetGo) {
@@ -497,7 +491,8 @@ TEST_P(DensityControl, TilesInsideOfSteps) {
 TEST_P(DensityControl, InSinglePrecision) {
   for (const DensityCase& one : {cases[0], cases[4], cases[7], cases[8], cases[10], cases[13], cases[15]})
     for (const Placement placement : {Placement::lane, Placement::team})
-      if (is_tried(GetParam(), one, placement == Placement::lane ? 2 : 3))
+      if (is_tried(device(GetParam()),
+                   std::string(one.name) + (placement == Placement::lane ? " f32" : " f32 on a team")))
         compare_density(one.make(), one.name, GetParam(), placement, DType::f32, 5e-4);
 }
 

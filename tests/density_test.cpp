@@ -332,21 +332,16 @@ bool is_long(const DensityCase& one) {
   return name == "base_of_updates" || name == "turned_trace";
 }
 
-// A software device takes long to compile: a third of the cases for each commit.
-bool is_tried(const std::string& device, const DensityCase& one, uint64_t placement) {
-  if (test::device(device).info().kind != DeviceKind::software) return true;
-  return is_its_turn(std::hash<std::string_view>()(one.name) + placement, 3);
-}
-
 TEST_P(Density, InALane) {
   // A software device ends loops that are as long as one lane's over these matrices.
   for (const DensityCase& one : cases)
-    if (is_tried(GetParam(), one, 0) && (GetParam() == "cpu" || !is_long(one)))
+    if (is_tried(device(GetParam()), one.name) && (GetParam() == "cpu" || !is_long(one)))
       compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
 }
 TEST_P(Density, OnATeam) {
   for (const DensityCase& one : cases)
-    if (is_tried(GetParam(), one, 1)) compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
+    if (is_tried(device(GetParam()), std::string(one.name) + " on a team"))
+      compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
   const std::set<std::string_view> names = {"few_groups",        "many_groups", "nested_groups",

@@ -11,6 +11,7 @@
 #include <adit/device.hpp>
 
 #include "interpreter.hpp"
+#include "seeds.hpp"
 
 namespace adit::test {
 
@@ -148,6 +149,15 @@ inline void check_program(Device& device, const Program& program, uint64_t teams
                           const std::vector<Input>& inputs, double tolerance = 0, double tiny = 0) {
   expect_same(program, run_on(device, program, teams, inputs), run_reference(program, teams, inputs),
               tolerance, tiny);
+}
+
+// Whether a case is tried: a device in software, which takes long to compile, has one in `of` for each
+// commit.
+inline bool is_tried(const Device& on, uint64_t number, uint64_t of = 3) {
+  return on.info().kind != DeviceKind::software || is_its_turn(number, of);
+}
+inline bool is_tried(const Device& on, std::string_view name, uint64_t of = 3) {
+  return is_tried(on, std::hash<std::string_view>()(name), of);
 }
 
 }  // namespace adit::test

@@ -30,7 +30,8 @@ struct Case {
 };
 
 constexpr int64_t draws = 63, bins = 16;
-// Of chi-square with 15 degrees of freedom: one number in a million is above, since each commit has other data.
+// Of chi-square with 15 degrees of freedom: one number in a million is above, since each commit has other
+// data.
 constexpr double threshold = 56.5;
 
 // Chi-square of the ranks' histogram, for each number that is ranked.

@@ -148,9 +148,10 @@ TEST_P(Shapes, Slice) {
                                               {0, 257, 300},
                                               {100, 0, 1}}) {
     const int64_t count = (length + stride - 1) / stride;
-    expect_values(slice(x.tensor(), {1, start}, {4, length}, {2, stride}), {2, count}, [&](const Place& p) {
-      return x.at({1 + 2 * p[0], start + stride * p[1]});
-    });
+    expect_values(slice(x.tensor(), {1, start}, {4, length}, {2, stride}), {2, count},
+                  [&x, first = start, step = stride](const Place& p) {
+                    return x.at({1 + 2 * p[0], first + step * p[1]});
+                  });
   }
 }
 

@@ -24,7 +24,11 @@ namespace adit::stan {
 namespace {
 
 constexpr double bound = 1e-9;
+#ifdef __SANITIZE_ADDRESS__
+constexpr double longest_lowering = 60;
+#else
 constexpr double longest_lowering = 2;  // seconds of a processor
+#endif
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
