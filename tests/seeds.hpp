@@ -29,8 +29,9 @@ inline uint64_t first_seed() {
 }
 
 // Dear tests try a part of their cases: one in `of`, other ones with each seed. ADIT_TEST_ALL=1: all of them.
+inline bool all_have_turns() { return number_in("ADIT_TEST_ALL").value_or(0) != 0; }
 inline bool is_its_turn(uint64_t number, uint64_t of) {
-  if (number_in("ADIT_TEST_ALL").value_or(0) != 0) return true;
+  if (all_have_turns()) return true;
   uint64_t x =
       (number + 1) * 0x9e3779b97f4a7c15 + first_seed();  // so that neighbours have turns of their own
   x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;

@@ -24,6 +24,7 @@ namespace adit::stan {
 namespace {
 
 constexpr double bound = 1e-9;
+constexpr double most_beside_plain = 10;
 #ifdef __SANITIZE_ADDRESS__
 constexpr double longest_lowering = 60;
 #else
@@ -73,7 +74,11 @@ class Trial {
     const double begin = processor_seconds();
     const Lowered lowered = lower(parsed_.program, data_from_json(data_.dump(), "data"));
     seconds = processor_seconds() - begin;
-    if (seconds > longest_lowering) return fmt::format("slow: {:.1f} seconds to lower", seconds);
+    if (seconds > longest_lowering)
+      if (const double plain = plain_seconds(interpreter);
+          seconds > longest_lowering + most_beside_plain * plain)
+        return fmt::format("slow: {:.1f} seconds to lower, the plain interpreter takes {:.3f}", seconds,
+                           plain);
     if (lowered.model.size() != interpreter.size()) return "another number of parameters";
     if (std::string found = density_fault(lowered.model, interpreter); !found.empty()) return found;
     if (std::string found = output_fault(lowered.model, interpreter); !found.empty()) return found;
@@ -90,6 +95,13 @@ class Trial {
   double seconds = 0, all_seconds = 0;  // of the lowering, of all that followed too
 
  private:
+  // What follows from data alone is computed while a program is lowered, and by the plain interpreter too.
+  static double plain_seconds(const reference::Interpreter& interpreter) {
+    const double begin = processor_seconds();
+    interpreter.outputs(std::vector<double>(static_cast<size_t>(interpreter.size()), 0.1));
+    return processor_seconds() - begin;
+  }
+
   static std::string density_fault(const Model& model, const reference::Interpreter& interpreter) {
     std::mt19937 random(7);
     std::normal_distribution<double> normal(0, 0.5);

@@ -91,9 +91,9 @@ void make_machine(const Program& program, Lowering& lowering) {
 
 // Passes over what the emitter writes, which is structured and has its vectors already. Those of -O2 are made
 // for source code: on a long kernel they take three times as long as these, and what comes out is no faster
-// (GVN keeps more values alive than there are registers: 27 powers of one number, twice the code). Of still longer
-// ones, moving work out of loops (which the emitter's callers have done) and combining a second time take up to five
-// times as long as all the rest, and the kernel is as fast without.
+// (GVN keeps more values alive than there are registers: 27 powers of one number, twice the code). Of still
+// longer ones, moving work out of loops (which the emitter's callers have done) and combining a second time
+// take up to five times as long as all the rest, and the kernel is as fast without.
 const char* passes_for([[maybe_unused]] const Program& program) {
 #if LLVM_VERSION_MAJOR >= 18  // older ones have no such words
   constexpr size_t long_program = 1000, very_long_program = 5000;

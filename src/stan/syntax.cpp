@@ -31,7 +31,13 @@ constexpr size_t stack_of_level = 24 << 10;
 #else
 constexpr size_t stack_of_level = 6 << 10;
 #endif
-constexpr size_t stack_of_all = size_t{256} << 20, stack_of_call = 1 << 20;
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t stack_of_all = size_t{48}
+                                << 20;  // of 64 MiB and more it does not clean up what an exception left
+#else
+constexpr size_t stack_of_all = size_t{256} << 20;
+#endif
+constexpr size_t stack_of_call = 1 << 20;
 
 }  // namespace
 
