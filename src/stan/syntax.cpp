@@ -31,9 +31,8 @@ constexpr size_t stack_of_level = 24 << 10;
 #else
 constexpr size_t stack_of_level = 6 << 10;
 #endif
-#ifdef __SANITIZE_ADDRESS__
-constexpr size_t stack_of_all = size_t{48}
-                                << 20;  // of 64 MiB and more it does not clean up what an exception left
+#ifdef __SANITIZE_ADDRESS__  // which does not clean up what an exception left on a stack of 64 MiB and more
+constexpr size_t stack_of_all = size_t{48} << 20;
 #else
 constexpr size_t stack_of_all = size_t{256} << 20;
 #endif
