@@ -33,7 +33,8 @@ ADIT_INLINE bool are_two_vectors(const uint64_t (&offsets)[width], uint64_t ther
 template <int width>
 struct Bundle {
   const Block<width>* blocks;
-  uint64_t count = 1, in = 0, out = 0, place_out = 0;
+  uint64_t count = 1;
+  int64_t in = 0, out = 0, place_out = 0;
 };
 
 // Numbers as they lie in memory.
@@ -42,7 +43,7 @@ struct Source {
   static constexpr bool is_memory = true;
   struct Walk {
     const T* at;
-    uint64_t other, apart;
+    int64_t other, apart;
     ADIT_INLINE Number<V> get() {
       Number<V> x;
       load_pairs<width>(at, at + other, x);
@@ -52,7 +53,7 @@ struct Source {
     }
   };
   const T* first;
-  uint64_t other, along, next;  // `other` vectors lie that far from the first ones
+  int64_t other, along, next;  // `other` vectors lie that far from the first ones
 
   ADIT_INLINE static bool serves(const HostPass<T>& pass, const Block<width>& block) {
     return pass.in_imag == 1 && !pass.times_in && pass.limit_in == ~uint64_t{0} &&
@@ -63,7 +64,7 @@ struct Source {
         other(width == 2 ? bundle.blocks->in[1] - bundle.blocks->in[0] : width),
         along(pass.in_along),
         next(bundle.in) {}
-  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+  ADIT_INLINE Walk walk(int64_t block, int64_t j, int64_t apart) const {
     return {first + block * next + j * along, other, apart * along};
   }
 };
@@ -74,7 +75,7 @@ struct Sink {
   static constexpr bool is_memory = true;
   struct Walk {
     T *at, scale;
-    uint64_t other, apart;
+    int64_t other, apart;
     ADIT_INLINE void put(const Number<V>& x) {
       const Number<V> scaled{x.re * scale, x.im * scale};
       store_pairs<width>(scales ? scaled : x, at, at + other);
@@ -83,7 +84,7 @@ struct Sink {
     }
   };
   T *first, scale;
-  uint64_t other, along, next;
+  int64_t other, along, next;
 
   ADIT_INLINE static bool serves(const HostPass<T>& pass, const Block<width>& block) {
     return pass.out_imag == 1 && pass.limit_out == ~uint64_t{0} && pass.kept == pass.length &&
@@ -95,7 +96,7 @@ struct Sink {
         other(width == 2 ? bundle.blocks->out[1] - bundle.blocks->out[0] : width),
         along(pass.out_along),
         next(bundle.out) {}
-  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+  ADIT_INLINE Walk walk(int64_t block, int64_t j, int64_t apart) const {
     return {first + block * next + j * along, scale, other, apart * along};
   }
 };
@@ -107,7 +108,7 @@ struct TurningSink {
   struct Walk {
     typename Sink<V, T, width>::Walk own;
     const T* at;
-    uint64_t other, apart;
+    int64_t other, apart;
     bool is_one;
     ADIT_INLINE void put(const Number<V>& x) {
       Number<V> by{V{} + at[0], V{} + at[1]};
@@ -119,7 +120,7 @@ struct TurningSink {
   };
   Sink<V, T, width> own;
   const T* first;
-  uint64_t other, along, next;
+  int64_t other, along, next;
   bool is_one;  // for all lanes
 
   ADIT_INLINE static bool serves(const HostPass<T>& pass, const Block<width>& block) {
@@ -133,7 +134,7 @@ struct TurningSink {
         along(2 * pass.place_out_along),
         next(2 * bundle.place_out),
         is_one(follow(bundle.blocks->place_out, 0)) {}
-  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+  ADIT_INLINE Walk walk(int64_t block, int64_t j, int64_t apart) const {
     return {own.walk(block, j, apart), first + block * next + j * along, other, apart * along, is_one};
   }
 };
@@ -143,7 +144,9 @@ struct TurningSink {
 template <class V, class T, int width>
 struct Steps {
   static constexpr uint64_t apart = 16;
-  ADIT_INLINE static uint64_t cells(const HostPass<T>& pass) { return 2 * (apart + pass.kept / apart + 1); }
+  ADIT_INLINE static int64_t cells(const HostPass<T>& pass) {
+    return static_cast<int64_t>(2 * (apart + pass.kept / apart + 1));
+  }
 
   ADIT_INLINE static void fill(const HostPass<T>& pass, const Block<width>& block, V* table) {
     fill_some(pass, block, 1, apart, table);
@@ -179,7 +182,7 @@ struct SteppingSink {
   struct Walk {
     typename Sink<V, T, width>::Walk own;
     const V* table;
-    uint64_t k, apart;
+    int64_t k, apart;
     ADIT_INLINE void put(const Number<V>& x) {
       const Number<V> by = Steps<V, T, width>::at(table, k);
       own.put(times(x, by.re, by.im));
@@ -189,9 +192,9 @@ struct SteppingSink {
   };
   Sink<V, T, width> own;
   const V* tables;
-  uint64_t between;
+  int64_t between;
 
-  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+  ADIT_INLINE Walk walk(int64_t block, int64_t j, int64_t apart) const {
     return {own.walk(block, j, apart), tables + block * between, j, apart};
   }
 };

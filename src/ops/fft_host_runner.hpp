@@ -337,7 +337,8 @@ struct Runner : Reals<T, bytes> {
     const bool is_joined = pass.real == Pass::Real::join;
     const Stages& stages = pass.stages;
     size_t begin = 0, end = stages.size();
-    const uint64_t n = pass.length, next = cells;
+    const uint64_t n = pass.length;
+    const auto next = static_cast<int64_t>(cells);
     V* const tables = room + (pass.together + 1) * next;
     const bool reads = end > 0 && is_written_out<V>(stages[0].radix) &&
                        (pass.real == Pass::Real::no || is_joined) && Own::serves(pass, block);

@@ -188,13 +188,14 @@ ADIT_INLINE void hide(I& number) {
 }
 
 // Where a stage reads its numbers and writes its results: a buffer of all lanes. A walk gives number j of a
-// block and then those that are `apart` from each other. Blocks of a bundle lie `next` vectors apart.
+// block and then those that are `apart` from each other, backwards where that is negative. Blocks of a bundle
+// lie `next` vectors apart.
 template <class V>
 struct Buffer {
   static constexpr bool is_memory = false;
   struct Walk {
     V* at;
-    uint64_t apart;
+    int64_t apart;
     ADIT_INLINE Number<V> get() {
       const Number<V> x{at[0], at[1]};
       at += apart;
@@ -208,8 +209,8 @@ struct Buffer {
     }
   };
   V* begin;
-  uint64_t next = 0;
-  ADIT_INLINE Walk walk(uint64_t block, uint64_t j, uint64_t apart) const {
+  int64_t next = 0;
+  ADIT_INLINE Walk walk(int64_t block, int64_t j, int64_t apart) const {
     return {begin + block * next + 2 * j, 2 * apart};
   }
 };
@@ -247,7 +248,7 @@ ADIT_INLINE void stage_of(const HostStage<T>& stage, uint64_t length, From from,
   const uint64_t apart = length / radix, done = stage.done, blocks = apart / done;
   const T *turns = stage.turns.data(), *roots = stage.roots.data();
   const uint64_t second = stage.backward ? done * (radix - 1) : done;
-  const uint64_t next = stage.backward ? uint64_t{0} - done : done;
+  const int64_t next = stage.backward ? -static_cast<int64_t>(done) : static_cast<int64_t>(done);
   constexpr bool is_bundled = sizeof(V) == 16 && (From::is_memory || To::is_memory);
   const uint64_t count = is_bundled ? bundle : 1;
   for (uint64_t q = 0; q < done; ++q, turns += 2 * (radix - 1))
