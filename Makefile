@@ -70,7 +70,8 @@ check: format
 	cmake --build build/check -j $(JOBS)
 	find src examples -name '*.cpp' | xargs -n 1 -P $(JOBS) clang-tidy -p build/check --quiet --extra-arg=-Wno-unknown-warning-option
 
-# What CI can afford of the sanitizers, on the cpu: the quick half of the tests, then a fuzzer of each kind for a minute.
+# What CI can afford of the sanitizers, on the cpu: the quick half of the tests, then a fuzzer of each kind for a minute,
+# of which those of files share one.
 # clang++ compiles them, so that its warnings are seen too; any is an error. Not outside_test: it copies a process whose
 # threads allocate, which the address sanitizer does not bear.
 QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_test shape_test print_test \
@@ -81,18 +82,19 @@ QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_t
   stan_throw_test stan_generated_test cmdstan_words_test cli_sample_test cli_input_test cli_streams_test \
   summary_table_test report_test
 FUZZERS = fuzz_test graph_fuzz_test loop_test model_fuzz_test stan_random_model_test stan_parse_fuzz_test \
-  cli_random_output_test csv_test io_damage_test netcdf_test stan_data_test
+  cli_random_output_test
 FUZZ_CASES = Fuzz.RandomPrograms/cpu|GraphFuzz.AllWaysAgree|RandomLoopsAreTheirRounds/cpu|DensitiesOnTheCpu/0 \
-  |StanRandomModel.AgreesWithTheInterpreter/0|CheckedPrograms|CliRandomOutput|Csv.Damage|MutatedFiles \
-  |DamagedFilesOfOthers|DataDamage.Json
+  |StanRandomModel.AgreesWithTheInterpreter/0|CheckedPrograms|CliRandomOutput
+FILE_FUZZERS = csv_test io_damage_test netcdf_test stan_data_test
+FILE_FUZZ_CASES = Csv.Damage|MutatedFiles|DamagedFilesOfOthers|DataDamage.Json
 SANITIZED = $(SANITIZERS) ADIT_TEST_DEVICES=cpu ADIT_TEST_SEED=$(SEED) ADIT_CACHE=$$PWD/build/sanitize/test-cache
 sanitize:
 	@sh tools/packages build test check
 	@cmake --preset sanitize $(CMAKE_ARGS) > /dev/null
-	cmake --build build/sanitize -j $(JOBS) --target adit_command $(QUICK_TESTS) $(FUZZERS)
+	cmake --build build/sanitize -j $(JOBS) --target adit_command $(QUICK_TESTS) $(FUZZERS) $(FILE_FUZZERS)
 	@$(SANITIZED) $(CTEST) --test-dir build/sanitize -L "^($$(echo $(QUICK_TESTS) | tr ' ' '|'))$$"
-	@$(SANITIZED) ADIT_TEST_SECONDS=60 $(CTEST) --test-dir build/sanitize \
-	  -L "^($$(echo $(FUZZERS) | tr ' ' '|'))$$" -R "$$(echo '$(FUZZ_CASES)' | tr -d ' ')"
+	@$(SANITIZED) ADIT_TEST_SECONDS=15 $(CTEST) --test-dir build/sanitize -R "$$(echo '$(FILE_FUZZ_CASES)' | tr -d ' ')"
+	@$(SANITIZED) ADIT_TEST_SECONDS=60 $(CTEST) --test-dir build/sanitize -R "$$(echo '$(FUZZ_CASES)' | tr -d ' ')"
 
 install:
 	@sh tools/packages build

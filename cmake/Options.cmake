@@ -19,6 +19,11 @@ endif()
 if(ADIT_SANITIZE)
   target_compile_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(adit_options INTERFACE -fsanitize=${ADIT_SANITIZE})
+  if(ADIT_SANITIZE MATCHES "undefined")
+    # Two of its checks are a fifth of the time to compile: where a pointer is null a program stops anyway, and C
+    # programs that load our library have none of what C++ knows of types.
+    target_compile_options(adit_options INTERFACE -fno-sanitize=null,vptr)
+  endif()
   if(ADIT_SANITIZE MATCHES "address")
     target_compile_definitions(adit_options INTERFACE __SANITIZE_ADDRESS__=1)  # GCC says so, Clang 14 does not
   endif()

@@ -164,6 +164,7 @@ Case random_case(std::mt19937_64& generator, double least, double most) {
 }
 
 TEST_P(ConvOn, RandomShapesAndGradientsAreExact) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const bool is_cpu = GetParam() == "cpu";
   std::mt19937_64 generator(5);
   for (int i = 0; i < (is_cpu ? 120 : 12); ++i)
@@ -173,6 +174,7 @@ TEST_P(ConvOn, RandomShapesAndGradientsAreExact) {
 
 // Lines beyond what a band or a part holds, windows as large as x, many channels, one column.
 TEST_P(ConvOn, LongFlatAndTallShapesAreExact) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   std::mt19937_64 generator(6);
   const auto run = [&](int64_t batch, int64_t groups, int64_t channels, int64_t filters,
                        std::vector<int64_t> input, std::vector<int64_t> window, int64_t stride = 1,
@@ -243,6 +245,7 @@ TEST_P(ConvOn, DeepShapesAreExact) {
 // Windows about as large as x, of many filters and few channels: a gradient of x has few filters, and most of
 // what its windows meet is padding.
 TEST_P(ConvOn, LargeWindowsOfFewChannelsAreExact) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const bool is_cpu = GetParam() == "cpu";
   std::mt19937_64 generator(10);
   const auto upto = [&](int64_t most) { return 1 + static_cast<int64_t>(generator() % most); };
@@ -272,6 +275,7 @@ TEST_P(ConvOn, LargeKernelsOfWideNumbersAreExact) {
 // enough (`winograd_pays`; a large GPU wants more): tiles that are whole and cut, padding of all kinds, also
 // as far as a tile lies beside x.
 TEST_P(ConvOn, GradientsOfManyKernelsAreExact) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   if (GetParam() == "cpu") GTEST_SKIP() << "a way of GPUs";
   std::mt19937_64 generator(9);
   check({8, 1, 128, 128, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, DType::f32, generator);

@@ -70,6 +70,7 @@ bool is_counted(const Model& model) {
 class CountedRowsOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(CountedRowsOn, ValuesAndGradients) {
+  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
   const DensityCase cases[] = {{"counts", [] { return overdispersed(131, 9); }},
                                {"pairs", pairs},
                                {"tiled", tiled},
@@ -95,6 +96,7 @@ TEST_P(CountedRowsOn, OtherData) {
 
 // A kernel that was made for few counts is given many: each chain's loop ends where its own data say.
 TEST_P(CountedRowsOn, DataSets) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const Model model = overdispersed(131, 9);
   std::vector<DataSet> sets;
   for (const int64_t below : {131, 1, 40, 9, 3})

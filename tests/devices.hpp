@@ -160,4 +160,9 @@ inline bool is_tried(const Device& on, std::string_view name, uint64_t of = 3) {
   return is_tried(on, std::hash<std::string_view>()(name), of);
 }
 
+// Of a whole test, which skips itself where it has no turn.
+inline bool has_turn_on(const Device& on, uint64_t of) {
+  return on.info().kind != DeviceKind::software || has_turn(of);
+}
+
 }  // namespace adit::test

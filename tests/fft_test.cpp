@@ -218,6 +218,7 @@ TEST_P(FftTest, PrimesOfALane) {
 // which the last team has fewer; both parts at once in shared memory, and one after the other; with other
 // factors.
 TEST_P(FftTest, PrimesByPowers) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const std::shared_ptr<Device> on = Device::open(GetParam());
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;

@@ -155,7 +155,7 @@ TEST(Calibration, LogisticRegression) {
     return truth;
   };
   it.values = [](const double* q) { return Numbers{q[0], q[1], q[2]}; };
-  it.data_sets = 256;  // it takes longest
+  it.data_sets = 160;  // it takes longest
   expect_calibrated(it);
 }
 

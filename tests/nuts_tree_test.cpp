@@ -189,6 +189,7 @@ class TreeOn : public OnDevice {};
 
 // Teams whose state lies in shared memory and in the buffer, by halves; and wholly in each of them.
 TEST_P(TreeOn, HomesOfATeam) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   if (!on().limits().float64 || on().info().kind == DeviceKind::cpu) GTEST_SKIP() << "needs a GPU with f64";
   SampleOptions options = options_for(16, 60);
   options.placement = Placement::team;
@@ -198,6 +199,7 @@ TEST_P(TreeOn, HomesOfATeam) {
 
 // Chains that share workgroups, in step: with the larger subtrees in the buffer, with none there, in arrays.
 TEST_P(TreeOn, LanesInStep) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   if (!on().limits().float64) GTEST_SKIP() << "no f64";
   SampleOptions options = options_for(32, 40);
   options.placement = Placement::lane;

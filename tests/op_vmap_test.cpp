@@ -124,6 +124,7 @@ class VmapOn : public OnDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, VmapOn, testing::ValuesIn(device_ids()), test_name);
 
 TEST_P(VmapOn, EveryOperationIsALoop) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const auto on = Device::open(GetParam());
   set_default_device(on);
   const bool is_slow = on->info().kind == DeviceKind::software;

@@ -163,6 +163,7 @@ std::vector<Layout> layouts_of(const Device& on) {
 }
 
 TEST_P(PrecisionWatch, MixedHasFactorsInDoublePrecision) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   if (!on().limits().float64) GTEST_SKIP() << "no f64";
   for (const Layout& layout : layouts_of(on())) {
     SampleOptions options = few_draws(GetParam(), Precision::mixed);

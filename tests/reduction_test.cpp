@@ -171,6 +171,7 @@ void check_rows(const std::vector<T>& values, int64_t rows, int64_t n) {
 
 // Long rows go in two levels on a CPU.
 TEST_P(Reductions, PlacesInLongRows) {
+  if (!has_turn(2)) GTEST_SKIP() << other_turn;
   if (on().info().kind == DeviceKind::software) GTEST_SKIP() << "slow there, and as others are";
   std::mt19937 random(3);
   for (const int64_t n : {511, 512, 513, 1000, 4097, 20000, 70001})
@@ -517,6 +518,7 @@ TEST_P(Reductions, LongRowsSeveralAtOnce) {
 // The largest of rows that are cut into parts, some of them again, with a rest and without; equal numbers,
 // infinite ones and those that are none, against a stable sort; the gradient is at their places.
 TEST_P(Reductions, LargestOfLongRows) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   using Pairs = std::vector<std::pair<int64_t, int64_t>>;
   const bool is_slow = default_device()->info().kind == DeviceKind::software;
   const Pairs all{{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}};

@@ -284,11 +284,11 @@ double noise(uint64_t a, uint64_t b, uint64_t c) {
 // device's compiler, once for each number of blocks.
 TEST_P(Rotations, OfEverySize) {
   for (const uint32_t n : {1U, 9U, 16U, 17U, 33U}) {
-    if (is_tried(on(), n, 2)) check_eigh<float>(on(), {n, n, n < 20 ? 3U : 1U}, noise, "noise");
+    if (is_tried(on(), n, 4)) check_eigh<float>(on(), {n, n, n < 20 ? 3U : 1U}, noise, "noise");
     if (n == 33 && is_tried(on(), "f64")) check_eigh<double>(on(), {n, n}, noise, "noise f64");
   }
   for (const Shape& shape : std::vector<Shape>{{1, 1}, {9, 4, 3}, {5, 16}, {17, 17}, {33, 31}, {70, 33}}) {
-    if (is_tried(on(), shape.m * 100 + shape.n, 2)) check_svd<float>(on(), shape, noise, "noise");
+    if (is_tried(on(), shape.m * 100 + shape.n, 4)) check_svd<float>(on(), shape, noise, "noise");
     if (shape.m == 33 && is_tried(on(), "svd f64")) check_svd<double>(on(), shape, noise, "noise f64");
   }
   check_svd<float>(on(), {40, 20, 2, true}, noise, "noise, full");

@@ -114,6 +114,7 @@ void compare_rows(const Model& model, const std::string& id, int64_t teams) {
 }
 
 TEST_P(RowsDensityOn, ValuesAndGradients) {
+  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
   // A software device takes long to compile.
   const std::vector<int64_t> all =
       GetParam() == "cpu" ? std::vector<int64_t>{1, 2, 37} : std::vector<int64_t>{3};
@@ -151,6 +152,7 @@ TEST(RowsDensity, OthersAreLeftToTheEngine) {
 
 // As any layout: told, repeated to the bit, the same posterior as another one's; several data sets.
 TEST_P(RowsDensityOn, ALayoutOfItsOwn) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   SampleOptions options{.chains = 2, .warmup = 30, .draws = 10};
   options.device = GetParam();
   options.precision = Precision::f64;
@@ -181,6 +183,7 @@ TEST_P(RowsDensityOn, ALayoutOfItsOwn) {
 
 // A leaf of a short trajectory has one density, however it was computed.
 TEST_P(RowsDensityOn, ShortGradientsInEveryLayout) {
+  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
   for (const Model& model : {carried(), hyper(300)}) {
     SampleOptions options{.chains = 2, .warmup = 0, .draws = 2};
     options.device = GetParam();

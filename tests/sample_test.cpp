@@ -79,6 +79,7 @@ TEST_P(SampleOnDevice, summaries_change_nothing) {
 // Parts of the chains, one after the other, give what all at once give; and so does a run that is stopped
 // between them.
 TEST_P(SampleOnDevice, parts_change_nothing) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   SampleOptions options = few();
   options.device = GetParam();
   options.chains = 200;

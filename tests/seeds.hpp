@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <optional>
+#include <string>
 
 namespace adit::test {
 
@@ -37,6 +38,13 @@ inline bool is_its_turn(uint64_t number, uint64_t of) {
   x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
   return (x ^ x >> 29) % of == 0;
 }
+
+// The same of a whole test, which skips itself where it has no turn.
+inline bool has_turn(uint64_t of) {
+  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+  return is_its_turn(std::hash<std::string>()(std::string(test->test_suite_name()) + "." + test->name()), of);
+}
+constexpr const char* other_turn = "its turn comes with another seed; ADIT_TEST_ALL=1 tries it";
 
 inline bool has_own_rounds() { return number_in("ADIT_TEST_ROUNDS") || number_in("ADIT_TEST_SECONDS"); }
 

@@ -70,6 +70,7 @@ Results<T> expected(const SortPlan& plan, const std::vector<T>& x) {
 
 // Sizes and keys at random; each by the form that the device takes, and by the one for devices without lanes.
 TEST_P(Sorts, RandomRowsInEveryForm) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   Device& on = this->on();
   Limits without = on.limits();
   without.lanes_by_hand = false;
@@ -149,6 +150,7 @@ void sort_long_rows(Device& on, const SortPlan& plan) {
 
 // By digits, with lengths about the ends of tiles.
 TEST_P(Sorts, LongRowsOfAnyType) {
+  if (!test::has_turn_on(test::device(GetParam()), 3)) GTEST_SKIP() << test::other_turn;
   Device& on = this->on();
   if (on.info().kind == DeviceKind::cpu) GTEST_SKIP() << "the host sorts there";
   SortPlan plan{DType::f32, 1, 16385, 1, false, true, true};

@@ -90,6 +90,7 @@ std::vector<T> triangle(int n, bool lower, double small) {
 }
 
 TEST_P(Systems, TriangularInEveryDirection) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   const int n = 37, columns = 5;
   for (int way = 0; way < 8; ++way)
     for (const double small : {1.0, 0.02}) {
@@ -206,6 +207,7 @@ void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n, 
 }
 
 TEST_P(Systems, FactorsOfEverySize) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 100, 130}) {
     const int batch = n < 20 ? 3 : 1;
     const Shape shape{batch, n, n};

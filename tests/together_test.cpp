@@ -113,6 +113,7 @@ TEST(Together, ChainsDoNotDependOnEachOther) {
 
 // Parts of a density in f64 where chains are f32: the totals of many rows, and more of it in mixed precision.
 TEST(Together, DensitiesThatAreWiderThanTheirChains) {
+  if (!has_turn(2)) GTEST_SKIP() << other_turn;
   for (const Model& model :
        {logistic(8'192, 40), logistic(2'003, 37), sparse(90, 41), process(37), levels(507)})
     for (const Precision precision : {Precision::f32, Precision::mixed}) {

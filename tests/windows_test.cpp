@@ -95,6 +95,7 @@ Tensor by_windows(const Tensor& x, const Tensor& w, const ConvOptions& o) {
 }
 
 TEST_P(WindowsOn, LargeGradientsAgreeWithDotsOverWindows) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const Tensor x = numbers({2, 8, 17, 19}, 101), w = numbers({20, 8, 5, 3}, 97);
   for (const Dims& strides : {Dims{1, 1}, Dims{2, 1}, Dims{3, 2}}) {
     ConvOptions options;
@@ -135,6 +136,7 @@ Tensor whole_numbers(const Shape& shape, int64_t period) {
 
 // The kernels for few filters, alone and several results at once, and for few results of many steps.
 TEST_P(WindowsOn, GroupsOfFewFiltersAgreeWithDotsOverWindows) {
+  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
   struct Case {
     Shape x, w;
     Dims strides;
