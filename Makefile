@@ -81,6 +81,8 @@ QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_t
   stan_check_message_test stan_signature_test stan_data_test stan_data_checks_test stan_run_message_test \
   stan_throw_test stan_generated_test cmdstan_words_test cli_sample_test cli_input_test cli_streams_test \
   summary_table_test report_test
+SLOW_THERE = AMillionOperations|Transform.Factors|Transform.Products|WideShapes|FoldersIncludeWhatStandsBelow \
+  |DensitiesThatAreWiderThanTheirChains
 FUZZERS = fuzz_test graph_fuzz_test loop_test model_fuzz_test stan_random_model_test stan_parse_fuzz_test \
   cli_random_output_test
 FUZZ_CASES = Fuzz.RandomPrograms/cpu|GraphFuzz.AllWaysAgree|RandomLoopsAreTheirRounds/cpu|DensitiesOnTheCpu/0 \
@@ -92,7 +94,8 @@ sanitize:
 	@sh tools/packages build test check
 	@cmake --preset sanitize $(CMAKE_ARGS) > /dev/null
 	cmake --build build/sanitize -j $(JOBS) --target adit_command $(QUICK_TESTS) $(FUZZERS) $(FILE_FUZZERS)
-	@$(SANITIZED) $(CTEST) --test-dir build/sanitize -L "^($$(echo $(QUICK_TESTS) | tr ' ' '|'))$$"
+	@$(SANITIZED) $(CTEST) --test-dir build/sanitize -L "^($$(echo $(QUICK_TESTS) | tr ' ' '|'))$$" \
+	  -E "$$(echo 'ChildOf|$(SLOW_THERE)' | tr -d ' ')"
 	@$(SANITIZED) ADIT_TEST_SECONDS=15 $(CTEST) --test-dir build/sanitize -R "$$(echo '$(FILE_FUZZ_CASES)' | tr -d ' ')"
 	@$(SANITIZED) ADIT_TEST_SECONDS=60 $(CTEST) --test-dir build/sanitize -R "$$(echo '$(FUZZ_CASES)' | tr -d ' ')"
 

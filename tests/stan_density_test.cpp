@@ -110,6 +110,13 @@ const std::vector<Row>& rows() {
       {"wiener", 0.6, {0.8, 0.2, 0.9, 2.0}, -3.3072288339455597, none, none},
       {"wiener", 1.4375, {1.5, 0.3, 0.4, 0.0}, -2.2118933972257258, none, none},
       {"wiener", 5.0, {2.0, 0.0, 0.05, 0.4}, -7.9051853726860587, none, none},
+      {"wiener", 0.8, {1.5, 0.3, 0.5, 0.7, 0.5}, -0.40190147301423916, none, none},
+      {"wiener", 3.0, {1.2, 0.1, 0.3, -1.1, 1.3}, -10.610419789517712, none, none},
+      {"wiener", 0.31, {1.5, 0.3, 0.5, 0.7, 0.2}, -21.89047872131113, none, none},
+      {"wiener", 0.8, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -0.14881970084653369, none, none},
+      {"wiener", 3, {2, 0.1, 0.5, -1, 1, 0.9, 0.5}, -4.9715688589582009, none, none},
+      {"wiener", 1.0, {1.0, 0.3, 0.5, 2, 1, 0.2, 0.05}, -2.5859990484910454, none, none},
+      {"wiener", 1.2, {0.5, 0.1, 0.2, 0.1, 0.1, 0.35, 1.0}, -2.9727270914707049, none, none},
       {"gamma", 0.3, {2.5, 1.5}, -1.5269793066914122, -3.5139732703581581, -0.030230740379340842},
       {"gamma", 0.001, {0.1, 2}, 4.0315818174057119, -0.57177010808271951, -0.8313185394896552},
       {"gamma", 40, {3, 2}, -71.235946730652237, -5.9217174035208072e-32, -71.904096467038898},
@@ -247,9 +254,15 @@ const std::vector<Row>& rows() {
   return all;
 }
 
+// "wiener", and "wiener 5" where there is another number of parameters.
+std::string key_of(const std::string& name, size_t parameters) {
+  const UnivariateDensity* first = univariate_named(name);
+  const bool is_first = !first || static_cast<size_t>(first->parameters) == parameters;
+  return is_first ? name : name + " " + std::to_string(parameters);
+}
 const UnivariateDensity& density(const std::string& name) {
   for (const UnivariateDensity& each : univariate_densities())
-    if (each.name == name) return each;
+    if (key_of(each.name, static_cast<size_t>(each.parameters)) == name) return each;
   ADD_FAILURE() << name << " is not there";
   return univariate_densities()[0];
 }
@@ -262,7 +275,7 @@ struct Batch {
 std::map<std::string, Batch> batches() {
   std::map<std::string, Batch> all;
   for (const Row& row : rows()) {
-    Batch& batch = all[row.name];
+    Batch& batch = all[key_of(row.name, row.parameters.size())];
     batch.columns.resize(1 + row.parameters.size());
     batch.columns[0].push_back(row.x);
     for (size_t i = 0; i < row.parameters.size(); ++i) batch.columns[i + 1].push_back(row.parameters[i]);
@@ -303,8 +316,7 @@ class StanDensity : public testing::Test {
 TEST_F(StanDensity, EveryOneHasCases) {
   const auto all = batches();
   for (const UnivariateDensity& each : univariate_densities()) {
-    ASSERT_TRUE(all.contains(each.name)) << each.name;
-    EXPECT_EQ(all.at(each.name).columns.size(), static_cast<size_t>(each.parameters) + 1) << each.name;
+    ASSERT_TRUE(all.contains(key_of(each.name, static_cast<size_t>(each.parameters)))) << each.name;
     EXPECT_EQ(each.log_cdf == nullptr, each.log_ccdf == nullptr) << each.name;
     EXPECT_EQ(each.draw == nullptr, std::string(each.name) == "wiener") << each.name;
   }
@@ -321,6 +333,29 @@ TEST_F(StanDensity, Values) {
         expect_near(got[i], batch.want[kind][i], 2e-12,
                     name + " " + kinds[kind] + " at " + std::to_string(batch.columns[0][i]));
     }
+  }
+}
+
+// The mean over starts and delays is a sum, which is rougher where they come near the ends; beside mpmath's.
+TEST_F(StanDensity, MeansOfPassages) {
+  const struct {
+    double y;
+    std::vector<double> p;
+    double want, tolerance;
+  } cases[] = {{0.45, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -0.71699952713806352, 1e-8},
+               {0.35, {0.8, 0.3, 0.5, 0, 0.2, 0.3, 0.3}, -1.2301726315016595, 1e-8},
+               {1.0, {1.0, 0.2, 0.5, 0.5, 0.5, 0.95, 0.9}, -0.44998232732893595, 2e-3},
+               // Nothing varies: the densities of four and five parameters.
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0, 0, 0}, -0.36078773296382521, 1e-12},
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0.5, 0, 0}, -0.40190147301423916, 1e-12},
+               // Before the delay; a start that reaches a bound.
+               {0.3, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -inf, 0},
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0.5, 1, 0.2}, none, 0}};
+  for (const auto& c : cases) {
+    Tensors p;
+    for (const double x : c.p) p.push_back(tensor(x));
+    expect_near(density("wiener 7").log_density(tensor(c.y), p.data()).item<double>(), c.want, c.tolerance,
+                "wiener at " + std::to_string(c.y));
   }
 }
 

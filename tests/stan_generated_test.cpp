@@ -61,6 +61,18 @@ Moments moments(const std::vector<double>& draws) {
     EXPECT_NEAR(found.deviation, deviation_of, 0.06 * std::max(1.0, deviation_of)); \
   }
 
+// What is changed by its old value is read out of the tuple that holds it.
+TEST(StanGenerated, PartsOfTuplesChangeByThemselves) {
+  const auto draws = drawn(
+      "tuple(real, tuple(vector[2], real)) t = (1 + mu, ([2, 3]', mu));\n"
+      "t.1 += 4; t.2.1 *= 5; t.2.2 -= t.1; t.2.1[2] += t.2.2;\n"
+      "real a = t.1; vector[2] b = t.2.1; real c = t.2.2;");
+  EXPECT_EQ(draws.at("a")[0], 5);
+  EXPECT_EQ(draws.at("b")[0], 10);
+  EXPECT_EQ(draws.at("b")[1], 10);
+  EXPECT_EQ(draws.at("c")[0], -5);
+}
+
 // What the end of a run needs is compiled beside the chains: nothing is left for it.
 TEST(StanGenerated, AllIsCompiledBeforehand) {
   ::setenv("ADIT_CACHE", "", 1);  // what another process compiled is not counted

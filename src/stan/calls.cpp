@@ -213,8 +213,8 @@ Value Evaluator::density(const std::string& full_name, std::vector<Value>& argum
     what = cdf;
   else
     return {};
-  const UnivariateDensity* row = row_named(univariate_densities(), name);
-  if (!row || arguments.size() != static_cast<size_t>(row->parameters) + 1) return {};
+  const UnivariateDensity* row = arguments.empty() ? nullptr : univariate_named(name, arguments.size() - 1);
+  if (!row) return {};
   const auto compute = what == density_of ? row->log_density
                        : what == log_ccdf ? row->log_ccdf
                                           : row->log_cdf;
@@ -234,8 +234,8 @@ Value Evaluator::draw(const std::string& full_name, std::vector<Value>& argument
                       const Place& place, bool& found) {
   std::string name = full_name;
   if (!cut_end(name, "_rng")) return {};
-  const UnivariateDensity* row = row_named(univariate_densities(), name);
-  if (!row || !row->draw || arguments.size() != static_cast<size_t>(row->parameters)) return {};
+  const UnivariateDensity* row = univariate_named(name, arguments.size());
+  if (!row || !row->draw) return {};
   found = true;
   // A lane has numbers of its own, also where all have the same parameters.
   std::vector<Value> operands = arguments;
@@ -367,7 +367,7 @@ void Evaluator::add_truncation(const Statement& s, const std::vector<Value>& arg
   const bool has_low = s.truncation.low != nullptr, has_high = s.truncation.high != nullptr;
   if (!has_low && !has_high) return;
   if (s.function) return add_own_truncation(s, arguments, low, high);
-  const UnivariateDensity* row = row_named(univariate_densities(), s.name);
+  const UnivariateDensity* row = univariate_named(s.name, arguments.size() - 1);
   if (!row || !row->log_cdf || !row->log_ccdf)
     fail(s.place, fmt::format("the distribution {} cannot be truncated here", s.name));
   // For each element of the left side: arguments of its size.
@@ -407,7 +407,7 @@ bool Evaluator::computes(const std::string& full_name) {
   const bool is_draw = !is_log_cdf && !is_log_ccdf && cut_end(name, "_rng");
   const bool is_density =
       cut_end(name, "_lpdf") || cut_end(name, "_lpmf") || cut_end(name, "_lupdf") || cut_end(name, "_lupmf");
-  const UnivariateDensity* row = row_named(univariate_densities(), name);
+  const UnivariateDensity* row = univariate_named(name);
   if (row && is_log_cdf) return row->log_cdf != nullptr;
   if (row && is_log_ccdf) return row->log_ccdf != nullptr;
   if (row) return is_draw ? row->draw != nullptr : is_density;

@@ -83,7 +83,7 @@ constexpr std::array demand_rows{
     Demands{"uniform", "nff", '.', 1, 2},
     Demands{"von_mises", "ff0"},
     Demands{"weibull", "n++", '+'},
-    Demands{"wiener", "n++1f"},
+    Demands{"wiener", "n++1f000"},
     // Counts and classes.
     Demands{"bernoulli", "b1"},
     Demands{"bernoulli_logit", "bn"},

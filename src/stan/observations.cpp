@@ -11,13 +11,6 @@
 
 namespace adit::stan {
 
-const UnivariateDensity* univariate_named(const std::string& name) {
-  const auto rows = univariate_densities();
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const UnivariateDensity& row) { return row.name == name; });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 // Which elements of which data are on the left side: all of y, or those that an index names, also in a loop
 // that is run together or step by step. None: another statement.
 std::shared_ptr<Observed> Evaluator::observed_elements(const Statement& s, const Value& left) {
@@ -45,8 +38,8 @@ std::shared_ptr<Observed> Evaluator::observed_elements(const Statement& s, const
 bool Evaluator::observe(const Statement& s, const std::vector<Value>& arguments,
                         const std::vector<Witness>& used) {
   if (s.function || s.truncation.present) return false;
-  const UnivariateDensity* row = univariate_named(s.name);
-  if (!row || !row->log_density || arguments.size() != static_cast<size_t>(row->parameters) + 1) return false;
+  const UnivariateDensity* row = univariate_named(s.name, arguments.size() - 1);
+  if (!row || !row->log_density) return false;
   const auto is_known = [](const Value& one) { return one.is_known(); };
   if (std::all_of(arguments.begin(), arguments.end(), is_known)) return false;  // a number of the data
   const std::shared_ptr<Observed> observed = observed_elements(s, arguments[0]);

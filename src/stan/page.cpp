@@ -117,7 +117,7 @@ Of Stan's functions reference:
 - solvers of differential-algebraic equations (`dae`) and the embedded Laplace approximation
   (`laplace_marginal`);
 - decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
-- `wiener` with start and delay that vary, and its distribution functions.
+- the distribution functions of `wiener`.
 
 A program that calls one of them is refused before it runs, with the name and the place.
 )";

@@ -72,8 +72,6 @@ constexpr Signature table_multivariate[] = {
      "The log probability of ordered categories by cut points."},
     {"ordered_probit_lpmf", "real (int[] | vector, vector[])", "The same with cut points for each."},
     {"ordered_probit_rng", "int (real, vector)", "Draws an ordered category by cut points."},
-    {"wiener_lpdf", "real (real | real, real, real, real, real)",
-     "The same with the deviation of the drift besides."},
     {"wishart_cholesky_lpdf", "real (matrix | real, matrix)",
      "The log density of the factor of a Wishart matrix."},
     {"wishart_cholesky_rng", "matrix (real, matrix)", "Draws the factor of a Wishart matrix."},

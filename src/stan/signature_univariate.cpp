@@ -56,6 +56,10 @@ constexpr Family families_positive[] = {
     {"weibull", "reals", two_reals, density_all, "Weibull distribution with shape and scale"},
     {"wiener", "reals", four_reals, "lpdf",
      "time to the upper bound of a Wiener process with distance of the bounds, delay, start and drift"},
+    {"wiener", "reals", "reals, reals, reals, reals, reals", "lpdf",
+     "same where the drift varies, with its standard deviation besides"},
+    {"wiener", "reals", "reals, reals, reals, reals, reals, reals, reals", "lpdf",
+     "same where start and delay vary too, with the width of both besides"},
 };
 
 constexpr Family families_discrete[] = {

@@ -171,7 +171,7 @@ Value Evaluator::read_target(const Target& target, const Place& place) {
   Value value = variable.value;
   for (const Target::Step& step : target.steps) {
     if (step.indices.empty()) {
-      value = value.pieces.at(static_cast<size_t>(step.member - 1));
+      value = Value(value.pieces.at(static_cast<size_t>(step.member - 1)));  // which the old value holds
       continue;
     }
     Type type = value.type;

@@ -12,7 +12,7 @@ std::span<const GeneralFunction> general_functions() {
                             sparse_functions(),         kernel_functions(),  order_functions(),
                             normal_vector_functions(),  simplex_functions(), class_functions(),
                             matrix_density_functions(), glm_functions(),     chain_functions(),
-                            hypergeometric_functions(), passage_functions(), state_space_functions(),
+                            hypergeometric_functions(), state_space_functions(),
                             transform_functions(),      quantile_functions()})
       joined.insert(joined.end(), part.begin(), part.end());
     return joined;

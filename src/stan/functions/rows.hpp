@@ -30,7 +30,6 @@ std::span<const GeneralFunction> matrix_density_functions();
 std::span<const GeneralFunction> glm_functions();
 std::span<const GeneralFunction> chain_functions();
 std::span<const GeneralFunction> hypergeometric_functions();
-std::span<const GeneralFunction> passage_functions();
 std::span<const GeneralFunction> state_space_functions();
 std::span<const GeneralFunction> transform_functions();
 std::span<const GeneralFunction> quantile_functions();

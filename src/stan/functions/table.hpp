@@ -4,6 +4,7 @@
 // rounds lie along one more leading axis ("lanes"), so every function here works on trailing axes.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,7 +71,8 @@ std::span<const UnaryFunction> unary_functions();
 std::span<const BinaryFunction> binary_functions();
 std::span<const TernaryFunction> ternary_functions();
 std::span<const UnivariateDensity> univariate_densities();
-const UnivariateDensity* univariate_named(const std::string& name);  // none: nothing
+// That of so many parameters, or the first of the name; none: nothing.
+const UnivariateDensity* univariate_named(const std::string& name, std::optional<size_t> parameters = {});
 std::span<const GeneralFunction> general_functions();
 
 }  // namespace adit::stan

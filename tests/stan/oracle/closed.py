@@ -110,6 +110,45 @@ def wiener_density(p, data):
     return mp.fsum(wiener_log(y, alpha, tau, beta, delta) for y in numbers(data["y"]))
 
 
+def wiener_spread(y, alpha, tau, beta, delta, spread):
+    """With a drift that is normal around delta."""
+    t, away, shared = y - tau, alpha * (1 - beta), 1 + spread**2 * (y - tau)
+    drift = ((spread * away) ** 2 + 2 * away * delta - delta**2 * t) / (2 * shared) - mp.log(shared) / 2
+    return wiener_log(y, alpha, tau, beta, mp.mpf(0)) + drift
+
+
+def legendre(count):
+    """Places and weights of a rule between 0 and 1."""
+    rule = []
+    for i in range(count):
+        x = mp.cos(mp.pi * (i + 0.75) / (count + 0.5))
+        for _ in range(8):  # of Newton's steps, each of which doubles the digits
+            slope = count * (x * mp.legendre(count, x) - mp.legendre(count - 1, x)) / (x * x - 1)
+            x -= mp.legendre(count, x) / slope
+        rule.append(((1 + x) / 2, 1 / ((1 - x * x) * slope**2)))
+    assert abs(mp.fsum(weight for _, weight in rule) - 1) < mp.mpf(10) ** -30
+    return rule
+
+
+@program
+def wiener_that_varies(p, data):
+    """Means over starts and delays by a rule: both keep far from where the density is steep."""
+    alpha, tau, beta = p.positive(), p.between(mp.mpf(0), number("0.4")), p.between(number("0.2"), number("0.8"))
+    delta, spread = p.real(), p.positive()
+    width, wait = p.between(mp.mpf(0), number("0.3")), p.between(mp.mpf(0), number("0.4"))
+    if "rule" not in data:
+        data["rule"] = legendre(24)
+    lp = mp.mpf(0)
+    for y in numbers(data["y"]):
+        mean = mp.fsum(
+            u * v * mp.exp(wiener_spread(y, alpha, tau + wait * r, beta + width * (q - 0.5), delta, spread))
+            for r, u in data["rule"]
+            for q, v in data["rule"]
+        )
+        lp += mp.log(mean) + wiener_spread(y, alpha, tau, beta, delta, spread)
+    return lp
+
+
 @program
 def logarithms_of_bessel_functions(p, data):
     x, v = p.positive(), p.between(mp.mpf(0), mp.mpf(3))
