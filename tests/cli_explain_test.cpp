@@ -73,6 +73,10 @@ TEST_F(CliExplainTest, ParametersTermsAndMemory) {
   EXPECT_EQ(bytes, 8 * 8 * numbers);
   EXPECT_GT(plan.at("kernel").at("instructions"), 100);
   EXPECT_GT(plan.at("data").at("bytes"), 39 * 8);
+  // Reals and places have sizes of their own.
+  const Json data = json_of("explain radon --device cpu --precision f64 --json").at("data");
+  EXPECT_GT(data.at("places"), 0);
+  EXPECT_EQ(data.at("bytes"), 8 * data.at("numbers").get<int64_t>() + 4 * data.at("places").get<int64_t>());
 }
 
 TEST_F(CliExplainTest, ThePlanIsTheRunsOwn) {

@@ -99,6 +99,10 @@ TEST_F(CliOwnFiles, no_command_writes_over_what_it_reads) {
     if (ADIT_HAS_NETCDF || std::string(format) == "csv")
       refused("generate" + on + "--draws run --format " + format + " --output " + folder, "that of --draws");
   refused(sampled + "--warm-start run --output run", "--warm-start");
+  fs::create_directory(root_ / "mine");
+  std::ofstream(root_ / "mine/m_1.csv") << "{}";
+  refused(sampled + "--init mine/m_1.csv --format csv --output mine", "that of --init");
+  EXPECT_EQ(at("mine/m_1.csv"), "{}");
   EXPECT_EQ(at("d.json"), data);
   EXPECT_EQ(at("m.stan"), program);
   EXPECT_EQ(at("o.csv"), optimum);

@@ -1,6 +1,7 @@
 // Complex numbers against the C++ library in a wider type: values by the length of the error, and the sides
 // of the branch cuts by the signs of zeros.
 #include <cmath>
+#include <random>
 
 #include <adit/ops.hpp>
 
@@ -144,6 +145,42 @@ TEST_P(Complex, ArithmeticInC128) {
 }
 
 // The sign of a zero picks the side of the cut.
+// Products, each factor as it is or transposed: a transposed one is not conjugated.
+template <class T>
+void check_products(const std::shared_ptr<Device>& on) {
+  using C = std::complex<T>;
+  std::mt19937 random(4);
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  for (const int64_t size : {3, 40}) {
+    const int64_t m = size, n = size + 2, k = size + 5;
+    std::vector<C> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n));
+    for (C& z : a) z = {uniform(random), uniform(random)};
+    for (C& z : b) z = {uniform(random), uniform(random)};
+    for (const bool turns_a : {false, true})
+      for (const bool turns_b : {false, true}) {
+        const Tensor x = tensor(a, turns_a ? Shape{k, m} : Shape{m, k}, on);
+        const Tensor y = tensor(b, turns_b ? Shape{n, k} : Shape{k, n}, on);
+        const auto got =
+            matmul(turns_a ? transpose(x) : x, turns_b ? transpose(y) : y).template to_vector<C>();
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) {
+            C sum = 0;
+            for (int64_t l = 0; l < k; ++l)
+              sum += a[static_cast<size_t>(turns_a ? l * m + i : i * k + l)] *
+                     b[static_cast<size_t>(turns_b ? j * k + l : l * n + j)];
+            ASSERT_LT(std::abs(got[static_cast<size_t>(i * n + j)] - sum),
+                      8 * std::numeric_limits<T>::epsilon() * static_cast<T>(k))
+                << turns_a << turns_b << " " << size;
+          }
+      }
+  }
+}
+TEST_P(Complex, ProductsOfTransposedMatrices) {
+  const auto open = Device::open(GetParam());
+  check_products<float>(open);
+  if (on().limits().float64) check_products<double>(open);
+}
+
 TEST_P(Complex, BranchCuts) {
   using C = std::complex<float>;
   const std::vector<C> z{{-2, 0.0f}, {-2, -0.0f}, {2, 0.0f},  {2, -0.0f},

@@ -146,6 +146,10 @@ TEST_P(DoctorTest, examines_the_device) {
     const bool died = device->info().kind == DeviceKind::software && finding.measured == "kills its process";
     const bool may_fail = finding.probe == "order between teams" || died;
     EXPECT_TRUE(may_fail || finding.verdict != doctor::Verdict::broken);
+    unsigned long long stale = 0, seen = 0;
+    if (std::sscanf(finding.measured.c_str(), "%llu of %llu messages stale", &stale, &seen) == 2) {
+      EXPECT_LE(stale, seen);
+    }
   }
   ASSERT_TRUE(report.profile.max_loop_trips);
   const bool is_lavapipe = device->info().name.find("llvmpipe") != std::string::npos;

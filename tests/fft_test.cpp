@@ -118,7 +118,10 @@ TEST_P(FftTest, SomeResultsOfLongerLengths) {
        is_slow ? std::vector<int64_t>{10007} : std::vector<int64_t>{10007, 1048583, 1 << 23}) {
     const auto count = static_cast<size_t>(n);
     const auto x = random_numbers<float>(count);
-    const auto y = fft(tensor(x, {n}, on)).to_vector<std::complex<float>>();
+    const Tensor there = fft(tensor(x, {n}, on));
+    const auto y = there.to_vector<std::complex<float>>(),
+               back = ifft(there).to_vector<std::complex<float>>();
+    EXPECT_LT(error_of(back, Numbers(x.begin(), x.end())), 2e-6) << n;
     const Numbers turns = turns_of(count);
     for (const size_t k : {size_t{0}, size_t{1}, count / 3, count / 2 + 1, count - 1}) {
       Long sum = 0;

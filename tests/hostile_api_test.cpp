@@ -39,6 +39,8 @@ const auto nothing_in_list = [](const Tensors& x) { return Tensors{x[0], Tensor(
 void add_tensors(std::vector<Hostile>& list) {
   const std::string none = "expected a tensor, got none";
   list.push_back({"dtype", none, [] { Tensor().dtype(); }});
+  list.push_back({"too_many_values", "got 12", [] { tensor(std::vector<float>{1, 2, 3}, {2}); }});
+  list.push_back({"too_few_values", "got 12", [] { tensor(std::vector<float>{1, 2, 3}, {4}); }});
   list.push_back({"shape", none, [] { Tensor().shape(); }});
   list.push_back({"dim", none, [] { Tensor().dim(0); }});
   list.push_back({"size", none, [] { Tensor().size(); }});

@@ -79,6 +79,14 @@ TEST_F(Io, WritingReplacesAndLeavesNothingBehind) {
   EXPECT_EQ(names().size(), 2u);
 }
 
+// The name of the file that is written beside it is no longer than names may be.
+TEST_F(Io, LongNamesHaveRoom) {
+  const fs::path path = folder_ / (std::string(251, 'x') + ".npy");
+  save_npy(path, to_tensor(counted(DType::f32, {5})));
+  EXPECT_EQ(load_npy(path).size(), 5);
+  EXPECT_EQ(names().size(), 1u);
+}
+
 TEST_F(Io, ErrorsNameTheFile) {
   const Tensor x = to_tensor(counted(DType::f32, {2}));
   const std::string missing = (folder_ / "missing.npy").string();

@@ -347,6 +347,8 @@ TEST(Report, TicksAreRound) {
   EXPECT_EQ(report::number(0.012345), "0.0123");
   EXPECT_EQ(report::count(1234567), "1,234,567");
   EXPECT_EQ(report::shorten("abcdefgh", 5), "ab…gh");
+  EXPECT_EQ(report::shorten("äöüßéèêë", 5), "äö…êë");
+  EXPECT_EQ(report::shorten("日本語の長い名前", 4), "日本…前");
 }
 
 TEST(Report, DensitiesIntegrateToOne) {

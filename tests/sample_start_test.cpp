@@ -53,6 +53,22 @@ TEST_F(SampleTest, chains_start_where_they_are_told) {
   }
 }
 
+// The rest of values that are given is drawn by the number that a chain has among all, not in its own run.
+TEST_F(SampleTest, later_chains_start_as_they_would_beside_the_first_ones) {
+  SampleOptions options = few();
+  options.chains = 4;
+  options.init = {{{"theta", {7, 8, 9}}}};
+  const Draws all = at_start(options);
+  options.chains = 2;
+  options.first_chain = 2;
+  const Draws last = at_start(options);
+  for (const char* name : {"mu", "sigma", "theta", "top"}) {
+    const auto &whole = all.variable(name).values, &part = last.variable(name).values;
+    ASSERT_EQ(whole.size(), 2 * part.size());
+    for (size_t i = 0; i < part.size(); ++i) EXPECT_EQ(part[i], whole[part.size() + i]) << name;
+  }
+}
+
 // What is left open is drawn anew until the density is finite, each attempt with numbers of its own.
 TEST_F(SampleTest, attempts_at_a_start_differ) {
   Model model("half");

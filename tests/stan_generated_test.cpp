@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include <adit/sample.hpp>
+
 #include "nuts/layout.hpp"
 #include "sample/collect.hpp"
 #include "sample/predictive.hpp"
@@ -60,6 +62,22 @@ Moments moments(const std::vector<double>& draws) {
     EXPECT_NEAR(found.mean, mean_of, 5 * (deviation_of) / std::sqrt(points));       \
     EXPECT_NEAR(found.deviation, deviation_of, 0.06 * std::max(1.0, deviation_of)); \
   }
+
+// Draws of the warm-up are no repetition of those that count.
+TEST(StanGenerated, WarmUpHasNumbersOfItsOwn) {
+  Parsed parsed = parse("warm.stan",
+                        "parameters { real mu; } model { mu ~ std_normal(); }\n"
+                        "generated quantities { real z = normal_rng(0, 1); }");
+  ASSERT_TRUE(check(parsed.program).empty());
+  SampleOptions options{.chains = 2, .warmup = 20, .draws = 20};
+  options.device = "cpu";
+  options.save_warmup = true;
+  const Draws draws = sample(lower(parsed.program, data_from_json("{}", "data")).model, options);
+  const auto& warm = draws.warmup_variables.at(1);
+  ASSERT_EQ(warm.name, "z");
+  ASSERT_EQ(warm.values.size(), 40u);
+  for (size_t i = 0; i < 40; ++i) EXPECT_NE(warm.values[i], draws.variable("z").values[i]) << i;
+}
 
 // What is changed by its old value is read out of the tuple that holds it.
 TEST(StanGenerated, PartsOfTuplesChangeByThemselves) {

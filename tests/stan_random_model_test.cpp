@@ -28,7 +28,7 @@ constexpr double most_beside_plain = 10;
 #ifdef __SANITIZE_ADDRESS__
 constexpr double longest_lowering = 60;
 #else
-constexpr double longest_lowering = 2;  // seconds of a processor
+constexpr double longest_lowering = 5;  // seconds of a processor
 #endif
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

@@ -206,6 +206,15 @@ void check_lu(const std::vector<T>& x, const LuFactors& made, int batch, int n, 
   EXPECT_LE(worst, 10 * unit<T>()) << n << " x " << batch;
 }
 
+// As LAPACK: of pivots that are as large as each other the first row is taken.
+TEST_P(Systems, TheFirstOfEqualPivots) {
+  for (const int n : {2, 5, 20, 70, 130}) {
+    std::vector<float> x = random_numbers<float>(n * n, static_cast<uint32_t>(n));
+    for (int i = 0; i < n; ++i) x[static_cast<size_t>(i * n)] = i % 3 ? 4.0f : -4.0f;
+    EXPECT_EQ(lu_factor(tensor(x, {n, n})).permutation.to_vector<int32_t>()[0], 0) << n;
+  }
+}
+
 TEST_P(Systems, FactorsOfEverySize) {
   if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 65, 100, 130}) {

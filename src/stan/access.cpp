@@ -256,7 +256,14 @@ void Evaluator::write_at_once(const Storage& storage, const Value& value, const 
   const bool in_part = levels_.top() > storage.home && storage.value->kind != Value::Kind::tuple;
   if (!in_part && write_in_place(storage, value)) return;
   if (!in_part) {
-    *storage.value = with(*storage.value, storage.rest, value, place);
+    // Only the piece that changes is made anew: a list of thousands is written to one by one.
+    Value* piece = storage.value;
+    auto spot = storage.rest.begin();
+    for (; spot != storage.rest.end() && piece->kind == Value::Kind::pieces && piece->size() > 0 &&
+           spot->is_one();
+         ++spot)
+      piece = &piece->pieces[static_cast<size_t>(spot->numbers.known->numbers[0])];
+    *piece = with(*piece, Spots(spot, storage.rest.end()), value, place);
     return;
   }
   if (storage.value->is_nothing()) *storage.value = unset_like(value);

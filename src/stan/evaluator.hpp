@@ -71,6 +71,10 @@ struct Spot {
   enum class Kind : uint8_t { single, many, all };
   Kind kind = Kind::all;
   Value numbers;  // counted from 0; single: a number; many: a list of them
+  bool is_uniform() const { return kind == Kind::all || (numbers.is_known() && numbers.level == 0); }
+  bool is_one() const {
+    return kind == Kind::single && is_uniform();
+  }  // a known place, the same in all lanes
 };
 using Spots = std::vector<Spot>;
 

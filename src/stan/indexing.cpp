@@ -23,10 +23,6 @@ Shape shape_at(const Value& value, const Spots& spots) {
   return shape;
 }
 
-bool is_uniform(const Spot& spot) {
-  return spot.kind == Spot::Kind::all || (spot.numbers.is_known() && spot.numbers.level == 0);
-}
-
 // Places that all lanes have in common are those of one.
 Spots without_equal_lanes(Spots spots) {
   for (Spot& spot : spots) {
@@ -130,7 +126,7 @@ Value Evaluator::at(const Value& value, const Spots& spots, const Type& type, co
   if (spots.empty()) return value;
   bool known = true;
   for (const Spot& spot : spots) known = known && (spot.kind == Spot::Kind::all || spot.numbers.is_known());
-  if (value.kind == Value::Kind::pieces && is_uniform(spots[0]) && spots[0].kind == Spot::Kind::single) {
+  if (value.kind == Value::Kind::pieces && spots[0].is_one()) {
     const Value& piece = value.pieces[static_cast<size_t>(spots[0].numbers.known->numbers[0])];
     return at(piece, Spots(spots.begin() + 1, spots.end()), type, place);
   }
@@ -205,7 +201,7 @@ Value Evaluator::traced_at(const Value& value, const Spots& all_spots, const Typ
   for (size_t i = 0; i < spots.size(); ++i) {
     const int axis = static_cast<int>(rest.size());
     const Spot& spot = spots[i];
-    if (!is_uniform(spot) || spot.kind == Spot::Kind::all) {
+    if (!spot.is_uniform() || spot.kind == Spot::Kind::all) {
       rest.push_back(spot);
       continue;
     }
@@ -317,7 +313,7 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
   if (spots.empty()) return promoted(part, value.type);
   if (value.size() == 0 && value.kind != Value::Kind::tuple) return value;  // nothing is there to replace
   const Spots rest(spots.begin() + 1, spots.end());
-  const bool one = spots[0].kind == Spot::Kind::single && is_uniform(spots[0]);
+  const bool one = spots[0].is_one();
   if (value.kind == Value::Kind::pieces && one) {
     Value changed = value;
     Value& piece = changed.pieces[static_cast<size_t>(spots[0].numbers.known->numbers[0])];

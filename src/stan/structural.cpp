@@ -396,19 +396,19 @@ Value Evaluator::quantiles(const Value& value, const Value& shares, const Type& 
 Value Evaluator::ordered(const std::string& name, std::vector<Value>& a, const Type& type,
                          const Place& place) {
   const Value value = whole(a[0]);
+  const int64_t lanes = value.level ? levels_.at(value.level).total : 1, size = value.size();
+  const int64_t of = name == "rank" ? static_cast<int64_t>(number_of(a[1], place)) : 1;
+  if (name == "rank" && (of < 1 || of > size))
+    fail(place, fmt::format("rank: expected a place from 1 to {}, got {}", size, of));
   if (!value.is_known()) {
     std::vector<Value> arguments{value};
     if (a.size() > 1) arguments.push_back(a[1]);
     return general(name, arguments, type, place);
   }
-  const int64_t lanes = value.level ? levels_.at(value.level).total : 1, size = value.size();
   std::vector<double> results;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     const double* x = value.known->numbers.data() + lane * size;
     if (name == "rank") {
-      const auto of = static_cast<int64_t>(number_of(a[1], place));
-      if (of < 1 || of > size)
-        fail(place, fmt::format("rank: expected a place from 1 to {}, got {}", size, of));
       results.push_back(
           static_cast<double>(std::count_if(x, x + size, [&](double v) { return v < x[of - 1]; })));
       continue;

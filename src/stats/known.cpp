@@ -27,9 +27,14 @@ Tensor base_of(const Tensor& x) {
   return base;
 }
 
+// Asked of each argument of a model: the search ends with the first one.
 bool has_placeholder(const Tensor& x) {
-  const auto nodes = graph::reachable(std::span(&x, 1), false);
-  return std::any_of(nodes.begin(), nodes.end(), graph::is_placeholder);
+  bool found = false;
+  graph::reachable(std::span(&x, 1), false, [&](const Tensor& at) {
+    found = found || graph::is_placeholder(at);
+    return found;
+  });
+  return found;
 }
 
 template <class T>

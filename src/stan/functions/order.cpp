@@ -38,6 +38,14 @@ Tensor sort_desc(const Arguments& a) { return sorted(a, true); }
 Tensor sort_indices_asc(const Arguments& a) { return sorted_numbers(a, false); }
 Tensor sort_indices_desc(const Arguments& a) { return sorted_numbers(a, true); }
 
+// How many are less than the one at a place.
+Tensor rank_of_one(const Arguments& a) {
+  const Part p = whole_part(a, 0), of = whole_part(a, 1);
+  const Tensor is_it = iota({p.x.dim(-1)}, DType::i64) == expand_dims(of.x - full_integer({}, 1), -1);
+  const Tensor one = sum(select(is_it, p.x, full({}, 0, p.x.dtype())), {-1}, true);
+  return finished(a, {sum(as_type(p.x < one, DType::i64), {-1}), p.in_lanes || of.in_lanes});
+}
+
 // R's seventh type: between the two elements around p (n - 1). p has the axes of the result.
 Tensor quantile(const Arguments& a) {
   const Tensor x = sorted(a, false), p = clip(a.lifted(1), 0.0, 1.0);
@@ -51,6 +59,7 @@ Tensor quantile(const Arguments& a) {
 
 constexpr std::array order_table{
     GeneralFunction{"quantile", quantile},
+    GeneralFunction{"rank", rank_of_one},
     GeneralFunction{"sort_asc", sort_asc},
     GeneralFunction{"sort_desc", sort_desc},
     GeneralFunction{"sort_indices_asc", sort_indices_asc},
