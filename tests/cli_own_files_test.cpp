@@ -5,6 +5,9 @@
 #include <random>
 #include <sys/stat.h>
 
+#include <adit/error.hpp>
+
+#include "cli/staged_files.hpp"
 #include "cli_runs.hpp"
 #include "native/compile.hpp"
 
@@ -329,6 +332,31 @@ TEST_F(CliOwnFiles, odd_names_in_hints_and_numbers_without_signs) {
   EXPECT_EQ(outcome_of(status).status, 130) << at("errors");
   EXPECT_FALSE(contains(at("errors"), "\x1b")) << at("errors");
   EXPECT_TRUE(contains(at("errors"), "$'a\\033[31mb'")) << at("errors");
+}
+
+// A file that cannot come to its place: what is new goes back, and where something was replaced, the rest
+// comes later.
+TEST_F(CliOwnFiles, files_come_all_or_not_at_all) {
+  const auto writes = [&](const fs::path& path, const char* text) { std::ofstream(path) << text; };
+  const auto commit = [&] {
+    cli::StagedFiles files("[test]", root_);
+    writes(files.path("first"), "new"), writes(files.path("taken"), "new");
+    EXPECT_THROW(files.commit({}), Error);
+  };
+  fs::create_directory(root_ / "taken");
+  put("taken/kept", "of the user");
+  commit();
+  EXPECT_FALSE(fs::exists(root_ / "first"));
+  EXPECT_TRUE(hidden_in(root_).empty());
+  put("first", "old");
+  commit();
+  EXPECT_EQ(at("first"), "new");
+  EXPECT_EQ(at("taken/kept"), "of the user");
+  EXPECT_FALSE(cli::StagedFiles::settle(root_));
+  fs::remove_all(root_ / "taken");
+  EXPECT_TRUE(cli::StagedFiles::settle(root_));
+  EXPECT_EQ(at("taken"), "new");
+  EXPECT_TRUE(hidden_in(root_).empty());
 }
 
 }  // namespace

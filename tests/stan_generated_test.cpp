@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include <adit/checkpoint.hpp>
 #include <adit/sample.hpp>
 
 #include "nuts/layout.hpp"
+#include "own_folder.hpp"
 #include "sample/collect.hpp"
 #include "sample/predictive.hpp"
 #include "stan/check.hpp"
@@ -44,6 +46,8 @@ std::map<std::string, std::vector<double>> drawn(const std::string& statements) 
   return found;
 }
 
+class GeneratedFiles : public test::InOwnFolder {};
+
 struct Moments {
   double mean = 0, deviation = 0;
 };
@@ -63,8 +67,8 @@ Moments moments(const std::vector<double>& draws) {
     EXPECT_NEAR(found.deviation, deviation_of, 0.06 * std::max(1.0, deviation_of)); \
   }
 
-// Draws of the warm-up are no repetition of those that count.
-TEST(StanGenerated, WarmUpHasNumbersOfItsOwn) {
+// Draws of the warm-up are no repetition of those that count; a checkpoint gives the same ones.
+TEST_F(GeneratedFiles, WarmUpHasNumbersOfItsOwn) {
   Parsed parsed = parse("warm.stan",
                         "parameters { real mu; } model { mu ~ std_normal(); }\n"
                         "generated quantities { real z = normal_rng(0, 1); }");
@@ -72,11 +76,16 @@ TEST(StanGenerated, WarmUpHasNumbersOfItsOwn) {
   SampleOptions options{.chains = 2, .warmup = 20, .draws = 20};
   options.device = "cpu";
   options.save_warmup = true;
-  const Draws draws = sample(lower(parsed.program, data_from_json("{}", "data")).model, options);
+  options.checkpoint = (root_ / "checkpoint").string();
+  const Model model = lower(parsed.program, data_from_json("{}", "data")).model;
+  const Draws draws = sample(model, options);
   const auto& warm = draws.warmup_variables.at(1);
   ASSERT_EQ(warm.name, "z");
   ASSERT_EQ(warm.values.size(), 40u);
   for (size_t i = 0; i < 40; ++i) EXPECT_NE(warm.values[i], draws.variable("z").values[i]) << i;
+  const Draws read = draws_so_far(options.checkpoint, model, Device::open("cpu"));
+  EXPECT_EQ(read.variable("z").values, draws.variable("z").values);
+  EXPECT_EQ(read.warmup_variables.at(1).values, warm.values);
 }
 
 // What is changed by its old value is read out of the tuple that holds it.
