@@ -124,14 +124,18 @@ TEST_F(CliSampleTest, inits_are_held_against_the_model) {
   put("rows.json", R"({"z": [[1, 2, 3, 4], [5, 6, 7, 8]]})");
   put("text.json", R"({"mu": "one"})");
   put("list.json", R"([{"mu": 1}, {"mu": 2}])");
+  put("lists.json", R"({"mu": [[1]]})");
+  put("twice.json", R"({"mu": 1, "mu": 2})");
   put("broken.json", R"({"mu": )");
   const std::pair<std::string, const char*> cases[] = {
       {"name.json", "--init: unknown muu; did you mean mu?"},
-      {"size.json", "--init: expected values of shape [] for mu, got 2 numbers"},
+      {"size.json", "--init: expected values of shape [] for mu, got [1,2]"},
       {"rows.json", "--init: expected values of shape [8] for z, got [[1,2,3,4],[5,6,7,8]]"},
-      {"text.json", "--init: expected numbers for mu"},
+      {"text.json", R"(--init: expected values of shape [] for mu, got "one")"},
       {"list.json", "--init: expected a list of 4 objects"},
-      {"broken.json", "--init: expected a JSON file, at most 100 lists deep, got broken.json"}};
+      {"lists.json", "--init: expected values of shape [] for mu, got [[1]]"},
+      {"twice.json", "--init: twice.json: expected each name once, got mu again"},
+      {"broken.json", "--init: broken.json: expected JSON, got parse error at line 1, column 8"}};
   for (const auto& [file, expected] : cases) {
     const Outcome outcome = adit("sample " + model + " --init " + file);
     EXPECT_EQ(outcome.status, 2) << file;

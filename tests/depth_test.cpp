@@ -23,6 +23,7 @@ Model chained(int64_t rows, int steps, const std::function<Tensor(const Tensor&,
 }
 
 Tensor multiplied(const Tensor& y, int) { return y * 0.9999 + 0.001; }
+Tensor sine(const Tensor& y, int) { return sin(y); }
 Tensor reversed(const Tensor& y, int) { return reverse(y, {0}) * 0.999; }
 Tensor turned(const Tensor& y, int) {
   const int64_t n = y.size();
@@ -97,20 +98,22 @@ TEST_F(Depth, OfRecurrencesThatReadTwice) {
     compare_density(lagged(steps), "lagged", "cpu", Placement::lane, DType::f64, 1e-9);
 }
 
-// What one kernel does not hold goes by the engine of tensors, and the draws tell it.
+// What one kernel does not hold goes by the engine of tensors, and the draws tell it: many operations, or
+// fewer that are long ones.
 TEST_F(Depth, OfMoreThanAKernelHolds) {
-  const Model m = chained(64, 2800, multiplied);
-  EXPECT_FALSE(sampling::fits_a_kernel(sampling::make_density(stats::state_of(m), DType::f64)));
-  SampleOptions options;
-  options.chains = 2;
-  options.warmup = 5;
-  options.draws = 2;
-  options.device = "cpu";
-  options.placement = Placement::team;
-  const Draws draws = sample(m, options);
-  EXPECT_EQ(draws.layout.substr(0, 6), "device");
-  ASSERT_FALSE(draws.notes.empty());
-  EXPECT_NE(draws.notes[0].find("operations"), std::string::npos) << draws.notes[0];
+  for (const Model& m : {chained(64, 2800, multiplied), chained(64, 400, sine)}) {
+    EXPECT_FALSE(sampling::fits_a_kernel(sampling::make_density(stats::state_of(m), DType::f64)));
+    SampleOptions options;
+    options.chains = 2;
+    options.warmup = 5;
+    options.draws = 2;
+    options.device = "cpu";
+    options.placement = Placement::team;
+    const Draws draws = sample(m, options);
+    EXPECT_EQ(draws.layout.substr(0, 6), "device");
+    ASSERT_FALSE(draws.notes.empty());
+    EXPECT_NE(draws.notes[0].find("operations"), std::string::npos) << draws.notes[0];
+  }
 }
 
 }  // namespace

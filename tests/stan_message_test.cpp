@@ -250,7 +250,13 @@ TEST(StanMessage, OfLimits) {
              return tuples;
            }(),
        "Tuples are nested more than 100 deep here."},
-      {"data { array[" + sizes.substr(0, 298) + "] real " +
+      {"data { vector[1" +
+           [] {
+             std::string sum;
+             for (int i = 0; i < 100; ++i) sum += " + 1";
+             return sum;
+           }() +
+           "] " +
            [] {
              std::string names = "a";
              for (int i = 0; i < 4000; ++i) names += ", a";

@@ -121,6 +121,51 @@ TEST(StanRunMessage, Functions) {
                  "reject", R"({"n": 2})");
 }
 
+// What follows from data is known in transformed data, whichever operator or function it comes from.
+TEST(StanRunMessage, DataAreKnown) {
+  for (const char* value : {"v * v'",
+                            "[v' * v]",
+                            "m * v",
+                            "v' * m",
+                            "m * m",
+                            "m \\ v",
+                            "m \\ m",
+                            "v' / m",
+                            "m / m",
+                            "m ^ 2",
+                            "m ./ m",
+                            "m .* m",
+                            "m .^ 2",
+                            "2 ^ v",
+                            "-m",
+                            "m'",
+                            "v + 1",
+                            "m / 2",
+                            "2 ./ m",
+                            "quad_form(m, m)",
+                            "inverse_spd(m)",
+                            "cholesky_decompose(m)",
+                            "eigenvalues_sym(m)",
+                            "mdivide_left_spd(m, v)",
+                            "multiply(v, v')",
+                            "quantile(v, {0.1, 0.9})",
+                            "sort_asc(v)",
+                            "append_row(v, m \\ v)",
+                            "m[, 1] * v'",
+                            "diag_pre_multiply(v, m)",
+                            "tcrossprod(m)",
+                            "matrix_exp(m)",
+                            "to_matrix(v * v', 1, 4)",
+                            "(1 > 0 ? v * v' : m)"}) {
+    SCOPED_TRACE(value);
+    expect_refusal(
+        std::string("transformed data { vector[2] v = [1, 2]'; matrix[2, 2] m = [[2, 0.5], [0.5, 1]]; "
+                    "real y = sum(") +
+            value + "); if (y > -1e9) reject(\"known\"); }",
+        "reject: known", "reject");
+  }
+}
+
 const std::string decay =
     "functions { vector f(real t, vector y, real k) { return -k * y; } "
     "vector g(real t, vector y, real k) { return [k, k]'; } } "

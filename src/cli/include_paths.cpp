@@ -18,8 +18,8 @@ void add_folders(const std::string& where, const std::string& typed, std::vector
     const std::string folder = typed.substr(at, comma - at);
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error))
-      throw UsageError(fmt::format("{}: expected folders with commas between them, got {}", where,
-                                   folder.empty() ? "\"\"" : printable(folder)));
+      throw UsageError(fmt::format("{}: expected folders that are there, with commas between them, got {}",
+                                   where, folder.empty() ? "\"\"" : printable(folder)));
     folders.push_back(folder);
     at = comma + 1;
   }

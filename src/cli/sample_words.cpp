@@ -56,7 +56,9 @@ void check_numbers(const SampleWords& words) {
   const auto positive = [](const char* option, double number) {
     require(number > 0 && std::isfinite(number), option, "a positive number", fmt::format("{}", number));
   };
+  constexpr double longest_step = 1e6;  // beyond 1e7 the search takes the posterior for an improper one
   positive("--step-size", words.step_size);
+  require(words.step_size <= longest_step, "--step-size", "at most 1e6", fmt::format("{}", words.step_size));
   positive("--gamma", words.gamma);
   positive("--kappa", words.kappa);
   positive("--t0", words.t0);

@@ -9,59 +9,28 @@
 
 #include "cli/saved_draws.hpp"
 #include "cli/usage.hpp"
-#include "cli/values_file.hpp"
+#include "cli/value_tree.hpp"
 
 namespace adit::cli {
 namespace {
 
-using Document = nlohmann::json;
 using Values = std::map<std::string, std::vector<double>>;
 
 [[noreturn]] void refuse_init(const std::string& expected, const std::string& got) {
   throw UsageError(fmt::format("[sample] --init: expected {}, got {}", expected, got));
 }
 
-// As JSON, short enough for a line.
-std::string brief(const Document& value) {
-  constexpr size_t most = 80;
-  const std::string text = value.dump(-1, ' ', true, Document::error_handler_t::replace);
-  return text.size() <= most ? text : text.substr(0, most) + "...";
-}
-
-// Nested lists of rows become one list, in row-major order.
-void flatten(const Document& value, const std::string& name, std::vector<double>& numbers) {
-  if (value.is_array())
-    for (const Document& part : value) flatten(part, name, numbers);
-  else if (value.is_number())
-    numbers.push_back(value.get<double>());
-  else
-    refuse_init(fmt::format("numbers for {}", name), brief(value));
-}
-
-// Lists of lists with the extents of the shape; one number may stand in a list of its own.
-bool has_shape(const Document& value, const Shape& shape, int axis = 0) {
-  if (axis == shape.size()) return !value.is_array() || (axis == 0 && value.size() == 1);
-  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
-  return std::all_of(value.begin(), value.end(),
-                     [&](const Document& part) { return has_shape(part, shape, axis + 1); });
-}
-
-Values values_of(const Document& object, const Model& model) {
-  if (!object.is_object()) refuse_init("an object of values by variable", brief(object));
+Values values_of(const ValueTree& given, const Model& model) {
+  if (!given.is_object()) refuse_init("an object of values by variable", brief(given));
+  const ValueTree object = without_tuples(given);
   const std::vector<Model::Variable> variables = model.variables();
   std::vector<std::string> names;
   for (const auto& variable : variables) names.push_back(variable.name);
   Values values;
   for (const auto& [name, value] : object.items()) {
     const auto& variable = variables[choice_of("[sample] --init", name, names)];
-    std::vector<double> numbers;
-    flatten(value, name, numbers);
-    if (static_cast<int64_t>(numbers.size()) != element_count(variable.shape))
-      refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name),
-                  fmt::format("{} numbers", numbers.size()));
-    if (!has_shape(value, variable.shape))
+    if (!take_numbers(value, variable.shape, values[name]))
       refuse_init(fmt::format("values of shape {} for {}", to_string(variable.shape), name), brief(value));
-    values[name] = std::move(numbers);
   }
   return values;
 }
@@ -77,19 +46,16 @@ std::optional<double> radius_of(const std::string& init) {
   return radius;
 }
 
-Document read_json(const std::string& path) {
+ValueTree read_json(const std::string& path) {
   std::string text;
   try {
     text = read_text(path);
   } catch (const Error&) {
     refuse_init("a number, or a JSON file that can be read", printable(path));
   }
-  Document document(Document::value_t::discarded);
-  if (!nests_too_deep(text)) document = Document::parse(with_signed_zeros(text), nullptr, false);
-  if (document.is_discarded())
-    refuse_init(fmt::format("a JSON file, at most {} lists deep", deepest_json),
-                printable(path) + ", which is none");
-  return document;
+  return value_tree(text, [&](const std::string& what) {
+    throw UsageError(fmt::format("[sample] --init: {}: {}", printable(path), what));
+  });
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -130,7 +96,7 @@ void Start::set_inits(SampleOptions& options, const Model& model) const {
   if (static_cast<int64_t>(inits_.size()) != options.chains)
     refuse_init(fmt::format("a list of {} objects, one a chain", options.chains),
                 std::to_string(inits_.size()));
-  for (const Document& object : inits_) options.init.push_back(values_of(object, model));
+  for (const ValueTree& object : inits_) options.init.push_back(values_of(object, model));
 }
 
 void Start::set_warm_start(SampleOptions& options, const Model& model) const {

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <adit/text.hpp>
 
 #include "cli/usage.hpp"
+#include "cli/value_tree.hpp"
 
 namespace adit::cli {
 namespace {
-
-using ValueTree = nlohmann::json;
 
 // Where in a file something is wrong.
 struct ValuePlace {
@@ -28,35 +26,13 @@ bool looks_like_json(const std::string& text) {
 }
 
 ValueTree json_in(const ValuePlace& place, const std::string& text) {
-  ValueTree document(ValueTree::value_t::discarded);
-  if (!nests_too_deep(text)) document = ValueTree::parse(with_signed_zeros(text), nullptr, false);
-  if (document.is_discarded()) place.fail(fmt::format("expected JSON, at most {} lists deep", deepest_json));
-  return document;
+  return value_tree(text, [&](const std::string& what) { place.fail(what); });
 }
 
-std::string shortened(const ValueTree& value) {
-  constexpr size_t most = 80;
-  const std::string text = value.dump(-1, ' ', true, ValueTree::error_handler_t::replace);
-  return text.size() <= most ? text : text.substr(0, most) + "...";
-}
-
-// Lists of lists with the extents of the shape, in row-major order; one number may stand in a list of its
-// own.
-bool take_numbers(const ValueTree& value, const Shape& shape, int axis, std::vector<double>& to) {
-  if (axis == shape.size()) {
-    if (axis == 0 && value.is_array() && value.size() == 1) return take_numbers(value[0], shape, axis, to);
-    if (!value.is_number()) return false;
-    to.push_back(value.get<double>());
-    return true;
-  }
-  if (!value.is_array() || static_cast<int64_t>(value.size()) != shape[axis]) return false;
-  return std::all_of(value.begin(), value.end(),
-                     [&](const ValueTree& part) { return take_numbers(part, shape, axis + 1, to); });
-}
-
-void add_row(const ValuePlace& place, const ValueTree& object, const std::vector<Model::Variable>& variables,
+void add_row(const ValuePlace& place, const ValueTree& row, const std::vector<Model::Variable>& variables,
              ValueNames names, NamedValues& values) {
-  if (!object.is_object()) place.fail("expected an object of values by variable, got " + shortened(object));
+  if (!row.is_object()) place.fail("expected an object of values by variable, got " + brief(row));
+  const ValueTree object = without_tuples(row);
   std::vector<std::string> known;
   for (const Model::Variable& variable : variables) {
     known.push_back(variable.name);
@@ -65,9 +41,9 @@ void add_row(const ValuePlace& place, const ValueTree& object, const std::vector
       if (names == ValueNames::all) place.fail(fmt::format("expected values of {}, got none", variable.name));
       continue;
     }
-    if (!take_numbers(*found, variable.shape, 0, values[variable.name]))
+    if (!take_numbers(*found, variable.shape, values[variable.name]))
       place.fail(fmt::format("expected values of shape {} for {}, got {}", to_string(variable.shape),
-                             variable.name, shortened(*found)));
+                             variable.name, brief(*found)));
   }
   if (names == ValueNames::all) return;
   for (const auto& [name, value] : object.items()) choice_of(place.where, name, known);
@@ -158,25 +134,6 @@ ValueRows rows_of(const ValuePlace& place, const ValueTable& table,
 
 }  // namespace
 
-std::string with_signed_zeros(const std::string& json) {
-  constexpr std::string_view goes_on = "0123456789.eE";
-  std::string text;
-  bool in_word = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i], before = i > 0 ? json[i - 1] : ' ',
-               after = i + 2 < json.size() ? json[i + 2] : ' ';
-    text += c;
-    if (in_word && c == '\\' && i + 1 < json.size())
-      text += json[++i];
-    else if (c == '"')
-      in_word = !in_word;
-    else if (!in_word && json.compare(i, 2, "-0") == 0 && before != 'e' && before != 'E' &&
-             goes_on.find(after) == std::string_view::npos)
-      text += "0.0", ++i;
-  }
-  return text;
-}
-
 std::string read_values_text(const std::string& where, const std::string& path) {
   try {
     return read_text(path);
@@ -226,10 +183,10 @@ std::vector<double> parse_points(const std::string& where, const std::string& pa
   std::vector<double> points;
   if (!document.is_array() || document.empty()) place.fail("expected rows of numbers, got none");
   for (const ValueTree& row : document) {
-    if (!row.is_array()) place.fail("expected rows of numbers, got " + shortened(row));
+    if (!row.is_array()) place.fail("expected rows of numbers, got " + brief(row));
     expect_width(std::ssize(row));
     for (const ValueTree& number : row) {
-      if (!number.is_number()) place.fail("expected a number, got " + shortened(number));
+      if (!number.is_number()) place.fail("expected a number, got " + brief(number));
       points.push_back(number.get<double>());
     }
   }

@@ -18,9 +18,6 @@ enum class ValueNames : uint8_t { all, some };
 // Everything in a file; `where` begins the errors: "[laplace] --mode".
 std::string read_values_text(const std::string& where, const std::string& path);
 
-// JSON with "-0" as "-0.0": its reader would take it for an integer, which has no sign.
-std::string with_signed_zeros(const std::string& json);
-
 // JSON: an object of values by variable, or a list of such objects, a row each. CSV: names of columns after
 // comments (mu, theta.1, L.2.1), then rows of numbers.
 ValueRows parse_values(const std::string& where, const std::string& path, const std::string& text,

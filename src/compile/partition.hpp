@@ -12,6 +12,7 @@
 #include <adit/device.hpp>
 
 #include "graph/row.hpp"
+#include "lower/code_length.hpp"
 #include "lower/reduction.hpp"
 
 namespace adit::compile {
@@ -70,10 +71,6 @@ void for_each_inside(const Group& group, const Partition& partition,
 
 // True where `node` repeats one value for all elements of a row of the space.
 bool is_row_broadcast(const Node& node, const Shape& full, const Axes& axes);
-// How long the code of an element of the node is, in instructions of the kernel language; without its
-// operands.
-double code_length(const Node& node);
-inline constexpr double of_a_load = 2;  // with the way to its place
 // What one kernel holds at most. Compilers take longer than in proportion beyond, and a long chain that
 // repeats itself gives kernels that are equal: one of them is compiled. bench/RESULTS.md has the times.
 inline constexpr double most_code = 1000;

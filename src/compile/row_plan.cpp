@@ -12,10 +12,12 @@ namespace adit::compile {
 
 namespace {
 
-bool is_reduction(const Node& node) { return graph::row_of(node.op).kind == Kind::reduction; }
+bool is_reduction(const Node& node) { return graph::row_of(node.op).kind == graph::Kind::reduction; }
 
-// Reductions of the group that computing `node` needs, without going through another one.
-int level_of(const Node& node, const Group& group, const std::map<const Node*, int>& levels) {
+// Reductions of the group that computing `node` needs, without going through another one. What other groups
+// compute waits for none of them.
+int level_of(const Node& node, const Group& group, const Partition& partition,
+             const std::map<const Node*, int>& levels) {
   int level = 0;
   std::set<const Node*> seen;
   std::vector<const Node*> open;
@@ -28,7 +30,8 @@ int level_of(const Node& node, const Group& group, const std::map<const Node*, i
       level = std::max(level, it->second + 1);
       continue;
     }
-    if (!group.contains(*next) && next->operands.empty()) continue;
+    const bool is_inside = !partition.arguments.contains(next) && !partition.in_memory.contains(next);
+    if (!is_inside && !group.contains(*next)) continue;
     for (const Tensor& operand : next->operands) open.push_back(&graph::node_of(operand));
   }
   return level;
@@ -62,7 +65,7 @@ RowPlan plan_rows(const Group& group, const Partition& partition) {
   std::map<const Node*, int> levels;
   for (const Node* root : group.roots) {
     if (is_reduction(*root) && root->operands[0].shape() == group.full) {
-      const int level = level_of(*root, group, levels);
+      const int level = level_of(*root, group, partition, levels);
       levels[root] = level;
       plan.levels.resize(std::max(plan.levels.size(), static_cast<size_t>(level) + 1));
       plan.levels[static_cast<size_t>(level)].push_back(root);

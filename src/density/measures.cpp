@@ -8,6 +8,7 @@
 #include "density/split.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
+#include "lower/code_length.hpp"
 #include "lower/reduction.hpp"
 
 namespace adit::sampling {
@@ -166,11 +167,16 @@ bool fits_a_kernel(const Density& density) {
   // Those of longer tensors are one loop, whose registers LLVM gives out in more than linear time: 7,000
   // operations took 4 s on one core, 14,000 some 12 s.
   constexpr int64_t of_a_loop = 25;
+  // A function is written out once at least: 200 sines and cosines of rows, 199 instructions each, made a
+  // team's kernel of 71,000, and 600 of them took 28 s.
+  constexpr double of_a_function = 2;
   const Ends ends = ends_of(density);
-  int64_t operations = 0;
+  double operations = 0;
   for_each_varying(ends.results, ends.inputs, [&](const Node& node) {
+    if (!graph::row_of(node.op).scalar) return;
     const int64_t count = element_count(node.shape);
-    if (graph::row_of(node.op).scalar) operations += count <= small ? count : of_a_loop;
+    operations += static_cast<double>(count <= small ? count : of_a_loop) +
+                  of_a_function * (lower::code_length(node) - 1);
   });
   return operations <= most_kernel_operations;
 }

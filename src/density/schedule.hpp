@@ -146,7 +146,7 @@ double written_operations(const Density& density);
 // thousand steps that was written out, say, would take minutes to compile as one piece of code; the engine of
 // tensors cuts it into kernels that are compiled apart, and of equal ones one.
 bool fits_a_kernel(const Density& density);
-inline constexpr int64_t most_kernel_operations = 200000;
+inline constexpr double most_kernel_operations = 200000;
 
 // One line a pass and an item.
 std::string to_text(const Schedule& schedule);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <mutex>
 
+#include "graph/graph_lock.hpp"
+#include "lower/code_length.hpp"
 #include "sample/candidates.hpp"
 #include "sample/loop_memory.hpp"
 #include "sample/shape_limits.hpp"
@@ -98,16 +101,23 @@ NumberTypes numbers_of(const stats::ModelState& model, const SampleOptions& opti
 
 namespace {
 
+// About how long the code of the value is.
+double length_of(const stats::ModelState& model) {
+  Tensors totals;
+  for (const auto& term : model.terms) totals.push_back(term.total);
+  double length = 0;
+  const std::lock_guard lock(graph::graph_lock());
+  for (const Tensor& x : graph::reachable(totals, true))
+    length += static_cast<double>(std::min(x.size(), small)) + lower::code_length(graph::node_of(x));
+  return length;
+}
+
 // Whether a kernel of the sampler may hold the density. Of a short one that is told without making it: a
 // gradient has some operations for each of the value's.
 bool fits_a_kernel(const stats::ModelState& model, NumberTypes numbers, int64_t chains,
                    const Device& device) {
-  constexpr int64_t of_a_gradient = 8;
-  Tensors totals;
-  for (const auto& term : model.terms) totals.push_back(term.total);
-  int64_t elements = 0;
-  for (const Tensor& x : graph::reachable(totals, true)) elements += std::min(x.size(), small);
-  return elements * of_a_gradient <= most_kernel_operations ||
+  constexpr double of_a_gradient = 8;
+  return length_of(model) * of_a_gradient <= most_kernel_operations ||
          fits_a_kernel(density_for(model, numbers, chains, device));
 }
 

@@ -78,7 +78,8 @@ Shape broadcast_shape(const Tensor* tensors, size_t count) {
 Value Evaluator::call_function(const Function& function, std::vector<Value> arguments, const Place& place) {
   if (!function.body) fail(place, fmt::format("the function {} is declared but not defined", function.name));
   if (depth_ >= most_calls || !has_stack_for(program_))
-    fail(place, fmt::format("expected calls inside of calls to end, got {} of them", depth_));
+    fail(place, fmt::format("expected calls inside of calls to end by what follows from data, got {} of them",
+                            depth_));
   const FunctionWithoutJumps& other = without_jumps_.functions.at(&function);
   const bool plain = is_data_only && levels_.top() == 0 && masks_.empty() && !draws_numbers(*function.body);
   const bool as_it_stands = plain || !other.body;
@@ -133,7 +134,7 @@ Tensor Evaluator::key_of_step(const Tensor& own_key, int inside) {
 }
 
 // Of data alone, in transformed data: numbers again.
-Value Evaluator::settled(const Value& value, std::span<const Value>) {
+Value Evaluator::settled(const Value& value) {
   if (!is_data_only || value.is_known()) return value;
   return known_value(value.type, value.shape, as_type(value.tensor, DType::f64).to_vector<double>(),
                      value.level);
@@ -158,7 +159,7 @@ Value Evaluator::computed(const std::string& name, std::vector<Value>& arguments
   const auto apply = [&](const auto* row, auto number, auto tensor) {
     std::function<double(const double*)> of_numbers;
     if (row->number) of_numbers = number;
-    return settled(elementwise(type, arguments, place, of_numbers, tensor), arguments);
+    return settled(elementwise(type, arguments, place, of_numbers, tensor));
   };
   const size_t count = arguments.size();
   if (count == 1 && name == "log_sum_exp")
@@ -182,8 +183,8 @@ Value Evaluator::computed(const std::string& name, std::vector<Value>& arguments
   bool found = false;
   Value value = density(name, arguments, place, found);
   if (!found) value = draw(name, arguments, type, place, found);
-  if (found) return settled(value, arguments);
-  return settled(general(name, arguments, type, place), arguments);
+  if (found) return settled(value);
+  return general(name, arguments, type, place);
 }
 
 // A map of numbers to where they may lie, which adds the logarithm of its Jacobian to the target.
@@ -274,6 +275,9 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
     const bool is_own =
         text.starts_with('[') && end != std::string::npos && name.starts_with(text.substr(1, end - 1));
     if (is_own) fail(place, fmt::format("{}: {}", name, text));
+    if (text.starts_with("[eval]"))
+      fail(place,
+           fmt::format("{}: expected arguments that follow from data alone, got one of parameters", name));
     std::string sizes;
     for (const Value& value : values) sizes += (sizes.empty() ? "" : ", ") + sizes_text(value);
     fail(place, fmt::format("{}: expected arguments whose sizes agree, got {}", name, sizes));
@@ -285,7 +289,7 @@ Value Evaluator::general(const std::string& name, std::vector<Value>& values, co
                               to_string(shape)));
     shape.erase(0);
   }
-  return traced_value(type, shape, result, met.level, met.inside);
+  return settled(traced_value(type, shape, result, met.level, met.inside));
 }
 
 // A lane draws numbers of its own, also where all have the same arguments.

@@ -311,11 +311,13 @@ class Evaluator {
   Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);
   Spot spot_of(const Index& index, int64_t extent, const Place& place);
   Value at(const Value& value, const Spots& spots, const Type& type, const Place& place);
-  Value tuple_at(const Value& tuples, const Spots& spots, const Place& place);  // tuples.cpp
+  Value tuple_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place);
+  Value tuples_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place);  // tuples.cpp
   Value known_at(const Value& value, const Spots& spots, const Type& type);
   Value traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place);
   Value gathered(const Value& table, const Value& numbers);
   Value with(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  Value with_tuples(const Value& value, const Spots& spots, const Value& part, const Place& place);
   Value flat_places(const Value& value, const Spots& spots, size_t axes, const Place& place);
   Value traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place);
   void expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place);
@@ -551,7 +553,7 @@ class Evaluator {
   Value draw(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place,
              bool& found);
   Value general(const std::string& name, std::vector<Value>& arguments, const Type& type, const Place& place);
-  Value settled(const Value& value, std::span<const Value> from);
+  Value settled(const Value& value);
   Tensor next_key();
   Tensor key_of_step(const Tensor& own_key, int inside);
   void lift_smallest(std::vector<Value>& values);

@@ -87,7 +87,13 @@ Value Evaluator::binary(const Expression& expression) {
                             : operate(Operator::equal, value, known_integer(0), e.place)});
     const Value other = evaluate(*e.parts[1]);
     if (decides && !is_sure) masks_.pop_back();
-    value = operate(e.op, value, other, e.place);
+    // The second part may be enough as well: a call that calls itself ends so.
+    const bool second = decides && other.is_known() && other.level == 0 && other.known->numbers[0] != 0;
+    const bool is_or = e.op == Operator::logical_or;
+    if (decides && other.is_known() && other.level == 0 && second == is_or)
+      value = known_integer(is_or);
+    else
+      value = operate(e.op, value, other, e.place);
   }
   return value;
 }

@@ -115,7 +115,7 @@ Value Evaluator::solved(const Expression& e, std::vector<Value>& a) {
   const double limit = std::min(options.most_steps, step_limit(options));
   const Shape shape{count, size};
   if (is_data_only) {
-    const Value numbers = settled(traced_value(e.type, shape, states, level, inside), {});
+    const Value numbers = settled(traced_value(e.type, shape, states, level, inside));
     if (std::any_of(numbers.known->numbers.begin(), numbers.known->numbers.end(),
                     [](double number) { return std::isnan(number); }))
       fail(e.place, late_words(e.name, limit));

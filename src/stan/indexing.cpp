@@ -131,7 +131,7 @@ Value Evaluator::at(const Value& value, const Spots& spots, const Type& type, co
     return at(piece, Spots(spots.begin() + 1, spots.end()), type, place);
   }
   if (value.kind == Value::Kind::tuple || value.type.base == Base::tuple)
-    return tuple_at(value, spots, place);
+    return tuple_at(value, spots, type, place);
   const Value from = whole(value);
   if (from.size() == 0 && element_count(shape_at(from, spots)) > 0)  // a place outside of nothing was told
     return unset_like(known_value(type, shape_at(from, spots), {}));
@@ -320,6 +320,8 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
     piece = with(piece, rest, part, place);
     return changed;
   }
+  if (value.kind == Value::Kind::pieces && value.type.base == Base::tuple && spots[0].is_uniform())
+    return with_tuples(value, spots, part, place);
   const Value from = whole(value), to = whole(part);
   if (one && !(from.is_known() && to.is_known()) && from.shape[0] <= most_pieces) {
     Value pieces = from;
@@ -343,6 +345,20 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
   if (all_single && !same_in_steps(*touch, std::max(from.inside, to.inside)))
     return traced_with(from, spots, to, place);
   return placed(from, here.home, *touch, to, false);
+}
+
+// Several of an array of tuples, each by one of `part`.
+Value Evaluator::with_tuples(const Value& value, const Spots& spots, const Value& part, const Place& place) {
+  const Spots rest(spots.begin() + 1, spots.end());
+  const bool all = spots[0].kind == Spot::Kind::all;
+  const size_t count = all ? value.pieces.size() : spots[0].numbers.known->numbers.size();
+  Value changed = value;
+  for (size_t i = 0; i < count; ++i) {
+    Value& piece = changed.pieces[all ? i : static_cast<size_t>(spots[0].numbers.known->numbers[i])];
+    const Spots here{{Spot::Kind::single, known_integer(static_cast<int64_t>(i))}};
+    piece = with(piece, rest, at(part, here, type_of_element(part.type), place), place);
+  }
+  return changed;
 }
 
 // Numbers of the places that the first `axes` indices name: one, or a list of all.

@@ -40,7 +40,7 @@ Value Evaluator::found_or_rejected(const Expression& e, Tensor found, const Shap
                                    const std::string& words) {
   const int level = levels_.top(), inside = levels_.innermost_scan(level);
   if (is_data_only) {
-    const Value numbers = settled(traced_value(e.type, shape, found, level, inside), {});
+    const Value numbers = settled(traced_value(e.type, shape, found, level, inside));
     if (std::any_of(numbers.known->numbers.begin(), numbers.known->numbers.end(),
                     [](double number) { return std::isnan(number); }))
       fail(e.place, words);

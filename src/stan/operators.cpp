@@ -133,11 +133,11 @@ Value Evaluator::operate(Operator op, const Value& a, const Value& b, const Plac
   if (op == Operator::multiply && both) return product(a, b, place);
   if (op == Operator::divide && is_container(b) && b.type.base == Base::matrix) {
     std::vector<Value> arguments{a, b};
-    return general("mdivide_right", arguments, a.type, place);
+    return call_builtin("mdivide_right", arguments, a.type, place);
   }
   if (op == Operator::left_divide) {
     std::vector<Value> arguments{a, b};
-    return general("mdivide_left", arguments, b.type, place);
+    return call_builtin("mdivide_left", arguments, b.type, place);
   }
   if (op == Operator::power && a.type.is(Base::matrix)) {
     const int64_t power = static_cast<int64_t>(number_of(b, place));
@@ -183,9 +183,9 @@ void Evaluator::expect_integers(const Value& result, const Place& place) {
 
 namespace {
 
-// Sums over the axis that a and b share: a's last, b's first of its own.
-Value known_product(const Value& a, const Value& b, Type type, Shape shape) {
-  const int64_t inner = a.shape.back(), rows = a.size() / std::max<int64_t>(inner, 1);
+// Sums over the axis that a and b share, of `inner` numbers: a's last, b's first.
+Value known_product(const Value& a, const Value& b, int64_t inner, Type type, Shape shape) {
+  const int64_t rows = a.size() / std::max<int64_t>(inner, 1);
   const int64_t columns = b.size() / std::max<int64_t>(inner, 1);
   std::vector<double> sums(static_cast<size_t>(element_count(shape)));
   const double *x = a.known->numbers.data(), *y = b.known->numbers.data();
@@ -201,13 +201,15 @@ Value known_product(const Value& a, const Value& b, Type type, Shape shape) {
 Value Evaluator::product(const Value& left, const Value& right, const Place& place) {
   const Value a = whole(left), b = whole(right);
   const Base p = a.type.base, q = b.type.base;
+  const bool are_plain = a.is_known() && b.is_known() && a.level == 0 && b.level == 0;
   if (p == Base::vector && q == Base::row_vector) {  // each with each
     Type type = scalar_type(Base::matrix);
     const Shape shape{a.shape[0], b.shape[0]};
+    if (are_plain) return known_product(a, b, 1, type, shape);
     const Value operands[] = {a, b};
     const Met met = meet(operands);
     const Tensor x = expand_dims(met.tensors[0], -1), y = expand_dims(met.tensors[1], -2);
-    return traced_value(type, shape, x * y, met.level, met.inside);
+    return settled(traced_value(type, shape, x * y, met.level, met.inside));
   }
   if (a.shape.back() != b.shape[0])
     fail(place,
@@ -217,7 +219,7 @@ Value Evaluator::product(const Value& left, const Value& right, const Place& pla
   Shape shape;
   if (a.shape.size() == 2) shape.push_back(a.shape[0]);
   if (b.shape.size() == 2) shape.push_back(b.shape[1]);
-  if (a.is_known() && b.is_known() && a.level == 0 && b.level == 0) return known_product(a, b, type, shape);
+  if (are_plain) return known_product(a, b, b.shape[0], type, shape);
   const Value operands[] = {a, b};
   const Met met = meet(operands);
   const Tensor &x = met.tensors[0], &y = met.tensors[1];
@@ -233,7 +235,7 @@ Value Evaluator::product(const Value& left, const Value& right, const Place& pla
   } else {
     result = matmul(x, y);
   }
-  return traced_value(type, shape, result, met.level, met.inside);
+  return settled(traced_value(type, shape, result, met.level, met.inside));
 }
 
 Value Evaluator::transposed(const Value& value) {

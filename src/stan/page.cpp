@@ -14,7 +14,7 @@ constexpr const char* page_head = R"(# Stan
 This page is written from the table of built-in functions (`src/stan/signature_*.cpp`); do not edit it.
 
 Programs are written in the Stan language as its reference manual has it: all blocks, functions of the
-program's own (overloaded and recursive ones too), loops, conditions, tuples, arrays, vectors and matrices
+program's own (overloaded ones, and recursive ones that end by data), loops, conditions, tuples, arrays, vectors and matrices
 with every form of index, all constrained types, `~` with truncation, `target +=`, `jacobian +=`, print,
 reject, profile and include files.
 
@@ -41,6 +41,7 @@ reject, profile and include files.
 | levels that brackets, statements and operators nest | 1,000,000, and what the address space holds: a level takes some kilobytes while the program is read |
 | members of a tuple, those of tuples inside of it too | 100 |
 | calls of functions inside of calls | 10,000 |
+| axes of a value, those of vectors and matrices too | 10 |
 | numbers of a variable | 2^31 |
 | errors, warnings that are told | 100; 200 |
 

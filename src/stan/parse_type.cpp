@@ -88,7 +88,17 @@ SizedType Parser::sized_type() {
     fail_expected("a type");
   type.array_sizes = std::move(array_sizes);
   type.place = since(begin);
+  expect_axes(type.place, static_cast<int>(type.array_sizes.size()), scalar_type(type.base).rank());
   return type;
+}
+
+// As many as a tensor has beside one of the rounds of a loop and one of draws.
+void Parser::expect_axes(const Place& place, int of_array, int of_element) {
+  constexpr int most = max_rank - 2;
+  if (of_array + of_element > most)
+    complain(place,
+             fmt::format("A value has at most {} axes, with those of vectors and matrices; this one has {}.",
+                         most, of_array + of_element));
 }
 
 // Those of tuple(real, int) and, of one member, tuple(real,).
@@ -180,6 +190,7 @@ Type Parser::unsized_type() {
     complain(lexed_.tokens[before].place,
              "The array's axes stand twice here; write them behind 'array' only.");
   type.array = axes;
+  expect_axes(lexed_.tokens[before].place, axes, scalar_type(type.base).rank());
   return type;
 }
 

@@ -59,6 +59,7 @@ class Parser {
   // Types: parse_type.cpp, parse_constraint.cpp.
   bool at_type() const;
   SizedType sized_type();
+  void expect_axes(const Place& place, int of_array, int of_element);
   SizedType sized_basic_type();
   SizedType sized_tuple();
   void sizes(SizedType& type, const std::string& word, size_t least, size_t most);

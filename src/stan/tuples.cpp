@@ -23,7 +23,29 @@ Value members(const Value& tuples, size_t k) {
 
 }  // namespace
 
-Value Evaluator::tuple_at(const Value& tuples, const Spots& spots, const Place& place) {
+// Several of an array: by a list of places, a range, or all of them.
+Value Evaluator::tuples_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place) {
+  Value chosen;
+  chosen.kind = Value::Kind::pieces;
+  chosen.type = type;
+  Type each = type;
+  each.array -= 1;
+  const Spots rest(spots.begin() + 1, spots.end());
+  const auto take = [&](size_t i) { chosen.pieces.push_back(at(tuples.pieces.at(i), rest, each, place)); };
+  if (spots[0].kind == Spot::Kind::all)
+    for (size_t i = 0; i < tuples.pieces.size(); ++i) take(i);
+  else
+    for (const double number : spots[0].numbers.known->numbers) take(static_cast<size_t>(number));
+  if (!chosen.pieces.empty()) chosen.shape = chosen.pieces[0].shape;
+  chosen.shape.insert(0, std::ssize(chosen.pieces));
+  return chosen;
+}
+
+Value Evaluator::tuple_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place) {
+  if (tuples.kind == Value::Kind::pieces && spots[0].kind != Spot::Kind::single && spots[0].is_uniform())
+    return tuples_at(tuples, spots, type, place);
+  if (spots[0].kind == Spot::Kind::many && spots[0].numbers.is_known())
+    throw NotTogether{"several of an array of tuples, others in each round"};
   const auto is_single = [](const Spot& spot) { return spot.kind == Spot::Kind::single; };
   if (tuples.kind != Value::Kind::pieces || static_cast<int>(spots.size()) != tuples.type.array ||
       !std::all_of(spots.begin(), spots.end(), is_single) || tuples.pieces.empty())

@@ -65,9 +65,11 @@ size_t deep_stack_left() {
 
 void on_deep_stack(size_t bytes, const std::function<void()>& work) {
   if (!has_run(bytes, work))
-    throw Error(ErrorKind::out_of_memory,
-                fmt::format("[stack] expected {:.1f} MB of address space for a deeply nested text, got none",
-                            static_cast<double>(bytes) / 1e6));
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format(
+            "[stack] expected {:.1f} MB of address space for a stack to read texts on, got none (ulimit -v)",
+            static_cast<double>(bytes) / 1e6));
 }
 
 void on_large_stack(const std::function<void()>& work) {

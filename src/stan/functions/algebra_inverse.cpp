@@ -29,6 +29,7 @@ Tensor sign_of_permutation(const Tensor& places, int64_t size) {
 Elimination eliminated(const Tensor& matrices) {
   const int64_t size = matrices.dim(-1);
   const Tensor a = stop_gradient(matrices);
+  if (size == 0) return {a, zeros(stats::leading(a, 2), DType::f64), ones(stats::leading(a, 2), DType::f64)};
   const Shape vectors = stats::leading(a, 1);
   const Tensor unit = broadcast_to(eye(size, size, DType::f64), a.shape());
   const Tensor number = iota({size}, DType::i64);

@@ -1,15 +1,16 @@
-// How long the code of an operation is: an elementwise one is written out once, and counted.
+// An elementwise operation is written out once, and counted.
+#include "lower/code_length.hpp"
+
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 #include <adit/kernel/builder.hpp>
 
-#include "compile/partition.hpp"
 #include "graph/op.hpp"
 #include "graph/row.hpp"
 
-namespace adit::compile {
+namespace adit::lower {
 
 using graph::Kind;
 using graph::Op;
@@ -69,13 +70,14 @@ double written_out(const graph::Row& row, const Node& node) {
 
 double code_length(const Node& node) {
   const graph::Row& row = graph::row_of(node.op);
+  if (node.computed) return 0;  // its operands may be gone
   if (node.op == Op::as_type && is_integer(node.type) && is_float(node.operands[0].dtype()))
     return of_a_rounding;
-  if (row.scalar && !node.operands.empty()) return written_out(row, node);
   if (node.op == Op::constant || node.op == Op::number || node.op == Op::alias) return 0;
+  if (row.scalar && !node.operands.empty()) return written_out(row, node);
   const bool repeats_one = node.op == Op::broadcast && node.operands[0].size() == 1;
   if (repeats_one) return 0;
   return row.kind == Kind::view ? of_a_view : of_a_load;
 }
 
-}  // namespace adit::compile
+}  // namespace adit::lower
