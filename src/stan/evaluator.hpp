@@ -312,7 +312,8 @@ class Evaluator {
   Spot spot_of(const Index& index, int64_t extent, const Place& place);
   Value at(const Value& value, const Spots& spots, const Type& type, const Place& place);
   Value tuple_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place);
-  Value tuples_at(const Value& tuples, const Spots& spots, const Type& type, const Place& place);  // tuples.cpp
+  Value tuples_at(const Value& tuples, const Spots& spots, const Type& type,
+                  const Place& place);  // tuples.cpp
   Value known_at(const Value& value, const Spots& spots, const Type& type);
   Value traced_at(const Value& value, const Spots& spots, const Type& type, const Place& place);
   Value gathered(const Value& table, const Value& numbers);
