@@ -141,6 +141,17 @@ INSTANTIATE_TEST_SUITE_P(Families, Growth, testing::ValuesIn(names()), [](const 
   return name;
 });
 
+// Of thousands of rows that wait for each other none looks at all that came before it.
+TEST_F(OnCpu, ThousandsOfReductionsTakeTimeInProportion) {
+  const auto time = [](int n) {
+    const double start = cpu_seconds();
+    growth::chained_reductions(growth::small(0, {64}), n).eval();
+    return cpu_seconds() - start;
+  };
+  const double before = time(6000), after = time(24000);
+  EXPECT_LE(after, 8 * std::max(before, 0.25)) << before << " s, then " << after << " s";
+}
+
 // --- Depth -------------------------------------------------------------------------------------------------
 
 class Depth : public OnCpu {};
