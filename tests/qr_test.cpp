@@ -156,6 +156,7 @@ TEST_P(Reflections, OfEveryShape) {
 
 // Panels of more than one block, and of blocks of blocks.
 TEST_P(Reflections, OfTallMatrices) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   for (const Shape& shape : tried(on(), {{65, 5, 2, false, 64},
                                          {200, 33, 2, false, 64},
                                          {197, 70, 1, false, 64},
@@ -222,6 +223,7 @@ void check_complex(Device& device, const Shape& shape, const Fill& fill, const c
 }
 
 TEST_P(Reflections, OfComplexMatrices) {
+  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
   for (const Shape& shape : tried(on(), {{1, 1},
                                          {1, 3},
                                          {5, 5, 3},
@@ -275,6 +277,7 @@ TEST_P(Reflections, OfWhatIsNotFinite) {
 }
 
 TEST_P(Reflections, OfHardMatrices) {
+  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
   const std::vector<std::pair<const char*, Fill>> fills{
       {"zeros", [](uint64_t, uint32_t, uint32_t) { return 0.0; }},
       {"identity", [](uint64_t, uint32_t i, uint32_t j) { return i == j ? 1.0 : 0.0; }},

@@ -372,6 +372,7 @@ void check_complex_qr(int batch, int m, int n, bool complete, bool graded) {
 }
 
 TEST_P(Systems, ReflectionsOfComplexMatrices) {
+  if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   check_complex_qr(2, 33, 70, false, false);
   check_complex_qr(2, 40, 3, true, false);
   check_complex_qr(1, 97, 65, false, false);
