@@ -115,6 +115,7 @@ finds nothing.
 Of Stan's functions reference:
 
 - complex numbers and their functions, types and Fourier transforms;
+- sizes of local variables, and the sparse form of a matrix, that follow from parameters;
 - solvers of differential-algebraic equations (`dae`) and the embedded Laplace approximation
   (`laplace_marginal`);
 - decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
