@@ -222,7 +222,8 @@ TEST_F(CliStanTest, IncludedFilesAreLookedForInFolders) {
   const auto none = adit("check main.stan --include-paths lib,nowhere");
   EXPECT_EQ(none.status, 2);
   EXPECT_NE(
-      none.errors.find("[check] --include-paths: expected folders that are there, with commas between them, got nowhere"),
+      none.errors.find(
+          "[check] --include-paths: expected folders that are there, with commas between them, got nowhere"),
       std::string::npos)
       << none.errors;
 }
