@@ -80,9 +80,9 @@ QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_t
   sample_stuck_test together_test pooling_test stan_parse_test stan_format_test stan_message_test stan_check_test \
   stan_check_message_test stan_signature_test stan_data_test stan_data_checks_test stan_run_message_test \
   stan_throw_test stan_generated_test cmdstan_words_test cli_sample_test cli_input_test cli_streams_test \
-  summary_table_test report_test
+  summary_table_test report_test domain_test schedule_test door_c
 SLOW_THERE = AMillionOperations|Transform.Factors|Transform.Products|WideShapes|FoldersIncludeWhatStandsBelow \
-  |DensitiesThatAreWiderThanTheirChains
+  |DensitiesThatAreWiderThanTheirChains|ChainsOfWiderDensities|Report.StaysSmall|StanFormat.RandomPrograms
 FUZZERS = fuzz_test graph_fuzz_test loop_test model_fuzz_test stan_random_model_test stan_parse_fuzz_test \
   cli_random_output_test
 FUZZ_CASES = Fuzz.RandomPrograms/cpu|GraphFuzz.AllWaysAgree|RandomLoopsAreTheirRounds/cpu|DensitiesOnTheCpu/0 \

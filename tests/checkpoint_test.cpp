@@ -361,6 +361,29 @@ TEST_F(Checkpoint, OneWriterAtATime) {
   EXPECT_EQ(read_checkpoint(path_).rows.size(), 3u);
 }
 
+// What has come to the names since then is not a writer's to remove.
+TEST_F(Checkpoint, FilesOfOthersStay) {
+  const auto is_mine = [](const fs::path& path) { return fs::exists(path) && fs::file_size(path) == 4; };
+  {
+    CheckpointWriter writer(path_, header);
+    fs::rename(path_, folder_ / "moved");
+    write(path_, bytes_of("mine"));
+    writer.discard();
+  }
+  EXPECT_TRUE(is_mine(path_));
+  fs::rename(folder_ / "moved", path_);
+  {
+    CheckpointWriter writer(path_, header);  // beside the old one
+    fs::remove(path_);
+    write(path_, bytes_of("mine"));
+    add_rows(writer, 0, blocks[0]);
+    expect_words(error_of([&] { writer.state(1, bytes_of(states[1])); }),
+                 {"expected the old checkpoint or none, got another file"});
+  }
+  EXPECT_TRUE(is_mine(path_));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+}
+
 TEST_F(Checkpoint, FullDisk) {
   if (fs::exists("/dev/full"))
     expect_words(error_of([&] { CheckpointWriter("/dev/full", header); }),

@@ -108,6 +108,7 @@ TEST_F(CliExplainTest, BuiltInModelsAndTheGpu) {
 
 TEST_F(CliExplainTest, ErrorsNameTheWord) {
   put("bad.stan", "parameters { real mu }\n");
+  put("empty.stan", "model {}\n");
   const struct {
     std::string words;
     int status;
@@ -119,6 +120,8 @@ TEST_F(CliExplainTest, ErrorsNameTheWord) {
       {"explain bad.stan", 1, "Syntax error in 'bad.stan', line 1"},
       {"explain m.stan", 1, "[data] N: expected int"},
       {"explain m.stan --data none.json", 1, "[explain] --data: none.json does not exist"},
+      {"explain m.stan --data .", 1, "[explain] --data: expected a file, got the folder ."},
+      {"explain empty.stan", 2, "[explain] model: expected at least one variable, got none in empty"},
       {"explain radon --data d.json", 2, "[explain] --data: expected it with a Stan program"},
       {"explain" + on_cpu + "--chains 0", 2, "[explain] --chains: expected a number from 1"},
       {"explain" + on_cpu + "--warmup -1", 2, "[explain] --warmup: expected a number of at least 0"},

@@ -83,6 +83,17 @@ TEST_F(CliFitTest, built_in_models_have_modes) {
   EXPECT_TRUE(found.at("converged")) << found;
 }
 
+// Said before any is drawn: the option, and how much that would be.
+TEST_F(CliFitTest, laplace_names_draws_that_do_not_fit) {
+  const std::string line =
+      "ulimit -v 6000000; " + command("laplace" + on + "--draws 100000000 --output l.csv");
+  const Outcome outcome = outcome_of(std::system(line.c_str()));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(contains(outcome.errors, "draws: expected draws that fit into ")) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.errors, "GB of memory, got 100000000, ")) << outcome.errors;
+  EXPECT_FALSE(fs::exists(root_ / "l.csv"));
+}
+
 TEST_F(CliFitTest, laplace_draws_at_the_mode) {
   const Json found = json_of("laplace" + on + "--draws 500 --json --output l.csv");
   EXPECT_EQ(found.at("draws"), 500);

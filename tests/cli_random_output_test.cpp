@@ -54,7 +54,23 @@ class CliRandomOutput : public CliSampleTest {
       ASSERT_EQ(adit(words_ + "--seed 2 --output old_netcdf --format netcdf").status, 0);
     }
     ASSERT_EQ(adit("optimize m.stan --data d.json --device cpu --output values.csv").status, 0);
+    prepare_cut_run();
     fs::rename(root_, base_ = root_.string() + "-base");
+  }
+  // A run that was killed: few draws of many iterations each.
+  void prepare_cut_run() {
+    const pid_t child = started(long_ + "--output cut");
+    uintmax_t before = 0;
+    for (int i = 0, times = 0; i < 4000 && times < 3; ++i) {
+      std::error_code none;
+      const uintmax_t now = fs::file_size(root_ / "cut/checkpoint", none);
+      if (!none && now > before) before = now, ++times;
+      ::usleep(5000);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    has_cut_ = fs::exists(root_ / "cut/checkpoint") && summary_of("cut").starts_with('[');
+    EXPECT_TRUE(has_cut_) << summary_of("cut");
   }
   void TearDown() override {
     CliSampleTest::TearDown();
@@ -110,7 +126,8 @@ class CliRandomOutput : public CliSampleTest {
     const std::string folder = spelled(one_of(std::vector<std::string>{"run", "run", "run", "."}));
     const std::string format = one_of(std::vector<std::string>{"csv", "csv", ADIT_HAS_NETCDF ? "both" : "csv",
                                                                ADIT_HAS_NETCDF ? "netcdf" : "csv"});
-    switch (below(8)) {
+    const std::string as_cmdstan = " data file=d.json output file=" + file + " --device cpu";
+    switch (is_cut_ ? 13 : below(13)) {
       case 0:
       case 1: {
         const std::string seed = std::to_string(3 + below(9));
@@ -123,6 +140,17 @@ class CliRandomOutput : public CliSampleTest {
       case 4: return "optimize" + on + "--output " + file;
       case 5: return "log-prob" + on + "--constrained-params values.csv --output " + file;
       case 6: return "report old --output " + one_of(std::vector<std::string>{file, "run/report.html"});
+      case 7:
+        return "laplace" + on + "--draws 20 --output " + file + (chance(0.5) ? " --mode values.csv" : "");
+      case 8: return "m.stan optimize" + as_cmdstan;
+      case 9: return "m.stan laplace mode=values.csv draws=20" + as_cmdstan;
+      case 10: return "m.stan log_prob constrained_params=values.csv" + as_cmdstan;
+      case 11:
+        return "m.stan generate_quantities fitted_params=old/m_1.csv data file=d.json output file=" +
+               one_of(std::vector<std::string>{"x.csv", "run.csv", "old.csv", "d.json"}) + " --device cpu";
+      case 13:
+        return long_ + "--output run " +
+               one_of(std::vector<std::string>{"--resume", "--resume", "--overwrite", ""});
       default:
         return "m.stan sample num_samples=20 num_warmup=20 num_chains=" + std::to_string(1 + below(2)) +
                " data file=d.json output file=" +
@@ -197,10 +225,11 @@ class CliRandomOutput : public CliSampleTest {
       if (fs::is_regular_file(fs::symlink_status(root_ / name)) && !mine_.contains(name)) {
         EXPECT_TRUE(content_of(root_ / name).ends_with("</html>\n")) << name << " is not whole";
       }
+    expect_copies();
     if (!had_run) return;
     std::string summary = summary_of("run");
     EXPECT_TRUE(summary.starts_with('[')) << "neither the old nor the new run is whole: " << summary;
-    if (outcome.status != 0 && !was_killed) {
+    if (outcome.status != 0 && !was_killed && !is_cut_) {
       // A run that has ended and whose files have no room keeps its draws in a checkpoint, beside the old
       // run's.
       if (!mine_.contains("run/checkpoint") && fs::remove(root_ / "run/checkpoint"))
@@ -216,13 +245,27 @@ class CliRandomOutput : public CliSampleTest {
       }
   }
 
+  // Chains where CmdStan has them come with those of the run.
+  void expect_copies() const {
+    summary_of("run");  // whoever looks first moves what counts
+    for (const auto& [copy, chain] :
+         {std::pair{"run.csv", "run/m_1.csv"}, {"run_1.csv", "run/m_1.csv"}, {"run_2.csv", "run/m_2.csv"}})
+      if (fs::exists(root_ / copy)) {
+        EXPECT_TRUE(content_of(root_ / copy) == content_of(root_ / chain)) << copy;
+      }
+  }
+
   void round(uint64_t seed) {
     random_.seed(seed);
     fs::remove_all(root_);
     fs::copy(base_, root_, fs::copy_options::recursive);
     const bool netcdf = ADIT_HAS_NETCDF && chance(0.3), had_run = chance(0.7);
+    is_cut_ = had_run && has_cut_ && chance(0.2);
     if (had_run)
-      fs::copy(root_ / (netcdf ? "old_netcdf" : "old"), root_ / "run", fs::copy_options::recursive);
+      fs::copy(root_ / (is_cut_  ? "cut"
+                        : netcdf ? "old_netcdf"
+                                 : "old"),
+               root_ / "run", fs::copy_options::recursive);
     put_mine();
     // A foreign file in the place of what a reader takes first makes it another folder.
     const bool is_read = had_run && !mine_.contains("run/draws.nc") && !mine_.contains("run/checkpoint");
@@ -240,7 +283,11 @@ class CliRandomOutput : public CliSampleTest {
 
   const std::string words_ =
       "sample m.stan --data d.json --device cpu --chains 2 --warmup 20 --draws 20 --quiet ";
+  const std::string long_ =
+      "sample m.stan --data d.json --device cpu --chains 2 --warmup 20 --draws 20 --thin 100000 --quiet "
+      "--format csv ";
   std::mt19937_64 random_;
+  bool has_cut_ = false, is_cut_ = false;
   fs::path base_;
   std::map<std::string, std::string> mine_;
   std::string old_summary_;

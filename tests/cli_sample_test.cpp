@@ -43,6 +43,14 @@ TEST_F(CliSampleTest, list_tells_the_examples) {
   }
 }
 
+TEST_F(CliSampleTest, one_draw_has_a_table) {
+  const Outcome outcome = adit(
+      "sample eight_schools_noncentered --device cpu --chains 1 --warmup 20 --draws 1 --output run --quiet");
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "mean")) << outcome.output;
+  EXPECT_TRUE(contains(outcome.output, "\ntau ")) << outcome.output;
+}
+
 // What log likelihoods and predictive draws take counts, and is named.
 TEST_F(CliSampleTest, draws_that_never_fit_are_refused_with_what_they_take) {
   // Without them this is a fifth of the memory: radon has 919 observations and 90 numbers.

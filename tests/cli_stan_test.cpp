@@ -228,6 +228,23 @@ TEST_F(CliStanTest, IncludedFilesAreLookedForInFolders) {
       << none.errors;
 }
 
+// Empty, or with adit's mark: what would be written over otherwise.
+TEST_F(CliStanTest, IncludedFilesAreInputs) {
+  put("inc.csv", "");
+  put("i.stan", "#include inc.csv\nparameters { real x; }\nmodel { x ~ normal(0, 1); }\n");
+  for (const char* words : {"optimize i.stan --output inc.csv", "i.stan optimize output file=inc.csv"}) {
+    const auto run = adit(words);
+    EXPECT_EQ(run.status, 2) << words;
+    EXPECT_NE(run.errors.find("expected another file than that of #include, got inc.csv"), std::string::npos)
+        << run.errors;
+  }
+  std::filesystem::create_directory(root_ / "run");
+  std::filesystem::rename(root_ / "inc.csv", root_ / "run/i_1.csv");
+  put("i.stan", "#include run/i_1.csv\nparameters { real x; }\nmodel { x ~ normal(0, 1); }\n");
+  EXPECT_EQ(adit("sample i.stan --format csv --output run" + small).status, 2);
+  EXPECT_EQ(std::filesystem::file_size(root_ / "run/i_1.csv"), 0u);
+}
+
 // What has no end is told to be no file, soon.
 TEST_F(CliStanTest, IncludedFilesAreFiles) {
   ASSERT_EQ(mkfifo((root_ / "pipe.stan").c_str(), 0600), 0);
@@ -239,6 +256,14 @@ TEST_F(CliStanTest, IncludedFilesAreFiles) {
     EXPECT_NE(run.errors.find("Expected a file behind '#include'"), std::string::npos) << run.errors;
     EXPECT_NE(run.errors.find("line 1"), std::string::npos) << run.errors;
   }
+}
+
+// A file that is there and cannot be read.
+TEST_F(CliStanTest, WhatCannotBeReadIsNamed) {
+  const auto run = adit("check /proc/self/mem");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_NE(run.errors.find("/proc/self/mem"), std::string::npos) << run.errors;
+  EXPECT_EQ(run.errors.find("basic_filebuf"), std::string::npos) << run.errors;
 }
 
 TEST_F(CliStanTest, UndefinedFunctionsAreToldWhereTheyAreAllowed) {

@@ -1,7 +1,10 @@
-// Every option with every kind of wrong value: status 2, one line that names the option, nothing done.
+// Every option with every kind of wrong value: status 2, one line that names the option, nothing done. The
+// command line is parsed in this process: starting some 400 of them takes longer than all else here.
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include <adit/command.hpp>
 
 #include "cli_runs.hpp"
 
@@ -54,15 +57,57 @@ const std::vector<Option> device_options = {{"sample", "--device", asked_before}
                                             {"doctor", "--device", asked_before},
                                             {"bench device", "--device", asked_before}};
 
+// As a shell splits them: at spaces that are not between single quotes.
+std::vector<std::string> split(const std::string& words) {
+  std::vector<std::string> all;
+  bool quoted = false, begun = false;
+  std::string word;
+  for (const char c : words + " ") {
+    if (c == '\'') {
+      quoted = !quoted;
+      begun = true;
+    } else if (c != ' ' || quoted) {
+      word += c;
+      begun = true;
+    } else if (begun) {
+      all.push_back(std::exchange(word, ""));
+      begun = false;
+    }
+  }
+  return all;
+}
+
 class CliWords : public CliSampleTest {
  protected:
+  void SetUp() override {
+    CliSampleTest::SetUp();
+    before_ = fs::current_path();
+    fs::current_path(root_);
+  }
+  void TearDown() override {
+    fs::current_path(before_);
+    CliSampleTest::TearDown();
+  }
+
+  // The command in this process; a model that is asked for has no business here.
+  static Outcome called(const std::string& words) {
+    std::vector<std::string> typed = split("adit " + words);
+    std::vector<char*> argv;
+    for (std::string& word : typed) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const auto make = []() -> Model { throw std::logic_error("it goes on"); };
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = run_command(static_cast<int>(typed.size()), argv.data(), {{model, "", make}});
+    return {status, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
+  }
   static std::string rest_of(const std::string& command) {
     if (command == "sample") return " " + model + " ";
     if (command == "summary" || command == "report") return " nowhere.csv ";
     return command == "probe" ? " nothing " : " ";
   }
   void expect_usage_error(const Option& option, const std::string& words, bool escaped = false) const {
-    const Outcome outcome = adit(words + " </dev/null");
+    const Outcome outcome = called(words);
     SCOPED_TRACE(words + "\n" + outcome.errors);
     EXPECT_EQ(outcome.status, 2);
     EXPECT_EQ(outcome.output, "");
@@ -87,9 +132,26 @@ class CliWords : public CliSampleTest {
       }
     }
   }
+
+  fs::path before_;
 };
 
 TEST_F(CliWords, EveryOptionRefusesWhatItCannotTake) { try_all(options); }
+
+// The program says what the call in this process says.
+TEST_F(CliWords, ProcessesSayTheSame) {
+  const std::vector<std::string> all{"sample " + model + " --chains 4junk",
+                                     "summary nowhere.csv --sig-figs '\x1b[31m4'", "doctor --device nothing",
+                                     "sample --drwas 5"};
+  for (const std::string& words : all) {
+    const Outcome here = called(words), there = adit(words + " </dev/null");
+    EXPECT_EQ(there.status, 2) << words;
+    EXPECT_EQ(here.status, there.status) << words;
+    EXPECT_EQ(here.errors, there.errors) << words;
+    EXPECT_EQ(here.output, there.output) << words;
+  }
+}
+
 TEST_F(CliWords, DevicesThatDoNotExist) {
   try_all(device_options);
   for (const Option& option : device_options)
@@ -107,6 +169,9 @@ TEST_F(CliWords, MessagesSayWhatIsWrong) {
       {"sample " + model + " --adapt-delta 1e400x", "expected a number, got 1e400x\n"},
       {"sample " + model + " --chains 99999999999999999999", "got 99999999999999999999, which is too large"},
       {"sample " + model + " --chains -99999999999999999999", "which is too small"},
+      {"sample " + model + " --chains 1 --chains 2", "[sample] --chains: expected it once, got it again"},
+      {"sample " + model + " --chains 1 --draws 5 --chains=1", "--chains: expected it once, got it again"},
+      {"optimize m.stan --data a --data b", "[optimize] --data: expected it once, got it again"},
       {"sample " + model + " --chains= --quiet", "[sample] --chains: expected a value after =, got none"},
       {"sample " + model + " --device ''", "[sample] --device: expected ID, got \"\""},
       {"sample " + model + " --device vulkan:99", "[sample] --device: unknown vulkan:99"},
@@ -126,7 +191,7 @@ TEST_F(CliWords, MessagesSayWhatIsWrong) {
       {"summary a.csv --json=", "[summary] --json: expected a value after ="},
       {"report a.csv --output ''", "[report] --output: expected the name of a file, got \"\""}};
   for (const auto& [words, expected] : cases) {
-    const Outcome outcome = adit(words);
+    const Outcome outcome = called(words);
     EXPECT_EQ(outcome.status, 2) << words << "\n" << outcome.errors;
     EXPECT_TRUE(contains(outcome.errors, expected)) << words << "\n" << outcome.errors;
   }

@@ -113,6 +113,7 @@ TEST_F(Csv, TheFormMayVary) {
   EXPECT_EQ(decode_csv("x\ty\n1\t 2 ", {.separator = '\t'}).matrix({"y"}).to_vector<double>(), (Real{2}));
   EXPECT_EQ(decode_csv("3,4\n5,6", {.has_names = false})["2"].to_vector<int64_t>(), (Whole{4, 6}));
   EXPECT_EQ(decode_csv("#a\nx,y\n#b\"\n1,2\n#", {.comment = '#'})["y"].to_vector<int64_t>(), (Whole{2}));
+  EXPECT_EQ(decode_csv("x\n1\n\n# the end\n\n#\n", {.comment = '#'})["x"].to_vector<int64_t>(), (Whole{1}));
   EXPECT_EQ(decode_csv("\"1\"\n2")["1"].to_vector<int64_t>(), (Whole{2}));  // a name that is a number
 }
 

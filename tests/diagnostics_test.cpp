@@ -317,6 +317,48 @@ TEST(Reference, SmoothedWeightsOfLoo) {
   }
 }
 
+// What R's loo 2.5.1 gives for chains of different correlation:
+//
+//   walk <- function(chain, a) { x <- numeric(100); at <- 0
+//     for (t in 1:100) { i <- (chain - 1) * 100 + t; at <- a * at + sin(i * i * 0.7); x[t] <- at }; x }
+//   x <- sapply(1:4, walk, a); ll <- array(0, c(100, 4, 3)); y <- c(0.5, 2, 4)
+//   for (k in 1:3) ll[, , k] <- -0.5 * (y[k] - x)^2
+//   loo(ll, r_eff = apply(exp(ll), 3, posterior::ess_basic) / 400)
+//
+// ess_basic halves chains, as loo's own relative_eff and ArviZ do today; loo 2.5.1 left them whole. By that
+// the tails of the last two cases have one draw more, and elpd is -14.30397 and -16.32924.
+TEST(Reference, LooOfChains) {
+  struct Case {
+    double a, elpd, p_loo, shapes[3];
+  };
+  for (const Case& at :
+       {Case{0.8, -23.349724644746, 17.7231813928738, {0.687090580499186, 1.0397292663359, 1.76839284038548}},
+        Case{0.3,
+             -15.0267621111335,
+             7.56699220175759,
+             {-0.123048300234522, 0.0663664112044375, 0.392976830020858}},
+        Case{
+            0, -14.3045579811524, 6.5661951755945, {-1.27686421172362, -1.25323752850126, -1.16084719069431}},
+        Case{-0.5,
+             -16.3321691035363,
+             9.12379865367075,
+             {-0.0282479838050855, 0.243735108047551, 0.485300719166404}}}) {
+    Draws draws;
+    draws.chains = 4;
+    draws.draws = 100;
+    DrawsVariable likelihood{"y", {3}, {}, {}};
+    double x = 0;
+    for (int i = 1; i <= 400; ++i) {
+      x = (i % 100 == 1 ? 0 : at.a * x) + std::sin(i * i * 0.7);
+      for (const double y : {0.5, 2.0, 4.0}) likelihood.values.push_back(-0.5 * (y - x) * (y - x));
+    }
+    const Loo loo = psis_loo(draws, likelihood);
+    EXPECT_NEAR(loo.elpd, at.elpd, 1e-8) << at.a;
+    EXPECT_NEAR(loo.p_loo, at.p_loo, 1e-8) << at.a;
+    for (size_t k = 0; k < 3; ++k) EXPECT_NEAR(loo.pareto_k[k], at.shapes[k], 1e-8) << at.a;
+  }
+}
+
 TEST(Analytic, LooOfAConjugateModel) {
   const Conjugate model = conjugate_model();
   const Loo loo = psis_loo(model.draws, model.likelihood);

@@ -312,6 +312,7 @@ TEST_F(DrawsFiles, CsvErrorsNameFileAndLine) {
   expect_words(read_error("e.csv", "lp__,x.1,x.1\n1,2,3\n"),
                {"line 1: expected each column once, got 'x.1'"});
   expect_words(read_error("e.csv", "lp__,x.1,x[1]\n1,2,3\n"), {"each element of 'x'"});
+  expect_words(read_error("e.csv", "lp__,x.2,x.02\n1,2,3\n"), {"each element of 'x'"});
   expect_words(read_error("e.csv", "lp__,x,lp__\n1,2,3\n"), {"each column once, got 'lp__' twice"});
   expect_words(read_error("e.csv", "lp__,x\n1," + std::string(100'000, '1') + "\n"),
                {"line 2: expected a number"});

@@ -107,6 +107,35 @@ TEST_P(PoolingOn, IsThatOfAllDraws) {
   }
 }
 
+// A data set of one chain whose window was one draw: the metric stays what it was, and shrinks.
+TEST_P(PoolingOn, OneDrawHasNoVariance) {
+  const auto device = Device::open(GetParam());
+  constexpr int64_t sets = 9000;
+  std::vector<std::vector<std::vector<double>>> draws;
+  Chains chains = random_chains(sets, 1, 2, draws);
+  const auto scale = [](int64_t chain, int64_t d) { return static_cast<float>(1 + chain % 5 + d); };
+  for (int64_t c = 0; c < sets; ++c)
+    for (int64_t d = 0; d < 2; ++d) {
+      chains.at(c, chains.layout.inverse_metric + d) = scale(c, d);
+      if (c % 3 != 0) continue;
+      chains.word(c, word_collected) = 1;
+      chains.at(c, chains.layout.squares + d) = 0;
+    }
+  const Buffer state = device->allocate(chains.state.size() * 4),
+               words = device->allocate(chains.words.size() * 4);
+  device->write(state, chains.state.data(), chains.state.size() * 4);
+  device->write(words, chains.words.data(), chains.words.size() * 4);
+  Pooler pooler(device, chains.layout, DType::f32, sets, 1);
+  ASSERT_TRUE(pooler.pool_adaptation(state, words));
+  device->read(state, chains.state.data(), chains.state.size() * 4);
+  for (int64_t c = 0; c < sets; ++c)
+    for (int64_t d = 0; d < 2; ++d) {
+      const double want = c % 3 == 0 ? (static_cast<double>(scale(c, d)) + 5e-3) / 6
+                                     : metric_of(draws[static_cast<size_t>(c)][static_cast<size_t>(d)]);
+      EXPECT_NEAR(chains.at(c, chains.layout.inverse_metric + d), want, 2e-4 * want) << c;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(, PoolingOn, testing::ValuesIn(device_ids()), test_name);
 
 }  // namespace

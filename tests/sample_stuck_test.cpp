@@ -9,6 +9,7 @@
 namespace adit {
 namespace {
 
+using sampling::chains_far_below;
 using sampling::sources_for;
 using sampling::stuck_chains;
 
@@ -29,6 +30,11 @@ TEST(Stuck, WhoIsFarBelow) {
   // As those of a funnel lie: far apart, one below the other.
   EXPECT_EQ(stuck_chains(std::vector<double>{40, 25, 18, -2, -20, -41, -80, -170}, 10), Chains{});
   EXPECT_EQ(stuck_chains(std::vector<double>{40, 25}, 10), Chains{});
+  // What is told and not moved.
+  EXPECT_EQ(chains_far_below(std::vector<double>{-9e9, -302, -8e9, -7e9}, 4), (Chains{0, 2, 3}));
+  EXPECT_EQ(chains_far_below(std::vector<double>{-300, -302, -5e28, -299}, 4), Chains{2});
+  EXPECT_EQ(chains_far_below(std::vector<double>{40, 25, 18, -2, -20, -41, -80, -170}, 10), Chains{});
+  EXPECT_EQ(chains_far_below(std::vector<double>{-300}, 4), Chains{});
 }
 
 TEST(Stuck, WhoHelpsWhom) {
@@ -64,6 +70,13 @@ double mean_of_chain(const Draws& draws, int64_t chain) {
   return total / static_cast<double>(draws.draws);
 }
 
+void expect_note(const Draws& draws, const std::vector<std::string>& parts) {
+  ASSERT_EQ(draws.notes.size(), 1u);
+  for (const std::string& part : parts)
+    EXPECT_NE(draws.notes[0].find(part), std::string::npos) << part << ": " << draws.notes[0];
+  EXPECT_NE(warnings(draws, summary(draws)).back().find(parts[0]), std::string::npos);
+}
+
 TEST_F(SampleTest, a_stuck_chain_goes_on_elsewhere_and_the_draws_say_so) {
   for (const auto& [metric, adapt] :
        {std::pair{Metric::diagonal, Adapt::chain}, std::pair{Metric::dense, Adapt::chain},
@@ -85,8 +98,40 @@ TEST_F(SampleTest, a_stuck_chain_goes_on_elsewhere_and_the_draws_say_so) {
     options.restart_stuck = false;
     const Draws kept = sample(needle(), options);
     EXPECT_NEAR(mean_of_chain(kept, 2), 50, 1);
-    EXPECT_TRUE(kept.notes.empty());
+    expect_note(kept,
+                {"1 of 4 chains sit where", "chain 3 (log density -2", "where x[1] = ", "--stuck keep"});
   }
+}
+
+// Where nothing is moved, it is told all the same.
+TEST_F(SampleTest, stuck_chains_that_stay_are_told) {
+  SampleOptions options = one_in_the_needle();
+  options.warmup = 60;
+  expect_note(sample(needle(), options), {"1 of 4 chains sit where", "chain 3", "warm-up is too short"});
+  options = one_in_the_needle();
+  const std::map<std::string, std::vector<double>> there{{"x", {50, 50}}};
+  options.init = {there, {}, there, there};
+  expect_note(sample(needle(), options), {"3 of 4 chains sit where", "chain 1 (log density -2", "chain 3",
+                                          "chain 4", "more than half", "where x[1] = "});
+}
+
+// Where no chain is beside it: log densities so low that they no longer tell one place from another.
+TEST_F(SampleTest, one_chain_that_is_stuck_is_told) {
+  Model well("well");
+  const Tensor x = well.parameter("x", constraint::real());
+  const Tensor far = -1e28 - 1e20 * square(x - 50), near = -0.5 * square(x);
+  well.add_log_density("both", select(square(x) > 1.0, far, near));
+  SampleOptions options = few();
+  options.chains = 1;
+  options.warmup = 200;
+  options.init = {{{"x", {50}}}};
+  for (options.restart_stuck = false; const int64_t warmup : {60, 200}) {
+    options.warmup = warmup;
+    expect_note(sample(well, options),
+                {"The chain sits where", "log density -1e+28, where x = 50", "is better: log"});
+  }
+  options.init = {{{"x", {0.5}}}};
+  EXPECT_TRUE(sample(well, options).notes.empty());
 }
 
 TEST_F(SampleTest, chains_of_one_posterior_are_left_alone) {

@@ -131,6 +131,25 @@ TEST_F(SampleTest, draws_tell_what_they_are) {
   EXPECT_TRUE(draws.finished);
 }
 
+// What is left of it is the energy of motion: half of the number of parameters on the average, wherever the
+// log density has its zero.
+TEST_F(SampleTest, energies_are_those_of_the_draws) {
+  Model model("far");
+  const Tensor x = model.sample("x", normal(0, 1), {model.plate("row", 8)});
+  model.observe("y", normal(sum(x), 1e-3), tensor<double>(std::vector<double>(100, 0.5)));
+  for (const char* name : {"none", "much"}) {
+    model.add_log_density(name, full({}, std::string(name) == "much" ? 1000 : 0, DType::f64));
+    const Draws draws = sample(model, few());
+    const SampleStats& stats = draws.stats;
+    double motion = 0;
+    for (size_t i = 0; i < stats.lp.size(); ++i) {
+      EXPECT_GE(stats.energy[i] + stats.lp[i], -1e-6) << i;
+      motion += (stats.energy[i] + stats.lp[i]) / static_cast<double>(stats.lp.size());
+    }
+    EXPECT_NEAR(motion, 4, 2);
+  }
+}
+
 // --- Warm-up -----------------------------------------------------------------------------------------------
 
 // A constraint is what its functions do; its name is for messages.

@@ -188,10 +188,14 @@ TEST(StanCheckMessage, Distributions) {
   expect_error("parameters { real x; } model { x ~ poisson(1); }", "found (real, int)", "x ~");
   expect_error("parameters { real x; } model { x ~ normal(0); }",
                "Expected (reals | reals, reals); found (real, int)", "x ~");
+  expect_error("transformed data { matrix[1, 1] x = append_row(1); }",
+               "(row_vector, matrix) or (matrix, row_vector) or 1 other forms; found (int)", "append_row");
   expect_error("parameters { real x; } model { target += normal_lpdf(x, 0, 1); }", "needs a bar",
                "normal_lpdf");
   expect_error("model { target += exp(1 | 2); }", "takes no bar", "exp");
   expect_error("data { int n; } model { n ~ poisson_log(1) T[0, ]; }", "needs 'poisson_log_lccdf'", "n ~");
+  expect_error("data { int n; } model { n ~ poisson(3) T[1.5, ]; }", "needs 'poisson_lccdf' for (real, int)",
+               "n ~");
   expect_error("parameters { real x; } model { x ~ normal(0, 1) T[{1}, ]; }", "must be int or real", "{1}");
   expect_fine(
       "parameters { real x; vector[2] v; } model { x ~ normal(0, 1) T[0, 2]; v ~ normal(0, 1); v ~ "

@@ -104,12 +104,22 @@ const std::vector<Row>& rows() {
       {"von_mises", -2.5, {2.9, 4.0}, -1.7240783581542673, -1.3071563802536334, -0.31551711639813042},
       {"von_mises", 3.0, {0.3, 0.7}, -2.5896681697318902, -0.010480787178668449, -4.5634473070810397},
       {"von_mises", -1.5, {0, 20.0}, -18.012743461299562, -21.006995011434161, -7.5297054101071204e-10},
-      {"wiener", 0.8, {1.5, 0.3, 0.5, 0.7}, -0.36078773296382521, none, none},
-      {"wiener", 0.31, {1.5, 0.3, 0.5, 0.7}, -21.901315326674317, none, none},
-      {"wiener", 3.0, {1.2, 0.1, 0.3, -1.1}, -12.048491903780484, none, none},
-      {"wiener", 0.6, {0.8, 0.2, 0.9, 2.0}, -3.3072288339455597, none, none},
-      {"wiener", 1.4375, {1.5, 0.3, 0.4, 0.0}, -2.2118933972257258, none, none},
-      {"wiener", 5.0, {2.0, 0.0, 0.05, 0.4}, -7.9051853726860587, none, none},
+      {"wiener", 0.8, {1.5, 0.3, 0.5, 0.7}, -0.36078773296382521, -0.7880187794742293, -1.25165841786329052},
+      {"wiener", 0.31, {1.5, 0.3, 0.5, 0.7}, -21.901315326674317, -29.8601134769192892, -0.30005847961778849},
+      {"wiener", 3.0, {1.2, 0.1, 0.3, -1.1}, -12.048491903780484, -2.37717330659148207, -13.4427410348069242},
+      {"wiener",
+       0.6,
+       {0.8, 0.2, 0.9, 2.0},
+       -3.3072288339455597,
+       -0.0199942666290864789,
+       -5.58070658967531942},
+      {"wiener",
+       1.4375,
+       {1.5, 0.3, 0.4, 0.0},
+       -2.2118933972257258,
+       -1.04967613892945783,
+       -2.99675476970447707},
+      {"wiener", 5.0, {2.0, 0.0, 0.05, 0.4}, -7.9051853726860587, -2.34286364235567207, -8.17803334816122538},
       {"wiener", 0.8, {1.5, 0.3, 0.5, 0.7, 0.5}, -0.40190147301423916, none, none},
       {"wiener", 3.0, {1.2, 0.1, 0.3, -1.1, 1.3}, -10.610419789517712, none, none},
       {"wiener", 0.31, {1.5, 0.3, 0.5, 0.7, 0.2}, -21.89047872131113, none, none},
@@ -357,6 +367,52 @@ TEST_F(StanDensity, MeansOfPassages) {
     expect_near(density("wiener 7").log_density(tensor(c.y), p.data()).item<double>(), c.want, c.tolerance,
                 "wiener at " + std::to_string(c.y));
   }
+}
+
+// By rules of integration over starts and times, with the drift's part in closed form.
+TEST_F(StanDensity, ChancesOfPassagesThatVary) {
+  const struct {
+    double y;
+    std::vector<double> p;
+    double until, later, tolerance;
+  } cases[] = {{0.45, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -3.8762324448807957, -0.3630017011813023, 1e-6},
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -0.9675705945037504, -1.0897251332876712, 1e-6},
+               {0.35, {0.8, 0.3, 0.5, 0, 0.2, 0.3, 0.3}, -5.344782364480647, -0.7027390152018469, 1e-6},
+               {3, {2, 0.1, 0.5, -1, 1, 0.9, 0.5}, -1.3075544748752608, -5.276287812087761, 1e-6},
+               {1.0, {1.0, 0.3, 0.5, 2, 1, 0.2, 0.05}, -0.18717991502365366, -4.4032155412394145, 1e-6},
+               {1.2, {0.5, 0.1, 0.2, 0.1, 0.1, 0.35, 1.0}, -1.5846466849446734, -5.954468128034208, 1e-6},
+               {0.8, {1.5, 0.3, 0.5, 0.7, 1.5, 0, 0}, -0.7547363496024269, -1.747741403911372, 1e-6},
+               // Nothing varies.
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0, 0, 0}, -0.7880187794742292, -1.2516584178632906, 1e-12},
+               // Outside.
+               {0.3, {1.5, 0.3, 0.5, 0.7, 0.5, 0.2, 0.2}, -inf, -inf, 0},
+               {0.8, {1.5, 0.3, 0.5, 0.7, 0.5, 1, 0.2}, none, none, 0}};
+  const UnivariateDensity& wiener = density("wiener 7");
+  for (const auto& c : cases) {
+    Tensors p;
+    for (const double x : c.p) p.push_back(tensor(x));
+    const std::string what = "wiener at " + std::to_string(c.y);
+    expect_near(wiener.log_cdf(tensor(c.y), p.data()).item<double>(), c.until, c.tolerance, what + ", cdf");
+    expect_near(wiener.log_ccdf(tensor(c.y), p.data()).item<double>(), c.later, c.tolerance, what + ", ccdf");
+  }
+}
+
+// Both together are the chance of the bound, over six orders of times and all kinds of drifts.
+TEST_F(StanDensity, ChancesOfPassagesAddUp) {
+  const UnivariateDensity& wiener = density("wiener");
+  for (const double w : {0.02, 0.3, 0.5, 0.9, 0.98})
+    for (const double v : {-30.0, -3.0, -1e-4, 0.0, 1e-9, 0.4, 8.0}) {
+      const double chance = v == 0 ? w : std::expm1(-2 * v * w) / std::expm1(-2 * v);
+      double last = 0;
+      for (double t = 1e-4; t < 100; t *= 1.5) {
+        const Tensors p{tensor(1.0), tensor(0.0), tensor(w), tensor(v)};
+        const double until = std::exp(wiener.log_cdf(tensor(t), p.data()).item<double>()),
+                     later = std::exp(wiener.log_ccdf(tensor(t), p.data()).item<double>());
+        EXPECT_NEAR((until + later) / chance, 1, 1e-10) << w << " " << v << " " << t;
+        EXPECT_GE(until, last * (1 - 1e-11)) << w << " " << v << " " << t;
+        last = until;
+      }
+    }
 }
 
 // Central differences of order six.

@@ -199,6 +199,63 @@ TEST(StanGenerated, ALoopWaitsForADraw) {
   EXPECT_NEAR(moments(draws["least"]).deviation, std::sqrt(2 * 12.0), 0.5);
 }
 
+// Rounds that turn out to need each other are begun again, with the numbers of before.
+TEST(StanGenerated, ALoopThatIsGivenUpLeavesNothingBehind) {
+  auto draws = drawn(R"(
+    int count = poisson_rng(3);
+    vector[12] z = rep_vector(0.3, 12);
+    for (i in 1:12) {
+      for (j in 1:6) {
+        int n = 0;
+        while (n < 3 && i - 6.5 > mu * j) {
+          n += 1;
+          z[13 - i] = z[i] + 1 + mu + 0 * normal_rng(0, 1);
+        }
+      }
+    }
+    real total = sum(z);
+    vector[4] after = to_vector(normal_rng(rep_vector(0, 4), 1));)");
+  for (const double x : draws["total"]) ASSERT_NEAR(x, 9.6, 1e-12);
+  EXPECT_NEAR(moments(draws["count"]).mean, 3, 0.15);
+  EXPECT_MOMENTS(draws["after"], 0, 1.0);
+}
+
+// All paths of three steps through two states, one by one.
+TEST(StanGenerated, HiddenStatesOfParameters) {
+  auto found = drawn(
+      "  matrix[2, 3] seen = [[-1 + mu, -0.5, -2], [-0.7, -1.2, -0.3]];\n"
+      "  matrix[2, 2] moves = [[0.8 + mu, 0.2 - mu], [0.3, 0.7]];\n"
+      "  vector[2] first = [0.6 + mu, 0.4 - mu]';\n"
+      "  matrix[2, 3] p = hmm_hidden_state_prob(seen, moves, first);\n"
+      "  array[3] int path = hmm_latent_rng(seen, moves, first);\n"
+      "  array[2] matrix[2, 3] each;\n"
+      "  for (i in 1:2) each[i] = hmm_hidden_state_prob(seen * i, moves, first);");
+  const double seen[2][3] = {{-1, -0.5, -2}, {-0.7, -1.2, -0.3}}, moves[2][2] = {{0.8, 0.2}, {0.3, 0.7}},
+               first[2] = {0.6, 0.4};
+  for (const int power : {1, 2}) {
+    double chance[2][3] = {}, all = 0;
+    for (int code = 0; code < 8; ++code) {
+      const int path[3] = {code & 1, code >> 1 & 1, code >> 2 & 1};
+      double of_path = first[path[0]];
+      for (int t = 0; t < 3; ++t) of_path *= std::exp(power * seen[path[t]][t]);
+      for (int t = 1; t < 3; ++t) of_path *= moves[path[t - 1]][path[t]];
+      all += of_path;
+      for (int t = 0; t < 3; ++t) chance[path[t]][t] += of_path;
+    }
+    for (int k = 0; k < 2; ++k)
+      for (int t = 0; t < 3; ++t) {
+        const double want = chance[k][t] / all;
+        EXPECT_NEAR(found["each"][static_cast<size_t>((power - 1) * 6 + k * 3 + t)], want, 1e-14);
+        if (power == 2) continue;
+        EXPECT_NEAR(found["p"][static_cast<size_t>(k * 3 + t)], want, 1e-14);
+        double share = 0;
+        for (size_t i = 0; i < points; ++i)
+          share += (found["path"][3 * i + static_cast<size_t>(t)] == k + 1) / static_cast<double>(points);
+        EXPECT_NEAR(share, want, 5 * std::sqrt(want * (1 - want) / points)) << k << " " << t;
+      }
+  }
+}
+
 TEST(StanGenerated, ADrawIsAnIndex) {
   auto draws = drawn(R"(
     int at = categorical_rng([0.2, 0.3, 0.5]');

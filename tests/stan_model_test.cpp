@@ -313,6 +313,80 @@ TEST(StanTransforms, AsFunctionsTheyAreThoseOfDeclarations) {
   }
 }
 
+Model model_of(const std::string& text) {
+  Parsed parsed = parse("m.stan", text);
+  EXPECT_FALSE(parsed.failed());
+  for (const Message& message : check(parsed.program))
+    EXPECT_EQ(message.kind, Message::Kind::warning) << message.text;
+  return lower(parsed.program, {}).model;
+}
+
+TEST(StanTransforms, AddTheirJacobiansInLoopsOnParameters) {
+  const Model model = model_of(
+      "functions { void add_lp(real u) { target += 10 * u; } }\n"
+      "parameters { vector[3] u; }\n"
+      "transformed parameters { vector[3] x; { int i = 1;\n"
+      "  while (i <= 3 && u[1] < 10) { x[i] = lower_bound_jacobian(u[i], 0); add_lp(u[i]); i += 1; } } }");
+  const std::vector<double> u{0.3, -0.7, 1.1};
+  EXPECT_NEAR(model.log_density(tensor(u)).item<double>(), 11 * 0.7, 1e-12);
+  // A search without Jacobians leaves out those alone.
+  std::map<bool, double> totals;
+  const stats::ModelState& state = stats::state_of(model);
+  for (const stats::ModelTerm& term : state.terms)
+    totals[term.name.ends_with(" (jacobian)")] +=
+        stats::at_point(state, {term.total}, tensor(u))[0].item<double>();
+  EXPECT_NEAR(totals[true], 0.7, 1e-12);
+  EXPECT_NEAR(totals[false], 7, 1e-12);
+}
+
+TEST(StanLoops, OneThatWritesNothingAndNeverEndsHasNoDensity) {
+  const Model model =
+      model_of("parameters { real u; } model { u ~ std_normal(); while (u > 1) { real x = u; } }");
+  EXPECT_TRUE(std::isfinite(model.log_density(tensor(std::vector<double>{0.5})).item<double>()));
+  EXPECT_FALSE(std::isfinite(model.log_density(tensor(std::vector<double>{1.5})).item<double>()));
+}
+
+// As many elements each, where numbers of them follow from parameters.
+TEST(StanFunctions, ListsOfDrawnSizesMeet) {
+  for (const char* sum : {"dot_product(x[1:k], x[2:m])", "sum(x[1:k] .* exp(x[2:m]))",
+                          "normal_lpdf(x[1:k] | x[2:m], 1)", "dot_product(x[1:k], x[3:4])"}) {
+    const Model model = model_of(
+        "parameters { vector[5] x; } model { int k = x[1] > 0 ? 2 : 3; int m = x[2] > 0 ? 3 : 4;\n"
+        "target += " +
+        std::string(sum) + "; }");
+    const auto is_dense = [&](double first, double second) {
+      const std::vector<double> x{first, second, 0.2, 0.3, 0.4};
+      return std::isfinite(model.log_density(tensor(x)).item<double>());
+    };
+    EXPECT_TRUE(is_dense(1, 1)) << sum;
+    EXPECT_FALSE(is_dense(-1, 1)) << sum;
+    EXPECT_EQ(is_dense(1, -1), sum == std::string("dot_product(x[1:k], x[3:4])")) << sum;
+  }
+}
+
+// Values and slopes by mpmath. The last number of six and of nine is a precision, which changes nothing.
+TEST(StanFunctions, ChancesOfPassages) {
+  const auto expect = [](const std::string& call, double value, double slope) {
+    Parsed parsed = parse("m.stan", "parameters { real v; } model { target += " + call + "; }");
+    EXPECT_FALSE(parsed.failed());
+    EXPECT_TRUE(check(parsed.program).empty()) << call;
+    const Model model = lower(parsed.program, {}).model;
+    const auto density = [&](const Tensor& x) { return model.log_density(x); };
+    const Tensor u = tensor(std::vector<double>{0.7});
+    EXPECT_NEAR(density(u).item<double>(), value, 1e-11) << call;
+    EXPECT_NEAR(grad(density)(u).to_vector<double>()[0], slope, 1e-10) << call;
+  };
+  const double until = -0.7880187794742293, later = -1.2516584178632905;
+  expect("wiener_lcdf_unnorm(0.8, 1.5, 0.3, 0.5, v)", until, 0.562403484209467);
+  expect("wiener_lcdf_unnorm(0.8, 1.5, 0.3, 0.5, v, 1e-4)", until, 0.562403484209467);
+  expect("wiener_lccdf_unnorm(0.8, 1.5, 0.3, 0.5, v)", later, 0.112894020977892);
+  expect("wiener_lccdf_unnorm([0.8, 0.8]', [1.5, 1.5]', [0.3, 0.3]', [0.5, 0.5]', [v, v]')", 2 * later,
+         2 * 0.112894020977892);
+  expect("wiener_lcdf_unnorm(0.8, 1.5, 0.3, 0.5, v, 0, 0, 0)", until, 0.562403484209467);
+  expect("wiener_lccdf_unnorm(0.8, 1.5, 0.3, 0.5, v, 0, 0, 0, 1e-8)", later, 0.112894020977892);
+  expect("wiener_lpdf(0.8 | 1.5, 0.3, 0.5, v, 0, 1e-8) - wiener_lpdf(0.8 | 1.5, 0.3, 0.5, v, 0)", 0, 0);
+}
+
 // Values and slopes by R: qt, and dlnorm with the closed form of the LKJ density of two.
 TEST(StanFunctions, QuantilesOfStudentAndCovariancesOfLkj) {
   const auto found = [](const std::string& text, const std::vector<double>& u) {

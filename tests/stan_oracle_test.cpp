@@ -158,9 +158,9 @@ void expect_all(const std::set<Kind>& used, Kind last, const char* what, std::se
 }
 
 // Held elsewhere: transforms by name, which constraints of parameters go through here, and what stands beside
-// R.
+// R and mpmath.
 bool is_held_elsewhere(const std::string& name) {
-  for (const char* ending : {"_rng", "_constrain", "_unconstrain", "_jacobian"})
+  for (const char* ending : {"_rng", "_constrain", "_unconstrain", "_jacobian", "_unnorm"})
     if (name.ends_with(ending)) return true;
   return name == "lkj_cov_lpdf" || name == "student_t_qf";
 }

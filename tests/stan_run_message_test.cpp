@@ -91,6 +91,14 @@ TEST(StanRunMessage, Shards) {
   const Checked program =
       checked(shards + "target += map_rect(f, p, nothing, none, no); target += -p[1] ^ 2; }");
   EXPECT_EQ(lower(program.program, {}).model.size(), 1);
+  const Checked anywhere = checked(
+      "functions { vector f(vector phi, vector theta, data array[] real x, data array[] int i) { return phi; "
+      "} } transformed data { array[0, 0] real x; array[0, 0] int i; array[0] vector[0] theta; "
+      "vector[0] known = map_rect(f, [1.0]', theta, x, i); } parameters { vector[1] p; } "
+      "transformed parameters { vector[0] q = map_rect(f, p, theta, x, i); } model { p ~ std_normal(); } "
+      "generated quantities { vector[0] g = map_rect(f, p, theta, x, i); int n = size(known) + size(g); }");
+  EXPECT_FALSE(has_errors(anywhere)) << all_text(anywhere);
+  EXPECT_EQ(lower(anywhere.program, {}).model.size(), 1);
 }
 
 TEST(StanRunMessage, Numbers) {

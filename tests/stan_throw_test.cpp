@@ -226,6 +226,11 @@ TEST(StanThrow, ArgumentsOfDraws) {
       {"pareto_rng(1, -1 + z)", "pareto_rng: argument 2: expected above 0 and finite, got -1"},
       {"bernoulli_logit_rng(positive_infinity() + z)", "bernoulli_logit_rng: argument 1: expected finite"},
       {"hypergeometric_rng(20, 5, 5) + z", "expected no more draws than there are things, got 20"},
+      {"sum(bernoulli_logit_glm_rng([[1, positive_infinity() + z]], [0]', [1, 1]'))",
+       "bernoulli_logit_glm_rng: argument 1: expected finite, got inf"},
+      {"sum(bernoulli_logit_glm_rng([[1, 1 + z]], [0]', [1, 1]'))", ""},
+      {"sum(hmm_latent_rng([[1, 2], [1, 2]], [[0.5 + z, 0.6], [0.5, 0.5]], [0.5, 0.5]'))",
+       "hmm_latent_rng: argument 2"},
   };
   for (const auto& [call, said] : cases) {
     const std::string known = said_of_data(fmt::format("real z = 0; real y = {};", call));
@@ -286,6 +291,62 @@ TEST(StanThrow, ArgumentsOfDensitiesAndFunctions) {
       {"quantile([1, 2, 3]', 1e9 + z)", "quantile: argument 2: expected from 0 to 1, got 1"},
       {"quantile([1, 2, 3 + z]', 0.25)", ""},
       {"beta_proportion_lpdf(0.5 | 1 + z, 2)", "expected above 0 and below 1, got 1"},
+      {"bernoulli_logit_glm_lpmf({2} | [[1.0]], z, [1]')",
+       "bernoulli_logit_glm_lpmf: argument 1: expected 0 or 1, got 2"},
+      {"bernoulli_logit_glm_lpmf({1} | [[1.0]], z, [positive_infinity()]')", "argument 4: expected finite"},
+      {"binomial_logit_glm_lpmf({3} | {2}, [[1.0]], z, [1]')",
+       "argument 1: expected a number not above argument 2, got 3"},
+      {"categorical_logit_glm_lpmf({3} | [[1.0]], [z, 1]', [[1, 2]])",
+       "categorical_logit_glm_lpmf: argument 1: expected a class from 1 to 2, got 3"},
+      {"ordered_logistic_glm_lpmf({1} | [[1.0]], [1]', [2 + z, 1]')",
+       "ordered_logistic_glm_lpmf: argument 4"},
+      {"ordered_logistic_glm_lpmf({4} | [[1.0]], [1]', [1 + z, 2]')", "expected a class from 1 to 3, got 4"},
+      {"ordered_logistic_glm_lpmf({3} | [[1.0]], [1]', [1 + z, 2]')", ""},
+      {"gaussian_dlm_obs_lpdf([[1.0]] | [[1.0]], [[1.0]], [[-1 + z]], [[1.0]], [0]', [[1.0]])",
+       "gaussian_dlm_obs_lpdf: argument 4"},
+      {"gaussian_dlm_obs_lpdf([[1.0]] | [[1.0]], [[1.0]], [-1 + z]', [[1.0]], [0]', [[1.0]])",
+       "gaussian_dlm_obs_lpdf: argument 4: expected at least 0, got -1"},
+      {"gaussian_dlm_obs_lpdf([[1.0]] | [[1.0]], [[1.0]], [[1.0]], [[0 + z]], [0]', [[1.0]])", ""},
+      {"lambert_w0(-0.5 + z)", "lambert_w0: argument 1: expected at least -1/e, got -0.5"},
+      {"lambert_wm1(0.5 + z)", "lambert_wm1: argument 1: expected from -1/e to 0, got 0.5"},
+      {"lambert_wm1(-0.25 + z)", ""},
+      {"inv_inc_beta(1, 1, 1.5 + z)", "inv_inc_beta: argument 3: expected from 0 to 1, got 1.5"},
+      {"inv_inc_beta(-1 + z, 1, 0.5)", "inv_inc_beta: argument 1: expected above 0, got -1"},
+      {"std_normal_log_qf(0.5 + z)", "std_normal_log_qf: argument 1: expected at most 0, got 0.5"},
+      {"student_t_qf(1.5 + z, 3, 0, 1)", "student_t_qf: argument 1: expected from 0 to 1, got 1.5"},
+      {"student_t_qf(0.5, 3, 0, -1 + z)", "student_t_qf: argument 4: expected above 0 and finite, got -1"},
+      {"hypergeometric_1F0(1, 1 + z)",
+       "hypergeometric_1F0: argument 2: expected above -1 and below 1, got 1"},
+      {"hypergeometric_2F1(1, 1, 2, 1.5 + z)",
+       "hypergeometric_2F1: expected a series that converges, got z = 1.5"},
+      {"hypergeometric_2F1(-2, 1, 2, 1.5 + z)", ""},
+      {"hypergeometric_2F1(0.5, 0.5, -2, 0.5 + z)", "hypergeometric_2F1: expected a series that converges"},
+      {"hypergeometric_2F1(0.5, 0.5, 2, -7 + z)", ""},
+      {"hypergeometric_3F2({1, 1, 1}, {1, 1}, 2 + z)",
+       "hypergeometric_3F2: expected a series that converges, got z = 2"},
+      {"hypergeometric_3F2({1, 1, 1}, {1, 1}, 0.5 + z)", ""},
+      {"hypergeometric_pFq({1, 1 + z, 1}, {1}, 0.5)",
+       "hypergeometric_pFq: expected a series that converges, got z = 0.5"},
+      {"hypergeometric_pFq({1 + z}, {1}, 7)", ""},
+      {"log_rising_factorial(-1 + z, 2)", "log_rising_factorial: argument 1: expected above 0, got -1"},
+      {"log_falling_factorial(-1 + z, 2)", "log_falling_factorial: argument 1: expected above 0, got -1"},
+      {"lbeta(-1 + z, 2)", "lbeta: argument 1: expected at least 0, got -1"},
+      {"lchoose(3, 4.5 + z)", "lchoose: argument 2: expected at most one more than argument 1, got 4.5"},
+      {"lchoose(3, 2 + z)", ""},
+      {"inv_erfc(2.5 + z)", "inv_erfc: argument 1: expected from 0 to 2, got 2.5"},
+      {"log_modified_bessel_first_kind(1, -1 + z)", "argument 2: expected at least 0, got -1"},
+      {"sum(chol2inv([[1, 0.5 + z], [0, 1]]))", "chol2inv: argument 1"},
+      {"sum(chol2inv([[1, 0 + z], [0.5, 1]]))", ""},
+      {"squared_distance(1, positive_infinity() + z)",
+       "squared_distance: argument 2: expected finite, got inf"},
+      {"sum(matrix_power([[1, 0 + z], [0, 1]], -1))",
+       "matrix_power: argument 2: expected at least 0, got -1"},
+      {"lower_upper_bound_constrain(z, 2, 1)", "expected a number below argument 3, 1, got 2"},
+      {"lower_upper_bound_unconstrain(5 + z, 1, 2)", "expected a number not above argument 3, 2, got 5"},
+      {"lower_bound_unconstrain(0 + z, 1)", "argument 2: expected a number not above argument 1"},
+      {"offset_multiplier_constrain(z, 0, -1)", "argument 3: expected above 0 and finite, got -1"},
+      {"sum(simplex_unconstrain([0.5 + z, 0.6]'))", "simplex_unconstrain: argument 1"},
+      {"sum(cov_matrix_unconstrain([[1, 2 + z], [2, 1]]))", "cov_matrix_unconstrain: argument 1"},
   };
   for (const auto& [call, said] : cases) {
     const std::string known = said_of_data(fmt::format("real z = 0; real y = {};", call));
@@ -314,6 +375,22 @@ TEST(StanThrow, ArgumentsInDensities) {
   EXPECT_EQ(at("target += sum(gp_exp_quad_cov({1.0, 2.0}, x, 1));", -1), -INFINITY);
   EXPECT_GT(at("target += sum(gp_exp_quad_cov({1.0, 2.0}, x, 1));", 1), 0);
   EXPECT_EQ(at("target += ordered_logistic_lpmf(1 | 0.5, [x, 0.5]');", 0.6), -INFINITY);
+  const std::string by_predictors = "target += ordered_logistic_glm_lpmf(1 | [[1.0]], [1]', [x, 0.5]');";
+  EXPECT_EQ(at(by_predictors, 0.6), -INFINITY);
+  EXPECT_TRUE(std::isfinite(at(by_predictors, 0.4)));
+}
+
+// Sizes and steps that no value of theirs shows.
+TEST(StanThrow, ArgumentsOfLists) {
+  EXPECT_SAID(said_of_data("vector[0] a = uniform_simplex(0);"),
+              "uniform_simplex: argument 1: expected above 0, got 0");
+  EXPECT_SAID(said_of_data("array[3] int a = linspaced_int_array(3, 5, 1);"),
+              "linspaced_int_array: argument 2: expected a number not above argument 3, 1, got 5");
+  EXPECT_SAID(said_of_data("vector[3] a = linspaced_vector(3, 5, 1);"), "linspaced_vector: argument 2");
+  EXPECT_SAID(said_of_data("int k = modulus(5, 0);"), "expected a divisor that is not 0, got 0");
+  // Eigen's steps of integers: even ones, or numbers that stand there equally often.
+  EXPECT_EQ(said_of_data("array[3] int a = linspaced_int_array(3, 1, 6); if (a[3] != 5) reject(a);"), "");
+  EXPECT_EQ(said_of_data("array[5] int a = linspaced_int_array(5, 1, 2); if (sum(a) != 7) reject(a);"), "");
 }
 
 TEST(StanThrow, Declarations) {
@@ -364,6 +441,12 @@ TEST(StanThrow, WholeNumbers) {
               "expected a divisor that is not 0, got 0");
   EXPECT_SAID(said_of_draws("int n = binomial_rng(1, 0.0); int k = 5 % n;"),
               "expected a divisor that is not 0, got 0");
+  // Results of operators, where a variable of the block keeps them: Stan's would wrap.
+  EXPECT_SAID(said_of_draws("int k = poisson_rng(1e9); int m = k * 10;"),
+              "m.stan', line 4, column 26: expected an integer of 32 bits, at most 2147483647, got ");
+  EXPECT_SAID(said_of_draws("array[2] int m; m[1] = 1; m[2] = poisson_rng(1e9) + 2000000000;"),
+              "expected an integer of 32 bits, at most 2147483647, got ");
+  EXPECT_EQ(said_of_draws("int m; { int k = poisson_rng(1e9) * 10; m = k %/% 10; }"), "");
   const std::string divided =
       "parameters { real x; } model { int k = 0; while (k < x) k += 1; target += 12 %/% k; }";
   EXPECT_EQ(density(divided, 2.5), 4);
@@ -417,6 +500,20 @@ TEST(StanThrow, TruncationInTheTailsFindsAStart) {
 }
 
 // --- Bounded time ------------------------------------------------------------------------------------------
+
+TEST(StanThrow, LoopsEnd) {
+  EXPECT_SAID(said_of_data("while (1) {}"), "expected a while loop to end, got 20000000 rounds");
+  EXPECT_EQ(said_of_data("int k = 0; while (k < 100000) k += 1; if (k != 100000) reject(k);"), "");
+  const std::string said = said_of_draws("real y = x; while (y > -10) y = x;");
+  EXPECT_SAID(said, "'m.stan', line 4, column 12: expected a while loop to end, got 1000000 rounds");
+  EXPECT_SAID(said, "(in draw 1 of chain 1)");
+  EXPECT_EQ(said_of_draws("real y = x; while (y > -10) y -= 0.001;"), "");
+  EXPECT_EQ(said_of_draws("int k = 0; for (i in 1:poisson_rng(3000)) k += 1;"), "");
+  // A round more than a density's loops have.
+  const std::string begin = "parameters { real x; } model { int k = 0; while (k < x) k += 1; target += k; }";
+  EXPECT_EQ(density(begin, 1023.5), 1024);
+  EXPECT_TRUE(std::isnan(density(begin, 1024.5)));
+}
 
 // By mpmath; far out these went on for hours.
 TEST(StanThrow, FunctionsEnd) {

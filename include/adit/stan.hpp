@@ -46,6 +46,8 @@ class StanProgram {
 
   const std::string& name() const;  // of the file, without folder and ending
   const std::vector<StanMessage>& warnings() const;
+  // The files that it was read from, besides its own.
+  const std::vector<std::string>& included_files() const { return included_files_; }
   std::string formatted() const;
 
   // With the data of a file (JSON as CmdStan reads it, an R dump, or a table as CSV; "": none). `seed` is
@@ -66,6 +68,7 @@ class StanProgram {
   StanProgram() = default;
   std::shared_ptr<const stan::Program> program_;
   std::vector<StanMessage> warnings_;
+  std::vector<std::string> included_files_;
 };
 
 // All messages of a program's text: syntax, types, and warnings. Never throws for what the text says; throws

@@ -88,7 +88,7 @@ int check_gradient(FitWords words) {
   const FitModel source("check-gradient", words);
   const FitStart start("check-gradient", words.init);
   std::optional<FitFile> file;
-  if (!words.output.empty()) file.emplace("check-gradient", words, source.name());
+  if (!words.output.empty()) file.emplace("check-gradient", words, source);
   const Model model = source.make();
   const GradientCheck check = compared(model, words, start);
   if (file) {

@@ -106,12 +106,15 @@ std::string output_folder(const std::string& file) {
   constexpr std::string_view ending = ".csv";
   some_word("[cmdstan] file", file, "a file");
   const size_t name = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
-  const std::string last = file.substr(name);
-  if (last.empty() || last == "." || last == "..")
-    throw UsageError(fmt::format("[cmdstan] file: expected a file, got the folder {}", printable(file)));
   const bool has_ending = file.ends_with(ending) && file.size() - name > ending.size();
+  const std::string folder = has_ending ? file.substr(0, file.size() - ending.size()) : file;
+  const std::string last = folder.substr(name);
+  if (last.empty() || last == "." || last == "..")
+    throw UsageError(fmt::format("[cmdstan] file: expected a file{}, got {}{}",
+                                 has_ending ? " whose name without .csv can be a folder's" : "",
+                                 has_ending ? "" : "the folder ", printable(file)));
   if (!has_ending) expect_no_folder(file);
-  return has_ending ? file.substr(0, file.size() - ending.size()) : file;
+  return folder;
 }
 
 // Seeds of CmdStan have 32 bits, so that those of other processes cannot be the same.

@@ -90,6 +90,9 @@ int explain(FitWords words) {
   words.quiet = true;
   const FitModel source("explain", words);
   const Model model = source.make();
+  if (model.size() == 0)
+    throw UsageError(fmt::format("[explain] model: expected at least one variable, got none in {}",
+                                 printable(source.name())));
   options.metric = metric ? *metric : automatic_metric(model, options.warmup, *Device::open(words.device));
   const SamplePlan plan = sample_plan(model, options);
   if (json)

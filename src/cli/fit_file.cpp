@@ -84,11 +84,12 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-FitFile::FitFile(const char* command, const FitWords& words, const std::string& model)
+FitFile::FitFile(const char* command, const FitWords& words, const FitModel& model)
     : where_(fmt::format("[{}] --output", command)),
-      path_(words.output.empty() ? fmt::format("adit-{}-{}.csv", model, command) : words.output),
-      files_(where_, inputs_of(words)) {
+      path_(words.output.empty() ? fmt::format("adit-{}-{}.csv", model.name(), command) : words.output),
+      files_(where_, model.inputs()) {
   is_stream_ = stream_named(path_) >= 0;
+  if (is_stream_) files_.expect_unread_stream(path_, stream_named(path_));
   if (is_stream_) return;
   const PathKind kind = kind_of_name(where_, path_);
   if (kind == PathKind::folder)

@@ -6,6 +6,7 @@
 
 #include <adit/draws.hpp>
 
+#include "cli/fit_model.hpp"
 #include "cli/fit_words.hpp"
 #include "cli/output_files.hpp"
 
@@ -15,7 +16,7 @@ class FitFile {
  public:
   // At --output, or at adit-<model>-<command>.csv. Throws where nothing can be written there. A pipe, a
   // device, and a name of an open stream (/dev/stdout, /dev/fd/3) are written to as they are.
-  FitFile(const char* command, const FitWords& words, const std::string& model);
+  FitFile(const char* command, const FitWords& words, const FitModel& model);
   const std::string& path() const { return path_; }
 
   // "# key = value", indented as the words of CmdStan nest.

@@ -32,7 +32,7 @@ FitModel::FitModel(const char* command, const FitWords& words) : words_(words), 
     choice_of(where + "model", name_, known);
     return;
   }
-  if (!words.data.empty() && words.data != "-") require_exists(command, "--data", words.data);
+  if (!words.data.empty() && words.data != "-") require_file(command, "--data", words.data);
   program_.emplace(name_, words.data, words.quiet || words.json, words.include_paths);
   name_ = program_->name();
 }
@@ -42,14 +42,15 @@ Model FitModel::make() const {
   return program_ ? program_->make(words_.seed) : make_model(name_);
 }
 
-Inputs inputs_of(const FitWords& words) {
+Inputs FitModel::inputs() const {
   Inputs inputs;
-  if (is_stan_path(words.model)) inputs.add("the program", words.model);
-  inputs.add("--data", words.data);
-  inputs.add("--init", words.init);
-  inputs.add("--mode", words.mode);
-  inputs.add("--constrained-params", words.constrained);
-  inputs.add("--unconstrained-params", words.unconstrained);
+  if (program_) inputs.add("the program", words_.model);
+  if (program_) inputs.add("#include", program_->included_files());
+  inputs.add("--data", words_.data);
+  inputs.add("--init", words_.init);
+  inputs.add("--mode", words_.mode);
+  inputs.add("--constrained-params", words_.constrained);
+  inputs.add("--unconstrained-params", words_.unconstrained);
   return inputs;
 }
 

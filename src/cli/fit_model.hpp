@@ -19,15 +19,14 @@ class FitModel {
   const std::string& name() const { return name_; }
   // Opens the device.
   Model make() const;
+  // The files that the words name, but for draws, and those that the program includes.
+  Inputs inputs() const;
 
  private:
   const FitWords& words_;
   std::string name_;
   std::optional<StanSource> program_;
 };
-
-// The files that the words name, but for draws.
-Inputs inputs_of(const FitWords& words);
 
 // Of --init: a radius, or a file, which is read here.
 struct FitStart {

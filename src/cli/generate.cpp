@@ -92,7 +92,7 @@ int generate(FitWords words) {
                     .format = words.format,
                     .report = 0,
                     .cmdstan_file = words.cmdstan_file});
-  Inputs inputs = inputs_of(words);
+  Inputs inputs = source.inputs();
   inputs.add(fitted_word, files);
   if (folder.keeps_draws())
     folder.prepare(RunFolder::Earlier::refused, rows ? 1 : fitted.chains, std::move(inputs));

@@ -17,14 +17,18 @@ class Inputs {
 
   // The word that has the file of this name, by any of its names; "": none.
   std::string word_of(const std::string& path) const;
+  // The same of an open stream, which may be the command's own output.
+  std::string word_of_stream(int descriptor) const;
 
  private:
-  void add(const std::string& word, const struct stat& status);
+  void add(const std::string& word, const struct stat& status, bool is_read = true);
 
   struct Input {
     std::string word;
     dev_t device;
     ino_t number;
+    bool is_read;
+    bool is(const struct stat& status) const;
   };
   std::vector<Input> inputs_;
 };

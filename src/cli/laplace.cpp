@@ -61,7 +61,7 @@ int laplace(FitWords words) {
   const FitModel source("laplace", words);
   const FitStart start("laplace", words.init);
   const std::string text = words.mode.empty() ? "" : read_values_text(mode_option, words.mode);
-  FitFile file("laplace", words, source.name());
+  FitFile file("laplace", words, source);
   const Model model = source.make();
   const Optimum mode =
       words.mode.empty() ? searched("laplace", model, search, start) : mode_in(words, text, model);

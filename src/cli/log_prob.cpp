@@ -40,7 +40,7 @@ int log_prob(FitWords words) {
   const std::string text = words.constrained.empty()
                                ? read_values_text(unconstrained_option, words.unconstrained)
                                : read_values_text(constrained_option, words.constrained);
-  FitFile file("log-prob", words, source.name());
+  FitFile file("log-prob", words, source);
   const Model model = source.make();
   if (model.size() == 0)
     throw Error(

@@ -162,7 +162,7 @@ int optimize(FitWords words) {
   const OptimizeOptions options = search_options("optimize", words);
   const FitModel source("optimize", words);
   const FitStart start("optimize", words.init);
-  FitFile file("optimize", words, source.name());
+  FitFile file("optimize", words, source);
   if (words.json) words.quiet = true;
   const Model model = source.make();
   const Optimum found = searched("optimize", model, options, start);

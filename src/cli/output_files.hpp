@@ -23,9 +23,9 @@ class OutputFiles {
   // Ends what dead processes have left in a folder; throws where it cannot.
   void settle(const std::filesystem::path& folder) const;
   // Throws where a file must not come.
-  void expect_place(const std::filesystem::path& path, Content content) const {
-    expect_own_place(where_, path, content, inputs_);
-  }
+  void expect_place(const std::filesystem::path& path, Content content) const;
+  // Throws where an open stream is a file that the command reads.
+  void expect_unread_stream(const std::string& path, int descriptor) const;
   // Throws where a file that is to go is one that the command reads.
   void expect_unread(const std::filesystem::path& path) const;
 
@@ -37,8 +37,7 @@ class OutputFiles {
   // Goes when the new files are there, if it is ours.
   void outdate(const std::filesystem::path& path);
 
-  // All of the new files come to their places, and what is outdated goes; or nothing changes. A folder at a
-  // time, in the order in which they were named.
+  // All of the new files come to their places, in all folders, and what is outdated goes; or nothing changes.
   void commit();
   // What was written aside goes.
   void forget();
@@ -56,11 +55,13 @@ class OutputFiles {
     std::vector<std::string> outdated;
   };
   Folder& folder_of(const std::filesystem::path& path);
+  void expect_unclaimed(const std::filesystem::path& path) const;
 
   std::string where_;
   Inputs inputs_;
   std::vector<Folder> folders_;
   std::vector<Place> places_;
+  mutable std::map<std::filesystem::path, StagedFiles::Claims> claims_;  // of others, by folder
 };
 
 }  // namespace adit::cli

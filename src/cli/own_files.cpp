@@ -1,6 +1,7 @@
 #include "cli/own_files.hpp"
 
 #include <fmt/format.h>
+#include <optional>
 
 #include <adit/checkpoint.hpp>
 #include <adit/draws_origin.hpp>
@@ -22,8 +23,7 @@ bool may_go(const fs::path& path, Content content) {
   const bool has_draws = mark == FileMark::csv && !origin_of_csv(path.string()).run.empty();
   switch (content) {
     case Content::draws: return has_draws || mark == FileMark::netcdf;
-    case Content::chain: return has_draws || mark == FileMark::cmdstan_csv;
-    case Content::values: return (mark == FileMark::csv && !has_draws) || mark == FileMark::cmdstan_csv;
+    case Content::values: return mark == FileMark::csv && !has_draws;
     case Content::report: return mark == FileMark::report;
     case Content::checkpoint: return is_checkpoint(path.string());
   }
@@ -32,13 +32,22 @@ bool may_go(const fs::path& path, Content content) {
 
 const char* name_of(Content content) {
   switch (content) {
-    case Content::draws:
-    case Content::chain: return "draws";
+    case Content::draws: return "draws";
     case Content::values: return "values";
     case Content::report: return "a report";
     case Content::checkpoint: return "a checkpoint";
   }
   return "";
+}
+
+// By what it is, since who wrote it is gone.
+std::optional<Content> content_of(const fs::path& path) {
+  switch (mark_of_file(path.string())) {
+    case FileMark::csv: return origin_of_csv(path.string()).run.empty() ? Content::values : Content::draws;
+    case FileMark::netcdf: return Content::draws;
+    case FileMark::report: return Content::report;
+    default: return std::nullopt;
+  }
 }
 
 // A link or a folder in the place of a file was put there by somebody: nothing is written through it.
@@ -52,6 +61,14 @@ void expect_plain_file(const std::string& where, const fs::path& path, PathKind 
 }
 
 }  // namespace
+
+bool may_come(const fs::path& written, const fs::path& place) {
+  std::error_code error;
+  const fs::file_status there = fs::symlink_status(place, error);
+  if (there.type() == fs::file_type::not_found) return true;
+  const auto content = content_of(written);
+  return content && fs::is_regular_file(there) && may_go(place, *content);
+}
 
 bool is_own_file(const fs::path& path) {
   const FileMark mark = mark_of_file(path.string());
@@ -68,11 +85,13 @@ void expect_own_place(const std::string& where, const fs::path& path, Content co
   if (const std::string word = inputs.word_of(path.string()); !word.empty())
     throw UsageError(fmt::format("{}: expected another file than that of {}, got {}", where, word, shown));
   expect_plain_file(where, path, kind);
-  if (!may_go(path, content))
-    throw Error(ErrorKind::io,
-                fmt::format("{}: expected a new name or {} of adit's at {}, got another file, which stays; "
-                            "give another name, or move it away",
-                            where, name_of(content), shown));
+  if (may_go(path, content)) return;
+  const char* whose =
+      mark_of_file(path.string()) == FileMark::cmdstan_csv ? "a file of CmdStan's" : "another file";
+  throw Error(ErrorKind::io,
+              fmt::format("{}: expected a new name or {} of adit's at {}, got {}, which stays; give another "
+                          "name, or move it away",
+                          where, name_of(content), shown, whose));
 }
 
 }  // namespace adit::cli

@@ -50,9 +50,10 @@ RunFolder::RunFolder(Words words)
 
 RunFolder::~RunFolder() {
   std::error_code ignored;
+  const bool is_ours = made_ && is_held();
   files_.reset();
   lock_.reset();
-  if (made_) fs::remove(folder_, ignored);  // fails where something is in it
+  if (is_ours) fs::remove(folder_, ignored);  // fails where something is in it
 }
 
 void RunFolder::make() {
@@ -104,24 +105,43 @@ void RunFolder::expect_places(int64_t chains) const {
 void RunFolder::expect_cmdstan_places(int64_t chains) const {
   if (!csv_ || words_.cmdstan_file.empty()) return;
   for (int64_t chain = 1; chain <= chains; ++chain)
-    files_->expect_place(cmdstan_name(chain, chains), Content::chain);
+    files_->expect_place(cmdstan_name(chain, chains), Content::draws);
 }
 
 void RunFolder::prepare(Earlier earlier, int64_t chains, Inputs inputs) {
-  const auto holds_checkpoint = [&] { return kind_of_name(where_, checkpoint()) != PathKind::nothing; };
-  if (earlier == Earlier::resumed && !holds_checkpoint())
-    throw Error(ErrorKind::not_found, fmt::format("[{}] --resume: {} holds no run that was stopped",
-                                                  words_.command, printable(folder_.string())));
+  const bool was_there = earlier == Earlier::resumed && holds_checkpoint();
+  if (earlier == Earlier::resumed && kind_at(where_, folder_) == PathKind::nothing)
+    expect_run_to_resume(was_there);
   make();
   lock_.emplace(where_, folder_);
   files_.emplace(where_, std::move(inputs));
-  files_->settle(folder_);
+  files_->settle(folder_);  // which may end a run that was killed at its end
+  if (earlier == Earlier::resumed) expect_run_to_resume(was_there);
   expect_places(chains);
-  if (keeps_draws() && earlier == Earlier::refused && holds_checkpoint())
-    throw Error(ErrorKind::bad_argument,
-                fmt::format("{}: {} holds a run that was stopped; --resume goes on with it, --overwrite "
-                            "replaces it, another --output leaves it",
-                            where_, printable(folder_.string())));
+  if (keeps_draws() && earlier == Earlier::refused && holds_checkpoint()) refuse_stopped_run();
+}
+
+// One in which nothing is yet, of a run that was killed as it began, is none.
+bool RunFolder::holds_checkpoint() const {
+  const PathKind kind = kind_of_name(where_, checkpoint());
+  std::error_code error;
+  return kind != PathKind::nothing && !(kind == PathKind::file && fs::file_size(checkpoint(), error) == 0);
+}
+
+void RunFolder::expect_run_to_resume(bool was_there) const {
+  if (holds_checkpoint()) return;
+  const std::string rest =
+      was_there ? "; the one there is complete, and its files are in their places now" : "";
+  throw Error(ErrorKind::not_found, fmt::format("[{}] --resume: {} holds no run that was stopped{}",
+                                                words_.command, printable(folder_.string()), rest));
+}
+
+void RunFolder::refuse_stopped_run() const {
+  const char* others =
+      words_.command == "sample" ? "--resume goes on with it, --overwrite replaces it, " : "";
+  throw Error(ErrorKind::bad_argument,
+              fmt::format("{}: {} holds a run that was stopped; {}another --output leaves it", where_,
+                          printable(folder_.string()), others));
 }
 
 // Files of this model's earlier run, and a report that tells of it: those that adit wrote.
@@ -170,7 +190,7 @@ void RunFolder::stage(const Draws& draws, Written& written) {
     write_csv(draws, last.substr(0, last.size() - ending.size()));
   }
   for (size_t i = 0; i < chains.size() && !words_.cmdstan_file.empty(); ++i)
-    files_->copy(chains[i], cmdstan_name(static_cast<int64_t>(i) + 1, draws.chains), Content::chain);
+    files_->copy(chains[i], cmdstan_name(static_cast<int64_t>(i) + 1, draws.chains), Content::draws);
   if (report_) stage_report(draws, written);
 }
 
@@ -178,9 +198,11 @@ RunFolder::Written RunFolder::write(const Draws& draws) {
   Written written;
   if (!keeps_draws() && !report_) return written;
   try {
+    if (lock_) lock_->expect_held();
     stage(draws, written);
     for (const fs::path& path : outdated()) files_->outdate(path);
     if (keeps_draws() && draws.finished && is_checkpoint(checkpoint())) files_->outdate(checkpoint());
+    if (lock_) lock_->expect_held();
     files_->commit();
     return written;
   } catch (const std::exception& error) {

@@ -51,6 +51,8 @@ class RunFolder {
   // All of it happens, or nothing. Throws nothing: what was drawn is still to be told.
   Written write(const Draws& draws);
 
+  // Whether the folder's name still leads to the one that was taken.
+  bool is_held() const { return !lock_ || lock_->is_held(); }
   bool keeps_draws() const { return csv_ || netcdf_; }
   bool wants_report() const { return report_; }
   std::string path() const { return folder_.string(); }
@@ -58,6 +60,9 @@ class RunFolder {
 
  private:
   void make();
+  bool holds_checkpoint() const;
+  void expect_run_to_resume(bool was_there) const;
+  [[noreturn]] void refuse_stopped_run() const;
   void expect_places(int64_t chains) const;
   void expect_cmdstan_places(int64_t chains) const;
   void stage(const Draws& draws, Written& written);

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <adit/error.hpp>
 #include <adit/text.hpp>
@@ -46,10 +47,25 @@ RunLock::RunLock(const std::string& where, const std::filesystem::path& folder)
   fail("cannot be locked: other runs come and go");
 }
 
-// Whoever ends removes the file while it holds the lock: a lock on a file without a name is worth nothing.
+// Whoever ends removes the file while it holds the lock: a lock on a file without a name is worth nothing. In
+// the folder that was taken, wherever that is now.
 RunLock::~RunLock() {
-  ::unlink(path_.c_str());
+  if (names_ >= 0) {
+    if (is_named(names_, lock_name)) ::unlinkat(names_, lock_name, 0);
+    ::close(names_);
+  } else if (is_held()) {
+    ::unlink(path_.c_str());
+  }
   ::close(descriptor_);
+}
+
+bool RunLock::is_held() const { return is_named(AT_FDCWD, path_.c_str()); }
+
+void RunLock::expect_held() const {
+  if (!is_held())
+    fail(
+        "was moved or replaced while the run worked there; its checkpoint, if it was long enough for one, is "
+        "where the folder is now");
 }
 
 void RunLock::fail(const std::string& why) const {
@@ -66,8 +82,10 @@ bool RunLock::open() {
       fail(fmt::format("is taken: another run{} is working there",
                        other > 0 ? fmt::format(" (process {})", other) : ""));
     }
-    if (is_still_named()) {
+    if (is_plain() && is_held()) {
       sign();
+      names_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // none: it cannot be listed
+      if (names_ >= 0 && !is_named(names_, lock_name)) ::close(std::exchange(names_, -1));
       return true;
     }
   } catch (...) {  // no destructor runs yet
@@ -78,15 +96,21 @@ bool RunLock::open() {
   return false;
 }
 
-bool RunLock::is_still_named() const {
+bool RunLock::is_named(int folder, const char* path) const {
   struct stat mine {
   }, named{};
+  return ::fstat(descriptor_, &mine) == 0 && ::fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+bool RunLock::is_plain() const {
+  struct stat mine {};
   if (::fstat(descriptor_, &mine) != 0) fail(fmt::format("cannot be locked: {}", std::strerror(errno)));
   if (!S_ISREG(mine.st_mode) || mine.st_nlink > 1)
     fail(fmt::format("cannot be locked: its {} is no plain file", lock_name));
   if (const std::string text = lock_text(descriptor_); !text.empty() && !text.starts_with(lock_mark))
     fail(fmt::format("cannot be locked: its {} is a file of others", lock_name));
-  return ::lstat(path_.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  return true;
 }
 
 // Says who works here; and shows that the folder can be written.

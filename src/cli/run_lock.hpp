@@ -17,6 +17,11 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
+  // Whether the name of the folder still leads to the one that was taken: it may have been moved since, and
+  // another run may work where it was.
+  bool is_held() const;
+  void expect_held() const;
+
   // The process that works in the folder, and since when; 0: none that is known.
   struct Holder {
     pid_t process = 0;
@@ -26,13 +31,14 @@ class RunLock {
 
  private:
   bool open();
-  bool is_still_named() const;
+  bool is_plain() const;
+  bool is_named(int folder, const char* path) const;
   void sign() const;
   [[noreturn]] void fail(const std::string& why) const;
 
   std::string where_;
   std::filesystem::path folder_, path_;
-  int descriptor_ = -1;
+  int descriptor_ = -1, names_ = -1;  // names_: the folder
 };
 
 bool is_alive(pid_t process);

@@ -158,8 +158,9 @@ void tell_how_to_go_on(const Run& run, const SampleWords& words, const RunFolder
 }
 
 // A run that fails half-way leaves what it has done: what a checkpoint of its own says.
-std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type begin,
-                            const SampleWords& words) {
+std::string rest_of_failure(const RunFolder& folder, fs::file_time_type begin, const SampleWords& words) {
+  if (!folder.keeps_draws() || !folder.is_held()) return {};
+  const std::string checkpoint = folder.checkpoint();
   std::error_code error;
   const auto written = fs::last_write_time(checkpoint, error);
   if (error || written < begin) return {};
@@ -175,7 +176,8 @@ std::string rest_of_failure(const std::string& checkpoint, fs::file_time_type be
 std::string rest_of_fault(const Run& run, const SampleWords& words, const RunFolder& folder) {
   std::error_code error;
   const auto written = fs::last_write_time(folder.checkpoint(), error);
-  if (!folder.keeps_draws() || error || written < run.began || !draws_in_checkpoint(folder.checkpoint()))
+  if (!folder.keeps_draws() || !folder.is_held() || error || written < run.began ||
+      !draws_in_checkpoint(folder.checkpoint()))
     return {};
   return fmt::format("\nThe draws are kept. To write the files again: {}", resume_command(words));
 }
@@ -187,7 +189,19 @@ void expect_no_fewer(const Progress& now, const SampleWords& words, const std::s
                                (now.iteration - now.warmup) / words.thin, checkpoint, words.draws));
 }
 
-Draws draw(const Model& model, SampleOptions options, const SampleWords& words, fs::file_time_type begin) {
+bool is_fixed(const SampleWords& words, const Model& model) { return words.fixed_param || model.size() == 0; }
+
+// Draws without a sampler are made in one go: a checkpoint is another run's.
+void expect_own_checkpoint(const SampleWords& words, const Model& model, const RunFolder& folder) {
+  if (words.resume && is_fixed(words, model))
+    throw UsageError(
+        fmt::format("[sample] --resume: expected a program with parameters, got one without, "
+                    "whose runs do not stop; the run in {} is another, and stays",
+                    printable(folder.path())));
+}
+
+Draws draw(const Model& model, SampleOptions options, const SampleWords& words, const RunFolder& folder,
+           fs::file_time_type begin) {
   ProgressLine line(ProgressLine::mode_for(words.quiet, words.json));
   options.on_progress = [&](const Progress& now) {
     if (words.resume) expect_no_fewer(now, words, options.checkpoint);
@@ -195,15 +209,14 @@ Draws draw(const Model& model, SampleOptions options, const SampleWords& words, 
   };
   options.should_stop = [] { return Interrupt::came(); };
   try {
-    return words.fixed_param || model.size() == 0 ? adit::sample_fixed(model, options)
-                                                  : adit::sample(model, options);
+    return is_fixed(words, model) ? adit::sample_fixed(model, options) : adit::sample(model, options);
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
-    throw Error(error.kind(), error.what() + rest_of_failure(options.checkpoint, begin, words));
+    throw Error(error.kind(), error.what() + rest_of_failure(folder, begin, words));
   } catch (const std::bad_alloc& error) {
     throw Error(ErrorKind::out_of_memory,
-                "[sample] " + words_of(error) + rest_of_failure(options.checkpoint, begin, words));
+                "[sample] " + words_of(error) + rest_of_failure(folder, begin, words));
   }
 }
 
@@ -240,6 +253,7 @@ Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Sta
   set_default_device(device);
   const double opened = seconds();
   const Model model = program ? program->make(words.seed) : make_model(words.model);
+  expect_own_checkpoint(words, model, folder);
   if (takes_any_metric(words)) options.metric = automatic_metric(model, options.warmup, *device);
   expect_room(words, options, model);
   start.apply(options, model);
@@ -247,7 +261,7 @@ Run sampled_and_saved(const SampleWords& words, SampleOptions options, const Sta
   const Interrupt interrupt(words.quiet || words.json);
   Run run;
   run.began = fs::file_time_type::clock::now();
-  run.draws = draw(model, options, words, run.began);
+  run.draws = draw(model, options, words, folder, run.began);
   run.draws.seconds.open += opened;
   run.draws.seconds.total += ready;
   save(run, folder);
@@ -262,9 +276,10 @@ RunFolder::Earlier earlier_of(const SampleWords& words) {
                            : RunFolder::Earlier::refused;
 }
 
-Inputs inputs_of(const SampleWords& words) {
+Inputs inputs_of(const SampleWords& words, const std::optional<StanSource>& program) {
   Inputs inputs;
-  if (is_stan_path(words.model)) inputs.add("the program", words.model);
+  if (program) inputs.add("the program", words.model);
+  if (program) inputs.add("#include", program->included_files());
   inputs.add("--data", words.data);
   inputs.add("--init", words.init);
   inputs.add("--warm-start", saved_files("sample", "--warm-start", words.warm_start));
@@ -295,7 +310,8 @@ int sample(SampleWords words) {
     throw UsageError("[sample] --resume: expected a --format that keeps draws, got none");
   if (words.json) expect_utf8("[sample] --output", folder.path());
   const RunFolder::Earlier earlier = earlier_of(words);
-  if (folder.keeps_draws() || folder.wants_report()) folder.prepare(earlier, words.chains, inputs_of(words));
+  if (folder.keeps_draws() || folder.wants_report())
+    folder.prepare(earlier, words.chains, inputs_of(words, program));
 
   const Run run = sampled_and_saved(words, options, start, program, folder);
   if (words.json)

@@ -68,14 +68,25 @@ bool holds_cut_run(const std::string& where, const fs::path& folder, bool all_in
   return true;
 }
 
+// One that has no draws yet does not hide those of a whole run before it.
+bool hides_whole_run(const std::string& where, const fs::path& folder) {
+  const auto is_draws = [](const fs::path& path) {
+    return is_chain_of_ours(path) || is_netcdf_of_ours(path);
+  };
+  return std::ranges::any_of(entries_of(where, folder), is_draws) &&
+         draws_in_checkpoint((folder / RunFolder::checkpoint_name).string()).value_or(0) == 0;
+}
+
 std::vector<std::string> files_of(const std::string& where, const fs::path& folder) {
-  const bool all_in_place = StagedFiles::settle(folder);
-  if (holds_cut_run(where, folder, all_in_place)) return {(folder / RunFolder::checkpoint_name).string()};
+  const std::string obstacle = StagedFiles::settle(folder);
+  const bool all_in_place = obstacle.empty();
+  if (holds_cut_run(where, folder, all_in_place) && !(all_in_place && hides_whole_run(where, folder)))
+    return {(folder / RunFolder::checkpoint_name).string()};
   if (!all_in_place)
     throw Error(ErrorKind::io,
                 fmt::format("{}: expected the files of a run in {}, got some of them: it ended "
-                            "while it moved them there, and this command cannot move the rest",
-                            where, printable(folder.string())));
+                            "while it moved them there, and this command cannot move the rest: {}",
+                            where, printable(folder.string()), obstacle));
   const std::vector<fs::path> chains = chains_in(where, folder);
   const fs::path netcdf = folder / RunFolder::netcdf_name;
   const bool has_chains = !chains.empty() && is_chain_of_ours(chains.front());
@@ -96,6 +107,16 @@ void expect_one_run(const std::string& where, const fs::path& folder, const std:
                               "the files that are meant",
                               where, folder.string(), path.filename().string()));
   }
+}
+
+// Of which `files` are not.
+void tell_of_newer_run(const std::string& where, const fs::path& folder,
+                       const std::vector<std::string>& files) {
+  const std::string checkpoint = (folder / RunFolder::checkpoint_name).string();
+  if (files.front() != checkpoint && holds_cut_run(where, folder, true))
+    print_err(
+        "The newer run in {} has no draws that it could go on from; these are those of the run before it.\n",
+        printable(checkpoint));
 }
 
 // Of a folder all chains are expected; who names files may want some of them, and is told.
@@ -119,6 +140,13 @@ void require_exists(const std::string& command, const std::string& argument, con
                 fmt::format("[{}] {}: {} does not exist", command, argument, printable(path)));
 }
 
+void require_file(const std::string& command, const std::string& argument, const std::string& path) {
+  require_exists(command, argument, path);
+  const std::string where = fmt::format("[{}] {}", command, argument);
+  if (kind_at(where, path) == PathKind::folder)
+    throw Error(ErrorKind::io, fmt::format("{}: expected a file, got the folder {}", where, printable(path)));
+}
+
 std::vector<std::string> saved_files(const std::string& command, const std::string& argument,
                                      const std::vector<std::string>& paths) {
   const std::string where = fmt::format("[{}] {}", command, argument);
@@ -134,10 +162,10 @@ std::vector<std::string> saved_files(const std::string& command, const std::stri
   return files;
 }
 
-Draws read_saved(const std::string& command, const std::string& argument,
-                 const std::vector<std::string>& paths) {
-  const std::string where = fmt::format("[{}] {}", command, argument);
-  const std::vector<std::string> files = saved_files(command, argument, paths);
+namespace {
+
+Draws read_files(const std::string& where, const std::vector<std::string>& paths,
+                 const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     if (!fs::is_regular_file(file) || !is_checkpoint(file)) continue;  // a pipe can be read once alone
     if (files.size() > 1)
@@ -150,10 +178,27 @@ Draws read_saved(const std::string& command, const std::string& argument,
   for (const std::string& path : paths) {
     if (kind_at(where, path) != PathKind::folder) continue;
     from_folder = true;
+    tell_of_newer_run(where, path, files);
     if (!is_csv(files.front())) expect_one_run(where, path, run_name(draws));
   }
   expect_every_chain(where, files.front(), draws.chains, from_folder);
   return draws;
+}
+
+}  // namespace
+
+// A run may come to its end between the look and the reading: then other files are there, and those are read.
+Draws read_saved(const std::string& command, const std::string& argument,
+                 const std::vector<std::string>& paths) {
+  const std::string where = fmt::format("[{}] {}", command, argument);
+  const std::vector<std::string> files = saved_files(command, argument, paths);
+  try {
+    return read_files(where, paths, files);
+  } catch (const Error&) {
+    const std::vector<std::string> now = saved_files(command, argument, paths);
+    if (now == files) throw;
+    return read_files(where, paths, now);
+  }
 }
 
 nlohmann::ordered_json to_json(const std::vector<SummaryRow>& rows) {

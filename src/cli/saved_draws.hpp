@@ -11,6 +11,8 @@ namespace adit::cli {
 
 // Throws "[command] argument: ... does not exist".
 void require_exists(const std::string& command, const std::string& argument, const std::string& path);
+// The same where it is a folder.
+void require_file(const std::string& command, const std::string& argument, const std::string& path);
 
 // The files of draws that paths name: CmdStan's CSV files (one a chain), a netCDF file, the checkpoint of a
 // run that was cut short; of a folder that `adit sample` wrote, those in it. Errors read "[command] argument:

@@ -12,7 +12,7 @@ bool is_stan_path(const std::string& word) { return word.size() > 5 && word.ends
 StanSource::StanSource(const std::string& path, std::string data, bool quiet,
                        std::vector<std::string> include_paths)
     : program_(path, {.include_paths = std::move(include_paths)}), data_(std::move(data)), quiet_(quiet) {
-  if (!data_.empty() && data_ != "-") require_exists("sample", "--data", data_);
+  if (!data_.empty() && data_ != "-") require_file("sample", "--data", data_);
   if (quiet_) return;
   for (const StanMessage& warning : program_.warnings()) print_err("{}\n", printable_lines(warning.text));
 }

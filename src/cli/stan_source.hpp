@@ -16,6 +16,7 @@ class StanSource {
  public:
   StanSource(const std::string& path, std::string data, bool quiet, std::vector<std::string> include_paths);
   const std::string& name() const { return program_.name(); }
+  const std::vector<std::string>& included_files() const { return program_.included_files(); }
   Model make(uint64_t seed) const;
 
  private:

@@ -159,7 +159,7 @@ class Materialiser {
       largest = &graph::node_of(largest->operands[0]);
       if (!inside_.contains(largest)) largest = nullptr;
     }
-    if (!largest) return size > 1;
+    if (!largest) return size > of_a_load;
     in_memory_.insert(largest);
     inside_.erase(largest);
     return true;

@@ -1,7 +1,7 @@
 // Where a schedule's tensors lie in the chain's memory, and which passes go together over tiles.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <unordered_set>
 
 #include "density/control_plan.hpp"
 #include "density/factor.hpp"
@@ -34,10 +34,10 @@ bool Scheduler::is_tiled_with(const Pass& wide, const Pass& first) const {
     return std::any_of(first.items.begin(), first.items.end(),
                        [&](const Item& item) { return item.node == items_[other].node; });
   };
+  const std::unordered_set<const Node*> apart = read_apart(wide);
   for (const Item& item : wide.items)
     for (const size_t other : needs(item, true))
-      if (is_of_first(other) &&
-          (items_[other].kind != ItemKind::store || !is_read_in_step(*items_[other].node, wide)))
+      if (is_of_first(other) && (items_[other].kind != ItemKind::store || apart.contains(items_[other].node)))
         return false;
   return true;
 }
@@ -50,7 +50,7 @@ void Scheduler::find_tiles(Schedule& schedule) const {
     const Node &product = *first.items[0].node, &back = *last.items[0].node;
     const int64_t rows = count_of(product);
     if (rows != between.count || rows != length_of(back) || between.totals_a_loop > 0) continue;
-    if (is_alone(between.items[0]) || !is_read_in_step(product, between)) continue;
+    if (is_alone(between.items[0]) || read_apart(between).contains(&product)) continue;
     const int64_t row_bytes = static_cast<int64_t>(size_of(region_.type)) * length_of(product);
     first.tile =
         lines_together(product) == 2 ? few_rows : std::max<int64_t>(16, tile_bytes / row_bytes / 8 * 8);
@@ -68,13 +68,14 @@ void Scheduler::find_tiles(Schedule& schedule) const {
   }
 }
 
-// Whether every step of a pass reads of `node` the element of that step alone.
-bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
-  std::set<std::pair<const Node*, bool>> seen;  // and whether it is read at the step
-  std::vector<std::pair<const Node*, bool>> open;
+// What steps of a pass read at other places than their own: what is not here is read at the step alone.
+std::unordered_set<const Node*> Scheduler::read_apart(const Pass& pass) const {
+  std::unordered_set<const Node*> apart, at_steps;
+  std::vector<std::pair<const Node*, bool>> open;  // and whether it is read at the step
   const auto visit = [&](const Tensor& operand, bool at_step) {
     const std::pair next{&graph::node_of(operand), at_step && operand.size() == pass.count};
-    if (reaches_.contains(next.first) && seen.insert(next).second) open.push_back(next);
+    if (reaches_.contains(next.first) && (next.second ? at_steps : apart).insert(next.first).second)
+      open.push_back(next);
   };
   // A product over all axes counts them in an order of its own.
   const auto in_order = [](const Node& of, size_t which) {
@@ -92,14 +93,13 @@ bool Scheduler::is_read_in_step(const Node& node, const Pass& pass) const {
   while (!open.empty()) {
     const auto [read, at_step] = open.back();
     open.pop_back();
-    if (read == &node && !at_step) return false;
     const auto at = index_.find(read);
     if (at == index_.end() || items_[at->second].is_kept)
       follow(*read, at_step && is_elementwise(*read));
     else if (is_read_with_its_base(items_[at->second]))
       visit(read->operands[0], at_step);
   }
-  return true;
+  return apart;
 }
 
 // A tensor has its place from the pass that writes it to the last one that reads it.
@@ -131,6 +131,12 @@ void Scheduler::place_memory(Schedule& schedule) {
   const auto want = [&](int64_t* place, int64_t count, size_t from, size_t until, int64_t touches) {
     if (count > 0) wants.push_back({place, count, from, until, touches});
   };
+  std::map<size_t, std::unordered_set<const Node*>> apart;  // of passes, once each
+  const auto reads_apart = [&](size_t p, const Node& node) {
+    const auto [at, is_new] = apart.try_emplace(p);
+    if (is_new) at->second = read_apart(schedule.passes[p]);
+    return at->second.contains(&node);
+  };
   // A factor lies where the matrix was (not where a team writes it), a solution where its right-hand sides
   // were, and what is made element by element where that was of which it is made.
   const auto over = [&](size_t i) {
@@ -142,8 +148,7 @@ void Scheduler::place_memory(Schedule& schedule) {
         if (at == schedule.stored.end() || count_of(*items_[other].node) != item.count ||
             items_[other].node->type != item.node->type)
           continue;
-        if (pass[other] == pass[i] || !is_read_in_step(*items_[other].node, schedule.passes[pass[i]]))
-          continue;
+        if (pass[other] == pass[i] || reads_apart(pass[i], *items_[other].node)) continue;
         wants.back().over = &at->second;
         return;
       }

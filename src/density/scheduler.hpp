@@ -105,8 +105,7 @@ class Scheduler {
   // --- Tiles ---
   void find_tiles(Schedule& schedule) const;
   bool is_tiled_with(const Pass& wide, const Pass& first) const;
-  // Whether every step of a pass reads of `node` the element of that step alone.
-  bool is_read_in_step(const Node& node, const Pass& pass) const;
+  std::unordered_set<const Node*> read_apart(const Pass& pass) const;
 
   // --- Memory ---
   // A tensor has its place from the pass that writes it to the last one that reads it.

@@ -93,18 +93,68 @@ void make_machine(const Program& program, Lowering& lowering) {
 // for source code: on a long kernel they take three times as long as these, and what comes out is no faster
 // (GVN keeps more values alive than there are registers: 27 powers of one number, twice the code). Of still
 // longer ones, moving work out of loops (which the emitter's callers have done) and combining a second time
-// take up to five times as long as all the rest, and the kernel is as fast without.
-const char* passes_for([[maybe_unused]] const Program& program) {
+// take up to five times as long as all the rest, and the kernel is as fast without. Their loops become
+// functions: else LLVM moves what each loop needs in front of all of them, and the time to follow those
+// values grows with the square of the loops. A density's loops lie in those of rounds and of leaves, so three
+// times.
+std::string passes_for([[maybe_unused]] const Program& program) {
 #if LLVM_VERSION_MAJOR >= 18  // older ones have no such words
   constexpr size_t long_program = 1000, very_long_program = 5000;
-  if (program.instructions.size() >= very_long_program)
-    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+  if (program.instructions.size() >= very_long_program) {
+    const std::string loops_to_functions = "function(loop-simplify,break-crit-edges),loop-extract,";
+    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg)," + loops_to_functions +
+           loops_to_functions + loops_to_functions +
+           "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
            "early-cse<memssa>,dse,instsimplify,simplifycfg)";
+  }
   if (program.instructions.size() >= long_program)
     return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
            "loop-mssa(loop-rotate,licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)";
 #endif
   return "default<O2>";
+}
+
+// LLVM selects the instructions of a block at once, in time that grows with the square of their number:
+// 17,000 of them, a recurrence that is written out, took 35 s. So long blocks become several. Blocks whose
+// address is taken are not put together again.
+void split_block(LLVMContextRef context, LLVMValueRef function, LLVMBasicBlockRef block) {
+  constexpr size_t most = 1000;
+  const auto length = [&] {
+    size_t count = 0;
+    for (auto at = LLVMGetFirstInstruction(block); at; at = LLVMGetNextInstruction(at)) ++count;
+    return count;
+  };
+  std::vector<LLVMBasicBlockRef> behind;
+  const Owner<LLVMBuilderRef, LLVMDisposeBuilder> builder{LLVMCreateBuilderInContext(context)};
+  for (size_t left = length(); left > 2 * most; left = length()) {
+    const LLVMBasicBlockRef front = LLVMInsertBasicBlockInContext(context, block, "");
+    // Who jumps here jumps to the front; without an end the block keeps its name in those behind it.
+    const LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    LLVMInstructionRemoveFromParent(end);
+    LLVMReplaceAllUsesWith(LLVMBasicBlockAsValue(block), LLVMBasicBlockAsValue(front));
+    LLVMPositionBuilderAtEnd(builder, block);
+    LLVMInsertIntoBuilder(builder, end);
+    LLVMPositionBuilderAtEnd(builder, front);
+    for (size_t moved = 0; moved < most || LLVMIsAPHINode(LLVMGetFirstInstruction(block)); ++moved) {
+      const LLVMValueRef instruction = LLVMGetFirstInstruction(block);
+      LLVMInstructionRemoveFromParent(instruction);
+      LLVMInsertIntoBuilder(builder, instruction);
+    }
+    LLVMBuildBr(builder, block);
+    behind.push_back(front);
+  }
+  if (behind.empty()) return;
+  behind.front() = block;  // all but the first one
+  for (const LLVMBasicBlockRef each : behind) LLVMBlockAddress(function, each);
+}
+
+void split_long_blocks(const Lowering& lowering) {
+  for (auto function = LLVMGetFirstFunction(lowering.module); function;
+       function = LLVMGetNextFunction(function)) {
+    std::vector<LLVMBasicBlockRef> blocks(LLVMCountBasicBlocks(function));
+    LLVMGetBasicBlocks(function, blocks.data());
+    for (const LLVMBasicBlockRef block : blocks) split_block(lowering.context, function, block);
+  }
 }
 
 void lower(const Program& program, Lowering& lowering) {
@@ -139,9 +189,11 @@ void lower(const Program& program, Lowering& lowering) {
   LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
   LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
   LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
-  const LLVMErrorRef error = LLVMRunPasses(lowering.module, passes_for(program), lowering.machine, options);
+  const LLVMErrorRef error =
+      LLVMRunPasses(lowering.module, passes_for(program).c_str(), lowering.machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (error) fail(program, take_error(error));
+  split_long_blocks(lowering);
   lowering.times.tell("optimised", program);
 }
 

@@ -92,6 +92,7 @@ class CheckpointWriter {
   void hold_old();
   void open_aside();
   void put_in_place();
+  void expect_replaceable() const;
   void close();
   void cut(uint64_t end);
   void append(std::initializer_list<ByteSpan> parts);

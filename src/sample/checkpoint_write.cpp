@@ -34,24 +34,40 @@ std::string beginning_of(int descriptor) {
   return text;
 }
 
+// Whether the name is that of the file that is open.
+bool is_named(int descriptor, const fs::path& path) {
+  struct stat mine {
+  }, named{};
+  return ::fstat(descriptor, &mine) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+// Whether nobody writes a file that a process began aside. What has a beginning was locked before it had one;
+// without that, or where files cannot be locked, the number of the process tells.
+bool is_left(int file, const std::string& beginning, pid_t process) {
+  if (beginning.empty() && is_alive(process)) return false;
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+  return errno != EWOULDBLOCK && !is_alive(process);
+}
+
 // Files that dead processes wrote aside, and had not put in place: whole beginnings of checkpoints alone.
 void remove_leftovers(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   const std::string prefix = aside_prefix(path);
-  std::vector<fs::path> dead;
+  std::vector<std::pair<fs::path, pid_t>> begun;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     pid_t process = 0;
     if (!name.starts_with(prefix)) continue;
     std::from_chars(name.data() + prefix.size(), name.data() + name.size(), process);
-    if (process > 0 && !is_alive(process)) dead.push_back(at->path());
+    if (process > 0) begun.emplace_back(at->path(), process);
   }
-  for (const fs::path& leftover : dead) {
-    const int file = ::open(leftover.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  for (const auto& [leftover, process] : begun) {  // to write, since some file systems lock no others
+    const int file = ::open(leftover.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) continue;
-    if (magic.starts_with(beginning_of(file)) && ::flock(file, LOCK_EX | LOCK_NB) == 0)
-      ::unlink(leftover.c_str());
+    const std::string beginning = beginning_of(file);
+    if (magic.starts_with(beginning) && is_left(file, beginning, process)) ::unlink(leftover.c_str());
     ::close(file);
   }
 }
@@ -101,8 +117,10 @@ void CheckpointWriter::close() {
     if (const int number = std::exchange(*descriptor, -1); number >= 0) ::close(number);
 }
 
+// Its folder may have been moved since, and the name be another's.
 void CheckpointWriter::discard() {
-  if (is_regular_) ::unlink(aside_.empty() ? path_.c_str() : aside_.c_str());
+  const fs::path& made = aside_.empty() ? path_ : aside_;
+  if (is_regular_ && is_named(descriptor_, made)) ::unlink(made.c_str());
   aside_.clear();
 }
 
@@ -160,8 +178,21 @@ void CheckpointWriter::lock(int descriptor) const {
     place_.fail("expected a file of this run alone, got one that another run is writing");
 }
 
+// What has come to the name since it was looked at may be another's, in a folder that was moved.
+void CheckpointWriter::expect_replaceable() const {
+  if (!is_named(descriptor_, aside_))
+    place_.fail("expected its new file beside it, got another or none: its folder was moved or changed");
+  struct stat status {};
+  if (is_named(old_, path_) || (::lstat(path_.c_str(), &status) != 0 && errno == ENOENT)) return;
+  const int file = ::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const std::string beginning = file >= 0 ? beginning_of(file) : "";
+  if (file >= 0) ::close(file);
+  if (beginning != magic) place_.fail("expected the old checkpoint or none, got another file");
+}
+
 void CheckpointWriter::put_in_place() {
   if (aside_.empty()) return;
+  expect_replaceable();
   if (::rename(aside_.c_str(), path_.c_str()) != 0) fail("to put a new file in the place of the old one");
   const fs::path folder = path_.has_parent_path() ? path_.parent_path() : fs::path(".");
   if (const int names = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); names >= 0) {

@@ -79,6 +79,9 @@ Json settings_of(const SampleOptions& options, const Run& run, const Device& dev
           {"origin", options.origin}};
 }
 
+// A file's name may be no UTF-8, which JSON cannot tell.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 [[noreturn]] void refuse(const std::string& path, const std::string& key, const std::string& before,
                          const std::string& now) {
   throw Error(ErrorKind::bad_argument,
@@ -122,13 +125,12 @@ std::vector<std::string> variables_of(const stats::ModelState& model) {
 CheckpointHeader header_of(const Run& run, const stats::ModelState& model, const SampleOptions& options,
                            Device& device) {
   CheckpointHeader header;
-  header.options = settings_of(options, run, device).dump();
-  header.layout = Json{{"model", model.name},
-                       {"variables", variables_of(model)},
-                       {"data", digest_of(device, run)},
-                       {"density", digest_of(run.density())},
-                       {"kernel", kernel::content_hash(run.kernel().program)}}
-                      .dump();
+  header.options = text_of(settings_of(options, run, device));
+  header.layout = text_of(Json{{"model", model.name},
+                               {"variables", variables_of(model)},
+                               {"data", digest_of(device, run)},
+                               {"density", digest_of(run.density())},
+                               {"kernel", kernel::content_hash(run.kernel().program)}});
   header.dimensions = static_cast<uint64_t>(model.size);
   header.stats = static_cast<uint64_t>(run.kernel().layout.stats);
   header.chains = static_cast<uint64_t>(run.chains());

@@ -12,5 +12,7 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
 
 // Where a chain would start, unconstrained; the first of a hundred attempts with a density, else the last.
 std::vector<double> start_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain);
+// The first attempt where the caller gives nothing, with a density or none.
+std::vector<double> random_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain);
 
 }  // namespace adit::sampling

@@ -120,6 +120,8 @@ Pooler::Pooler(std::shared_ptr<Device> device, const Layout& layout, DType type,
                int64_t chains_a_set)
     : device_(std::move(device)),
       size_(layout.size),
+      numbers_a_chain_(layout.count),
+      metric_at_(layout.inverse_metric),
       sets_(sets),
       chains_a_set_(chains_a_set),
       teams_a_set_((chains_a_set + pooled_chains - 1) / pooled_chains),
@@ -140,6 +142,18 @@ Buffer Pooler::uploaded(const std::vector<double>& numbers) const {
   return buffer;
 }
 
+std::vector<double> Pooler::downloaded(const Buffer& buffer, uint64_t count) const {
+  std::vector<double> numbers(count);
+  if (type_ == DType::f64) {
+    device_->read(buffer, numbers.data(), count * 8);
+  } else {
+    std::vector<float> narrow(count);
+    device_->read(buffer, narrow.data(), count * 4);
+    numbers.assign(narrow.begin(), narrow.end());
+  }
+  return numbers;
+}
+
 // Of each set [set, width]: teams sum their chains', the host the teams' in double precision.
 std::vector<double> Pooler::sums(const Kernel& kernel, const Buffer& state, const Buffer& words,
                                  int64_t width) {
@@ -147,19 +161,25 @@ std::vector<double> Pooler::sums(const Kernel& kernel, const Buffer& state, cons
              count = teams * static_cast<uint64_t>(width);
   const Buffer parts = device_->allocate(std::max<uint64_t>(16, count * size_of(type_)));
   device_->run(kernel, teams, {state, words, mean_, parts, static_cast<uint32_t>(chains_a_set_)});
-  std::vector<double> numbers(count), result(static_cast<size_t>(sets_ * width), 0);
-  if (type_ == DType::f64) {
-    device_->read(parts, numbers.data(), count * 8);
-  } else {
-    std::vector<float> narrow(count);
-    device_->read(parts, narrow.data(), count * 4);
-    numbers.assign(narrow.begin(), narrow.end());
-  }
+  const std::vector<double> numbers = downloaded(parts, count);
+  std::vector<double> result(static_cast<size_t>(sets_ * width), 0);
   for (size_t i = 0; i < numbers.size(); ++i) {
     const auto w = static_cast<size_t>(width), team = i / w;
     result[team / static_cast<size_t>(teams_a_set_) * w + i % w] += numbers[i];
   }
   return result;
+}
+
+// Of all of the state, which is read where sets of one draw need it: those have few chains.
+std::vector<double> Pooler::metrics_of_first_chains(const Buffer& state) const {
+  const std::vector<double> all =
+      downloaded(state, static_cast<uint64_t>(sets_ * chains_a_set_ * numbers_a_chain_));
+  std::vector<double> metrics;
+  for (int64_t set = 0; set < sets_; ++set) {
+    const auto metric = all.begin() + set * chains_a_set_ * numbers_a_chain_ + metric_at_;
+    metrics.insert(metrics.end(), metric, metric + size_);
+  }
+  return metrics;
 }
 
 bool Pooler::pool_adaptation(const Buffer& state, const Buffer& words) {
@@ -173,11 +193,15 @@ bool Pooler::pool_adaptation(const Buffer& state, const Buffer& words) {
   }
   mean_ = uploaded(means);
   const std::vector<double> squares = sums(*squares_, state, words, size_);
-  // Shrunk towards a small multiple of the identity, as Stan does for one chain.
+  std::vector<double> before;
+  for (size_t s = 0; s < static_cast<size_t>(sets_) && before.empty(); ++s)
+    if (first[s * width] == 1) before = metrics_of_first_chains(state);
+  // Shrunk towards a small multiple of the identity, as Stan does for one chain. One draw has no variance:
+  // then the metric stays what it was, and shrinks.
   for (size_t i = 0; i < squares.size(); ++i) {
-    const double count = first[i / n * width];
-    const double scale = count / ((count + 5) * (count - 1)), added = 1e-3 * 5 / (count + 5);
-    metric.push_back(squares[i] * scale + added);
+    const double count = first[i / n * width], added = 1e-3 * 5 / (count + 5);
+    const double variance = count == 1 ? before[i] : squares[i] / (count - 1);
+    metric.push_back(variance * count / (count + 5) + added);
     if (!(metric.back() > 0 && std::isfinite(metric.back()))) return false;
   }
   hand_out(state, words, steps, metric);

@@ -26,11 +26,13 @@ class Pooler {
  private:
   std::vector<double> sums(const Kernel& kernel, const Buffer& state, const Buffer& words, int64_t width);
   Buffer uploaded(const std::vector<double>& numbers) const;
+  std::vector<double> downloaded(const Buffer& buffer, uint64_t count) const;
+  std::vector<double> metrics_of_first_chains(const Buffer& state) const;
   void hand_out(const Buffer& state, const Buffer& words, const std::vector<double>& steps,
                 const std::vector<double>& metric);
 
   std::shared_ptr<Device> device_;
-  int64_t size_ = 0, sets_ = 1, chains_a_set_ = 0, teams_a_set_ = 0;
+  int64_t size_ = 0, numbers_a_chain_ = 0, metric_at_ = 0, sets_ = 1, chains_a_set_ = 0, teams_a_set_ = 0;
   DType type_;
   std::shared_ptr<const Kernel> means_, squares_, hand_out_;
   Buffer mean_;  // of each set

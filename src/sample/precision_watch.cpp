@@ -13,12 +13,6 @@ namespace {
 
 constexpr size_t at_once = 4;  // what a density is made of may be large
 
-Tensor total_of(const stats::ModelState& model) {
-  Tensor total;
-  for (const auto& term : model.terms) total = total ? add(total, term.total) : term.total;
-  return total;
-}
-
 // Log densities in f64 at points [n, size].
 std::vector<double> exact_at(const stats::ModelState& model, const std::vector<double>& points,
                              const std::shared_ptr<Device>& device) {
@@ -102,6 +96,12 @@ double position_error(const Seen& seen) {
 }
 
 }  // namespace
+
+Tensor total_of(const stats::ModelState& model) {
+  Tensor total;
+  for (const auto& term : model.terms) total = total ? add(total, term.total) : term.total;
+  return total;
+}
 
 void prepare_precision_errors(const stats::ModelState& model) {
   prepare_values(model, {total_of(model)}, at_once, Device::open("cpu"));

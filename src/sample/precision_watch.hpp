@@ -29,6 +29,9 @@ struct PrecisionErrors {
 };
 PrecisionErrors precision_errors(const stats::ModelState& model, const Seen& seen);
 
+// The log density, with all that is constant.
+Tensor total_of(const stats::ModelState& model);
+
 // Compiles what that needs.
 void prepare_precision_errors(const stats::ModelState& model);
 

@@ -85,6 +85,7 @@ class Run {
   std::optional<int64_t> metric_settled_at() const;
   // Log density and log volume of each chain of a data set, where all chains stand now.
   std::vector<double> masses(int64_t set);
+  std::vector<double> volumes(int64_t set);  // the latter
   // A chain that sits nowhere goes on from another one's state, metric and step. Where it sat is kept with
   // it.
   void take_over(const std::vector<int64_t>& stuck, const std::vector<int64_t>& sources);

@@ -20,10 +20,18 @@ std::optional<int64_t> Run::metric_settled_at() const {
 }
 
 std::vector<double> Run::masses(int64_t set) {
+  const int64_t first = set * options_.chains, chains = options_.chains;
+  std::vector<double> masses = volumes(set);
+  const std::vector<double> lps = states_of(first, chains, real_lp, 1),
+                            origins = states_of(first, chains, real_origin, 1);
+  for (size_t c = 0; c < masses.size(); ++c) masses[c] += lps[c] + origins[c];
+  return masses;
+}
+
+std::vector<double> Run::volumes(int64_t set) {
   const Layout& layout = kernel_->layout;
   const int64_t first = set * options_.chains, chains = options_.chains;
-  std::vector<double> masses = states_of(first, chains, real_lp, 1);
-  const std::vector<double> origins = states_of(first, chains, real_origin, 1);
+  std::vector<double> volumes;
   // Of the square roots of the inverse metric: those of its diagonal, or its factor's.
   const int64_t width = layout.dense() ? layout.size * layout.size : layout.size;
   const std::vector<double> scales =
@@ -33,9 +41,9 @@ std::vector<double> Run::masses(int64_t set) {
     for (int64_t i = 0; i < layout.size; ++i)
       volume += layout.dense() ? std::log(scales[static_cast<size_t>(c * width + i * (layout.size + 1))])
                                : 0.5 * std::log(scales[static_cast<size_t>(c * width + i)]);
-    masses[static_cast<size_t>(c)] += origins[static_cast<size_t>(c)] + volume;
+    volumes.push_back(volume);
   }
-  return masses;
+  return volumes;
 }
 
 void Run::take_over(const std::vector<int64_t>& stuck, const std::vector<int64_t>& sources) {

@@ -15,7 +15,6 @@
 #include "sample/outside.hpp"
 #include "sample/predictive.hpp"
 #include "sample/settle.hpp"
-#include "sample/stuck.hpp"
 
 namespace adit::sampling {
 
@@ -238,21 +237,6 @@ void Session::look_at_chains(int64_t first, int64_t chains, int64_t count, bool 
   }
 }
 
-bool Session::free_stuck_chains(Rows& rows) {
-  const auto at = run_->metric_settled_at();
-  if (!options_.restart_stuck || options_.chains < 2 || !at || run_->slowest() > *at) return true;
-  if (!reach(*at, rows)) return false;
-  std::vector<int64_t> chains, sources;
-  for (int64_t set = 0; set < std::ssize(sets_); ++set) {
-    const std::vector<double> masses = run_->masses(set);
-    const std::vector<int64_t> stuck = stuck_chains(masses, model_.size);
-    for (const int64_t chain : stuck) chains.push_back(set * options_.chains + chain);
-    for (const int64_t chain : sources_for(stuck, masses)) sources.push_back(set * options_.chains + chain);
-  }
-  if (!chains.empty()) run_->take_over(chains, sources);
-  return true;
-}
-
 // All chains to an iteration. Rows are taken before the ring is full; chains may be a ring apart.
 bool Session::reach(int64_t iteration, Rows& rows) {
   const int64_t ring = run_->ring();
@@ -402,26 +386,6 @@ void Session::watch_draws(const stats::ModelState& model, int64_t set, const std
   draws.gradient_error_before = before.gradient;
 }
 
-void Session::note_taken_over(const stats::ModelState& model, int64_t set, double constant,
-                              Draws& draws) const {
-  constexpr size_t most_told = 3;
-  const std::vector<Run::TakenOver> list = run_->taken_over(set);
-  if (list.empty()) return;
-  std::string told;
-  for (size_t i = 0; i < std::min(most_told, list.size()); ++i)
-    told += fmt::format("{}chain {} (log density {:.4g}, where {}; it took over chain {})", i ? ", " : "",
-                        list[i].chain % options_.chains + 1, list[i].lp + constant,
-                        place_words(model, list[i].position), list[i].source % options_.chains + 1);
-  if (list.size() > most_told) told += fmt::format(" and {} more", list.size() - most_told);
-  draws.notes.push_back(
-      fmt::format("{} of {} chains sat where the posterior has next to nothing when the warm-up had settled "
-                  "the metric, and "
-                  "went on from another chain's state: {}. Where that is a mode of its own, its weight is "
-                  "not in the draws. "
-                  "--stuck keep (restart_stuck = false) leaves such chains where they are.",
-                  list.size(), options_.chains, told));
-}
-
 Draws Session::collect(const stats::ModelState& model, int64_t set) {
   Draws draws;
   describe(model, set, draws);
@@ -445,6 +409,7 @@ Draws Session::collect(const stats::ModelState& model, int64_t set) {
   for (const std::string& note : {note_, placement_note_})
     if (!note.empty()) draws.notes.push_back(note);
   note_taken_over(model, set, constant, draws);
+  note_stuck(model, set, constant, draws);
   add_predictive(model, points, first_chain, options_, device_, draws);
   add_generated(model, points, first_chain, options_.chains, options_.seed, device_, draws.variables);
   if (draws.divergences() > 0) note_outside(model, points, first_chain, options_, choice_.type, draws);

@@ -49,6 +49,10 @@ class Session {
   // the run.
   bool free_stuck_chains(Rows& rows);
   void note_taken_over(const stats::ModelState& model, int64_t set, double constant, Draws& draws) const;
+  // Chains whose draws say that they sit nowhere.
+  void note_stuck(const stats::ModelState& model, int64_t set, double constant, Draws& draws) const;
+  void note_stuck_alone(const stats::ModelState& model, int64_t set, Draws& draws) const;
+  std::string why_left() const;
   Draws collect(const stats::ModelState& model, int64_t set);
   void watch_draws(const stats::ModelState& model, int64_t set, const std::vector<double>& points,
                    Draws& draws) const;

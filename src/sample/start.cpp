@@ -53,13 +53,18 @@ void put(const stats::ModelState& model, const stats::ModelVariable& variable,
   std::copy(free.begin(), free.end(), point.begin() + variable.offset);
 }
 
-// What the caller left open is drawn as the kernel would draw it.
+// As the kernel draws it.
+std::vector<double> drawn_point(int64_t size, double radius, const HostStream& stream, uint32_t attempt) {
+  std::vector<double> point(static_cast<size_t>(size));
+  for (uint32_t i = 0; i < point.size(); ++i)
+    point[i] = std::fma(stream.uniform(stream.bits(Purpose::start, attempt, i), 0), 2 * radius, -radius);
+  return point;
+}
+
+// What the caller left open is drawn.
 std::vector<double> point_of(const stats::ModelState& model, const SampleOptions& options,
                              const Values& values, const HostStream& stream, uint32_t attempt) {
-  std::vector<double> point(static_cast<size_t>(model.size));
-  for (uint32_t i = 0; i < point.size(); ++i)
-    point[i] = std::fma(stream.uniform(stream.bits(Purpose::start, attempt, i), 0), 2 * options.init_radius,
-                        -options.init_radius);
+  std::vector<double> point = drawn_point(model.size, options.init_radius, stream, attempt);
   for (const auto& variable : model.variables)
     if (const auto at = values.find(variable.name); at != values.end())
       put(model, variable, at->second, point);
@@ -104,6 +109,12 @@ void prepare_start(Run& run, const stats::ModelState& model, const SampleOptions
                                     run.density().type == DType::f64));
   }
   run.start_at(points);
+}
+
+std::vector<double> random_point(const stats::ModelState& model, const SampleOptions& options,
+                                 int64_t chain) {
+  const HostStream stream{options.seed, static_cast<uint32_t>(options.first_chain + chain), true};
+  return drawn_point(model.size, options.init_radius, stream, 0);
 }
 
 std::vector<double> start_point(const stats::ModelState& model, const SampleOptions& options, int64_t chain) {

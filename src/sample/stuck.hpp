@@ -15,6 +15,11 @@ namespace adit::sampling {
 // knows who is right.
 std::vector<int64_t> stuck_chains(std::span<const double> masses, int64_t size);
 
+// The same, and of more than half of them: to be told, not to be moved.
+std::vector<int64_t> chains_far_below(std::span<const double> masses, int64_t size);
+// What lies farther apart is not of one posterior's draws.
+double least_gap(int64_t size);
+
 // For each of them the chain whose state it takes over: one of the others, by turns, the one of largest mass
 // first.
 std::vector<int64_t> sources_for(std::span<const int64_t> stuck, std::span<const double> masses);

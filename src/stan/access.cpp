@@ -253,7 +253,7 @@ bool Evaluator::write_in_place(const Storage& storage, const Value& part) {
 
 // In lanes of the variable's own, or in a part of them.
 void Evaluator::write_at_once(const Storage& storage, const Value& value, const Place& place) {
-  const bool in_part = levels_.top() > storage.home && storage.value->kind != Value::Kind::tuple;
+  const bool in_part = levels_.top() > storage.home;
   if (!in_part && write_in_place(storage, value)) return;
   if (!in_part) {
     // Only the piece that changes is made anew: a list of thousands is written to one by one.
@@ -267,6 +267,11 @@ void Evaluator::write_at_once(const Storage& storage, const Value& value, const 
     return;
   }
   if (storage.value->is_nothing()) *storage.value = unset_like(value);
+  if (value.type.base == Base::tuple) {  // as a whole: a part of it is a write of another kind
+    for (size_t i = 0; i < value.pieces.size(); ++i)
+      write_at_once({&storage.value->pieces.at(i), storage.home, {}}, value.pieces[i], place);
+    return;
+  }
   const std::optional<Touch> touch = touch_of(storage, levels_.top());
   if (!touch) throw NotTogether{"a place that follows from parameters, in some of the rounds"};
   *storage.value = placed(whole(*storage.value), storage.home, *touch, whole(value), false);

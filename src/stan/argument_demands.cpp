@@ -31,13 +31,6 @@ Tensor is_on_diagonal(const Tensor& matrix) {
   return equal(iota({matrix.dim(-2), 1}, DType::i64, 0), iota({1, matrix.dim(-1)}, DType::i64, 1));
 }
 
-// A function without the ending of a density or of a draw.
-std::string_view name_of_family(std::string_view name) {
-  for (const std::string_view ending : {"_lpdf", "_lpmf", "_lccdf", "_lcdf", "_cdf", "_rng", "_log"})
-    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-  return name;
-}
-
 // "[data] theta[2]: expected ..., found ...": without its first word.
 std::string words_of_data_error(const Error& error) {
   const std::string text = error.what();
@@ -72,10 +65,13 @@ void Evaluator::expect_domains(const std::string& name, std::span<const Value> a
   for (size_t i = 0; i < arguments.size(); ++i) {
     char letter = letters[i];
     const Value& value = arguments[i];
+    if (letter == 'S' && value.shape.size() == 1) letter = 'N';
+    if (letter == 'z' && value.type.base == Base::matrix) letter = 'Z';
     const bool is_whole = is_structure(letter);
     if (letter == '.' || value.size() == 0 || value.kind == Value::Kind::tuple) continue;
     if (draws && (letter == 'p' || letter == 'n')) letter = letter == 'p' ? '+' : 'f';
-    if (has_density && is_traced(value) && !demands->hides && (!is_whole || letter == 'd' || letter == 'y'))
+    if (has_density && is_traced(value) && !demands->hides &&
+        (!is_whole || letter == 'd' || letter == 'y' || letter == 'S'))
       continue;
     if ((is_whole || has_density) && promises(value.promise, letter)) continue;
     const Domain* domain = domain_of(letter);
@@ -103,11 +99,7 @@ void Evaluator::expect_domains(const std::string& name, std::span<const Value> a
     }
     expect_argument(letter, value, place, who);
   }
-  if (name == "hypergeometric_rng")
-    demand_all(operate(Operator::less_equal, arguments[0],
-                       operate(Operator::add, arguments[1], arguments[2], place), place),
-               arguments[0], place,
-               name + ": argument 1: expected no more draws than there are things, got ");
+  expect_relations(name, arguments, place);
   const bool is_of_outcome = demands->below == 0 || demands->above == 0;
   if (demands->below < 0 || (is_of_outcome && (draws || is_cdf))) return;
   const size_t low = static_cast<size_t>(demands->below - draws),
@@ -156,10 +148,12 @@ void Evaluator::expect_known_structure(char letter, const Value& value, const Pl
     DataValue lane{value.shape, {begin, begin + static_cast<int64_t>(size)}, {}, {}};
     holds.push_back(1);
     try {
-      if (letter == 'y')
-        check_symmetry(who, lane);
-      else
-        check_structure(who, lane, wanted);
+      switch (letter) {
+        case 'y': check_symmetry(who, lane); break;
+        case 'S': check_semidefinite(who, lane); break;
+        case 'T': check_triangle(who, lane); break;
+        default: check_structure(who, lane, wanted);
+      }
     } catch (const Error& error) {
       holds.back() = 0;
       if (words.empty()) words = words_of_data_error(error);
@@ -216,9 +210,16 @@ void Evaluator::expect_structure(char letter, const Value& of, const Place& plac
     const Tensor least = reduce_min(on_diagonal(cholesky(x), 1), {-2, -1});
     each(least, "a matrix that is positive definite, whose factor has a positive diagonal", above_0);
   };
+  const auto expect_semidefinite = [&] {
+    const Tensor most = maximum(reduce_max(abs(on_diagonal(x, 0)), {-2, -1}, true), argument_number(1));
+    const Tensor factor = cholesky(select(is_on_diagonal(x), x + argument_number(1e-8) * most, x));
+    each(reduce_min(on_diagonal(factor, 1), {-2, -1}), "a matrix that is positive semidefinite", above_0);
+  };
+  const auto expect_zeros_above = [&](const std::string& kind) {
+    each(select(is_above_diagonal(x), x, argument_number(0)), "0 above the diagonal of a " + kind, near(0));
+  };
   const auto expect_triangle = [&] {
-    each(select(is_above_diagonal(x), x, argument_number(0)), "0 above the diagonal of a Cholesky factor",
-         near(0));
+    expect_zeros_above("Cholesky factor");
     each(reduce_min(on_diagonal(x, 1), {-2, -1}), "more than 0 on the diagonal of a Cholesky factor",
          above_0);
   };
@@ -237,6 +238,8 @@ void Evaluator::expect_structure(char letter, const Value& of, const Place& plac
       return each(sum(x, {-2}), "a matrix whose columns each add up to 0", near(0));
     case 'y': return expect_symmetry();
     case 'd': expect_symmetry(); return expect_definite();
+    case 'S': expect_symmetry(); return expect_semidefinite();
+    case 'T': return expect_zeros_above("lower triangular matrix");
     case 'c':
       expect_symmetry();
       each(on_diagonal(x, 1), "1 on the diagonal of a correlation matrix", near(1));
@@ -289,6 +292,7 @@ void Evaluator::expect_declared(const Declaration& declaration, const Value& of)
   const Place place = declaration.type.place + declaration.name_place;
   if (of.size() == 0 || of.type.base == Base::tuple || of.kind == Value::Kind::tuple) return;
   const Value value = whole(of);
+  if (value.type.is_integer()) expect_integers(value, place);  // operators on draws do not look
   if (const char letter = letter_of(transform.kind); letter != '.') {
     if (!promises(value.promise, letter)) expect_structure(letter, value, place, declaration.name);
     return;

@@ -19,7 +19,7 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int most_calls = 10000;
+constexpr int most_calls = 100'000;
 
 template <class Row>
 const Row* row_named(std::span<const Row> rows, const std::string& name) {
@@ -58,6 +58,11 @@ Tensor log_mass_between(const UnivariateDensity& row, const Tensor& a, const Ten
   const Tensor above_a = row.log_ccdf(a, p), above_b = row.log_ccdf(b, p);
   const Tensor is_upper = stop_gradient(below_a) > full({}, -std::numbers::ln2, DType::f64);
   return log_diff_exp(select(is_upper, above_a, below_b), select(is_upper, above_b, below_a));
+}
+
+// How precise Stan's derivatives of a Wiener process are to be stands last, where it stands.
+void drop_precision(bool is_cdf, std::vector<Value>& arguments) {
+  if (arguments.size() == 9 || arguments.size() == (is_cdf ? 6U : 7U)) arguments.pop_back();
 }
 
 Shape broadcast_shape(const Tensor* tensors, size_t count) {
@@ -120,6 +125,15 @@ Tensor Evaluator::next_key() {
   return random::fold_in(key, ++draws_);
 }
 
+// With a lane for each, and where the key is: that of a while loop in a step is none outside of the step.
+Value Evaluator::where_drawn(const Value& value) {
+  const int level = levels_.top();
+  const Value now = at_lanes(value, level);
+  if (now.inside >= key_inside_) return now;
+  bool in_lanes = false;
+  return traced_value(now.type, now.shape, tensor_at(now, level, key_inside_, in_lanes), level, key_inside_);
+}
+
 // For numbers that are drawn in the step of a recurrence: each step has its own.
 Tensor Evaluator::key_of_step(const Tensor& own_key, int inside) {
   if (inside == 0) return own_key;
@@ -145,6 +159,7 @@ Value Evaluator::call_builtin(std::string name, std::vector<Value>& arguments, c
   for (const auto& [ending, other] : {std::pair{"_lupdf", "_lpdf"}, std::pair{"_lupmf", "_lpmf"}})
     if (cut_end(name, ending)) name += other;
   if (cut_end(name, "_jacobian")) return with_jacobian(name, arguments, type, place);
+  if (name == "modulus") return operate(Operator::modulo, arguments[0], arguments[1], place);
   expect_domains(name, arguments, place);
   Value value = computed(name, arguments, type, place);
   if (type.is_integer()) expect_integers(value, place);
@@ -203,6 +218,7 @@ Value Evaluator::with_jacobian(const std::string& stem, std::vector<Value>& argu
 Value Evaluator::density(const std::string& full_name, std::vector<Value>& arguments, const Place& place,
                          bool& found) {
   std::string name = full_name;
+  cut_end(name, "_unnorm");  // as Stan names those of a process that may never arrive
   enum { density_of, cdf, log_cdf, log_ccdf } what = density_of;
   if (cut_end(name, "_lpdf") || cut_end(name, "_lpmf") || cut_end(name, "_log"))
     what = density_of;
@@ -214,6 +230,7 @@ Value Evaluator::density(const std::string& full_name, std::vector<Value>& argum
     what = cdf;
   else
     return {};
+  if (name == "wiener") drop_precision(what != density_of, arguments);
   const UnivariateDensity* row = arguments.empty() ? nullptr : univariate_named(name, arguments.size() - 1);
   if (!row) return {};
   const auto compute = what == density_of ? row->log_density
@@ -240,7 +257,7 @@ Value Evaluator::draw(const std::string& full_name, std::vector<Value>& argument
   found = true;
   // A lane has numbers of its own, also where all have the same parameters.
   std::vector<Value> operands = arguments;
-  operands.push_back(at_lanes(known_real(0), levels_.top()));
+  operands.push_back(where_drawn(known_real(0)));
   int inside = 0;
   for (Value& operand : operands) operand = whole(operand), inside = std::max(inside, operand.inside);
   const Tensor own_key = key_of_step(next_key(), inside);
@@ -298,7 +315,7 @@ void Evaluator::lift_smallest(std::vector<Value>& values) {
   for (Value& value : values)
     if (!value.type.is_integer() && (!smallest || value.size() < smallest->size())) smallest = &value;
   if (!smallest) smallest = &values.at(0);
-  *smallest = at_lanes(*smallest, levels_.top());
+  *smallest = where_drawn(*smallest);
 }
 
 void Evaluator::tilde(const Statement& s) {
@@ -406,6 +423,7 @@ bool Evaluator::computes(const std::string& full_name) {
       row_named(ternary_functions(), full_name) || row_named(general_functions(), full_name))
     return true;
   std::string name = full_name;
+  cut_end(name, "_unnorm");
   const bool is_log_cdf = cut_end(name, "_lcdf") || cut_end(name, "_cdf");
   const bool is_log_ccdf = !is_log_cdf && cut_end(name, "_lccdf");
   const bool is_draw = !is_log_cdf && !is_log_ccdf && cut_end(name, "_rng");

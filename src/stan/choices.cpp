@@ -162,14 +162,9 @@ void Evaluator::merge_variable(const Value& condition, int slot, const Stored& b
   const Value both = merged(condition, after_first.value, now.value);
   // Of a part of the lanes: the others keep what they have.
   const int home = second_loop ? together_.back()->level : now.home;
-  now.value =
-      both.level > home && levels_.top() > home
-          ? placed(before.value.is_nothing() ? unset_like(both) : whole(before.value), home,
-                   {.level = levels_.top(),
-                    .block = both.size(),
-                    .blocks = std::vector<int64_t>(static_cast<size_t>(levels_.at(levels_.top()).total))},
-                   whole(both), false)
-          : both;
+  const bool is_deeper = both.level > home || both.type.base == Base::tuple;
+  now.value = is_deeper && levels_.top() > home ? before.value : both;
+  if (is_deeper && levels_.top() > home) write_at_once({&now.value, home, {}}, both, {});
   if (!now.window.rows.empty())
     now.window.rows[0] = merged(condition, after_first.window.rows[0], now.window.rows[0]);
 }

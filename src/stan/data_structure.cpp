@@ -128,11 +128,11 @@ void check_symmetric(const DataBlock& block) {
                              block.at(i, j));
 }
 
-// By a Cholesky factor of the lower half.
-bool is_positive_definite(const DataBlock& block) {
+// By a Cholesky factor of the lower half, with `more` on the diagonal.
+bool has_factor(const DataBlock& block, double more) {
   const auto n = static_cast<size_t>(block.rows());
-  if (n == 1) return block.numbers[0] > data_tolerance && std::isfinite(block.numbers[0]);
   std::vector<double> factor(block.numbers.begin(), block.numbers.end());
+  for (size_t i = 0; i < n; ++i) factor[i * n + i] += more;
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j <= i; ++j) {
       double rest = factor[i * n + j];
@@ -146,6 +146,17 @@ bool is_positive_definite(const DataBlock& block) {
     }
   }
   return true;
+}
+
+bool is_positive_definite(const DataBlock& block) {
+  if (block.rows() == 1) return block.numbers[0] > data_tolerance && std::isfinite(block.numbers[0]);
+  return has_factor(block, 0);
+}
+
+bool is_semidefinite(const DataBlock& block) {
+  double most = 1;
+  for (int64_t i = 0; i < block.rows(); ++i) most = std::max(most, std::fabs(block.at(i, i)));
+  return has_factor(block, data_tolerance * most);
 }
 
 void check_covariance(const DataBlock& block, bool is_correlation) {
@@ -222,6 +233,25 @@ void check_blocks(DataBlock block, const std::vector<double>& all, Check check) 
 void check_symmetry(const std::string& name, const DataValue& value) {
   if (value.numbers.empty()) return;
   check_blocks({name, value.shape, 2, 0, {}, true}, value.numbers, check_symmetric);
+}
+
+void check_semidefinite(const std::string& name, const DataValue& value) {
+  if (value.numbers.empty()) return;
+  check_blocks({name, value.shape, 2, 0, {}, true}, value.numbers, [](const DataBlock& block) {
+    check_symmetric(block);
+    if (!is_semidefinite(block)) block.refuse("a matrix that is positive semidefinite", "one that is not");
+  });
+}
+
+void check_triangle(const std::string& name, const DataValue& value) {
+  if (value.numbers.empty()) return;
+  check_blocks({name, value.shape, 2, 0, {}, true}, value.numbers, [](const DataBlock& block) {
+    for (int64_t i = 0; i < block.rows(); ++i)
+      for (int64_t j = i + 1; j < block.columns(); ++j)
+        if (block.at(i, j) != 0)  // true of NaN
+          block.refuse_element(i * block.columns() + j, "0 above the diagonal of a lower triangular matrix",
+                               block.at(i, j));
+  });
 }
 
 void check_structure(const std::string& name, const DataValue& value, const Wanted& wanted) {

@@ -10,6 +10,9 @@ void check_structure(const std::string& name, const DataValue& value, const Want
 
 // Matrices that are computed: symmetric but for rounding.
 void check_symmetry(const std::string& name, const DataValue& value);
+void check_semidefinite(const std::string& name, const DataValue& value);
+// A lower triangular matrix.
+void check_triangle(const std::string& name, const DataValue& value);
 
 [[noreturn]] void refuse_data(const std::string& name, const std::string& expected, const std::string& found);
 // "[2, 3]" of an element in row-major order; "" of a number.

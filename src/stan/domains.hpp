@@ -24,6 +24,7 @@ const Domain* domain_of(char letter);  // none: a letter of wholes, or of nothin
 // Letters of arguments: those of domain_of(), and
 //   s simplex, o ordered, d covariance, c correlation, L and C their Cholesky factors, y symmetric
 //   P positive and ordered, u unit vector, z and Z of sums that are 0, r and q rows and columns of simplexes
+//   S positive semidefinite, of a vector at least 0, T lower triangular
 //   k a class from 1 on, by the size of the last argument
 //   w above the size of the last argument's matrix less 1
 //   . anything
@@ -39,6 +40,9 @@ struct Demands {
   bool hides = false;
 };
 const Demands* demands_of(std::string_view name);  // none: nothing
+std::span<const Demands> all_demands();
+// A function without the ending of a density or of a draw.
+std::string_view name_of_family(std::string_view name);
 
 bool is_structure(char letter);
 Transform::Kind structure_of(char letter);

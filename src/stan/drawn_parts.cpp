@@ -36,6 +36,38 @@ std::optional<int64_t> Evaluator::most_of(const Expression& list) {
   return most;
 }
 
+namespace {
+
+// The lists whose elements meet: those of x[1:k] .* exp(y) are two.
+void add_lists(const Expression& list, std::vector<const Expression*>& lists) {
+  const bool keeps_size = list.kind == Expression::Kind::group || list.kind == Expression::Kind::prefix ||
+                          list.kind == Expression::Kind::postfix || list.kind == Expression::Kind::binary ||
+                          (list.kind == Expression::Kind::call && list.parts.size() == 1);
+  if (!keeps_size) return lists.push_back(&list);
+  for (const ExpressionPtr& part : list.parts)
+    if (part->type.rank() == 1) add_lists(*part, lists);
+}
+
+}  // namespace
+
+// All that meet have `count` elements; a range that ends before it begins has none.
+void Evaluator::expect_lengths(std::span<const Expression* const> wholes, const Value& count) {
+  std::vector<const Expression*> lists;
+  for (const Expression* whole : wholes) add_lists(*whole, lists);
+  for (const Expression* list : lists) {
+    const ExpressionPtr length = lists.size() > 1 ? length_of(*list) : nullptr;
+    if (!length) continue;
+    const Value own = evaluate(*length);
+    const auto is_empty = [&](const Value& x) {
+      return operate(Operator::less_equal, x, known_integer(0), list->place);
+    };
+    const Value both_empty = operate(Operator::logical_and, is_empty(own), is_empty(count), list->place);
+    const Value is_same = operate(Operator::equal, own, count, list->place);
+    demand(operate(Operator::logical_or, is_same, both_empty, list->place), own, list->place,
+           "expected as many elements as the list beside it has, got ");
+  }
+}
+
 // An element in `longest` rounds inside of the lanes, with `filling` behind the first `count` of them.
 Value Evaluator::first_elements(int64_t longest, const Value& count, int slot, const Expression& element,
                                 double filling) {
@@ -84,6 +116,7 @@ std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
                   [=](const Tensor& x) { return x <= extent; });
     if (!count || !own.is_known()) count = own;
   }
+  expect_lengths(lists, *count);
   const int around = levels_.top();
   Value all;
   {
@@ -93,6 +126,7 @@ std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
   if (!is_fold) {
     Value total = sum_of_lanes(all, around);
     leave_level();
+    if (e.type.is_integer()) total.type = e.type;  // a quotient of it is one of integers
     return e.name == "mean" ? operate(Operator::divide, total, *count, e.place) : total;
   }
   leave_level();

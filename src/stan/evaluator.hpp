@@ -243,6 +243,7 @@ class Evaluator {
   std::optional<int64_t> most_of(const Expression& list);
   Value first_elements(int64_t longest, const Value& count, int slot, const Expression& element,
                        double filling);
+  void expect_lengths(std::span<const Expression* const> wholes, const Value& count);
   std::optional<Value> fold_of_drawn_size(const Expression& e);
   // part_folds.cpp
   static bool folds(const Expression& e);
@@ -306,6 +307,9 @@ class Evaluator {
   void expect_rising_arguments(const std::string& name, size_t low, size_t high,
                                std::span<const Value> arguments, bool may_be_equal, const Place& place);
   void expect_sparse(const std::string& name, std::span<const Value> arguments, const Place& place);
+  // argument_relations.cpp
+  void expect_relations(const std::string& name, std::span<const Value> arguments, const Place& place);
+  void expect_series(const std::string& name, std::span<const Value> arguments, const Place& place);
 
   // indexing.cpp
   Spots spots_of(const std::vector<Index>& indices, const Value& value, const Place& place);
@@ -319,6 +323,8 @@ class Evaluator {
   Value gathered(const Value& table, const Value& numbers);
   Value with(const Value& value, const Spots& spots, const Value& part, const Place& place);
   Value with_tuples(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  Value with_members(const Value& value, const Spots& spots, const Value& part, const Place& place);
+  Value joined_members(const Value& form, const std::vector<Value>& members);  // tuples.cpp
   Value flat_places(const Value& value, const Spots& spots, size_t axes, const Place& place);
   Value traced_with(const Value& value, const Spots& spots, const Value& part, const Place& place);
   void expect_size(const Value& value, const Spots& spots, const Value& part, const Place& place);
@@ -488,11 +494,13 @@ class Evaluator {
   bool holds_somewhere(const Value& condition) const;
   Flow in_some_lanes(const Statement& body, const Value& condition);
   Tensor state_tensor(const Value& value, const WhileState& loop);
+  void add_state(Value value, const WhileState& loop, std::vector<Tensor>& state);
+  std::vector<Value> state_values(const WhileState& loop, const std::vector<Tensor>& state) const;
   Value tried(const Statement& body, int slot);
   std::vector<Tensor> begin_while(const Statement& statement, WhileState& loop);
   void enter_round(const WhileState& loop, const std::vector<Tensor>& state);
   Value while_condition(const Statement& statement, const WhileState& loop);
-  Tensor while_round(const Statement& statement, WhileState& loop);
+  std::vector<Tensor> while_round(const Statement& statement, WhileState& loop);
   template <class Run>
   std::vector<Rejection> catching(int inside, Run run);
   std::vector<Tensor> while_graph(const Statement& statement, WhileState& loop);
@@ -557,6 +565,7 @@ class Evaluator {
   Value settled(const Value& value);
   Tensor next_key();
   Tensor key_of_step(const Tensor& own_key, int inside);
+  Value where_drawn(const Value& value);
   void lift_smallest(std::vector<Value>& values);
 
   // structural.cpp: what only moves or counts numbers
@@ -594,6 +603,7 @@ class Evaluator {
   std::map<std::pair<const Statement*, int>, std::string> given_up_;
   int64_t rounds_left_;  // of loops that are run round by round with traced values
   uint64_t draws_ = 0;
+  int key_inside_ = 0;  // the recurrence in whose step the key of random numbers is
   // Loops that are run together, outermost first, with the frame they stand in.
   struct Together {
     Frame* frame = nullptr;

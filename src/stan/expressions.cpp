@@ -102,6 +102,8 @@ Value Evaluator::prefix(const Expression& e) {
   const Value value = evaluate(*e.parts[0]);
   if (e.op == Operator::plus) return value;
   const Value operands[] = {value};
+  if (e.op == Operator::minus && value.type.is_integer())  // which have no -0
+    return operate(Operator::subtract, known_integer(0), value, e.place);
   if (e.op == Operator::minus)
     return elementwise(
         value.type, operands, e.place, [](const double* x) { return -x[0]; },
@@ -128,7 +130,7 @@ Value Evaluator::ternary(const Expression& e) {
 
 // One of two values of a type by a condition that is not the same everywhere.
 Value Evaluator::chosen(const Value& condition, const Value& yes, const Value& no) {
-  if (yes.kind == Value::Kind::tuple) {
+  if (yes.type.base == Base::tuple && yes.pieces.size() == no.pieces.size()) {
     Value value = yes;
     for (size_t i = 0; i < value.pieces.size(); ++i)
       value.pieces[i] = chosen(condition, yes.pieces[i], no.pieces[i]);

@@ -322,6 +322,7 @@ Value Evaluator::with(const Value& value, const Spots& spots, const Value& part,
   }
   if (value.kind == Value::Kind::pieces && value.type.base == Base::tuple && spots[0].is_uniform())
     return with_tuples(value, spots, part, place);
+  if (value.type.base == Base::tuple) return with_members(value, spots, part, place);
   const Value from = whole(value), to = whole(part);
   if (one && !(from.is_known() && to.is_known()) && from.shape[0] <= most_pieces) {
     Value pieces = from;

@@ -9,6 +9,8 @@ namespace {
 
 using StatementKind = Statement::Kind;
 
+constexpr int most_forks = 1;  // in a function that stays as it is
+
 bool is_loop(const Statement& s) {
   return s.kind == StatementKind::for_range || s.kind == StatementKind::for_each ||
          s.kind == StatementKind::while_loop;
@@ -21,6 +23,26 @@ bool returns_from_a_loop(const Statement& s) {
   for (const StatementPtr& inner : s.statements)
     if (returns_from_a_loop(*inner)) return true;
   return false;
+}
+
+// How a statement returns. A fork is a choice that may return and may go on from either way: on parameters
+// both run all that follows, so that time doubles with each.
+struct Returns {
+  bool may = false, always = false;
+  int forks = 0;
+};
+
+Returns returns_of(const Statement& s) {
+  if (s.kind == StatementKind::give) return {true, true, 0};
+  const Returns yes = s.body ? returns_of(*s.body) : Returns(),
+                no = s.otherwise ? returns_of(*s.otherwise) : Returns();
+  Returns all{yes.may || no.may, yes.always && no.always, yes.forks + no.forks};
+  if (s.kind == StatementKind::choice && all.may && !yes.always && !no.always) ++all.forks;
+  for (const StatementPtr& inner : s.statements) {
+    const Returns own = returns_of(*inner);
+    all = {all.may || own.may, all.always || own.always, all.forks + own.forks};
+  }
+  return all;
 }
 
 ExpressionPtr number(int64_t value, const Place& place) {
@@ -230,7 +252,7 @@ WithoutJumps::WithoutJumps(const Program& program) : slots(program.slots) {
     own.slots = function->slots;
     if (!function->body) continue;
     find_loops(*function->body, own.slots, loops);
-    if (!returns_from_a_loop(*function->body)) continue;
+    if (!returns_from_a_loop(*function->body) && returns_of(*function->body).forks <= most_forks) continue;
     Rewriter rewriter(own.slots, function.get());
     own.body = rewriter.whole_function();
     own.result = rewriter.result();

@@ -18,7 +18,7 @@ namespace adit::stan {
 
 struct FunctionWithoutJumps {
   int slots = 0;      // with those of flags
-  StatementPtr body;  // none: it returns from no loop, and stays as it is
+  StatementPtr body;  // none: it returns from no loop and few conditions, and stays as it is
   int result = -1;    // where the body leaves what it returns
 };
 

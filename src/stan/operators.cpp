@@ -26,16 +26,18 @@ Tensor aligned(const Tensor& tensor, bool in_lanes, int own, int rank) {
   return reshape(tensor, shape);
 }
 
+// Integers have no -0: a product, a quotient or a remainder of theirs gets a 0 added, which leaves all
+// others.
 double number_of_operator(Operator op, double a, double b, bool of_integers) {
   switch (op) {
     case Operator::add: return a + b;
     case Operator::subtract: return a - b;
     case Operator::multiply:
-    case Operator::element_multiply: return a * b;
+    case Operator::element_multiply: return of_integers ? a * b + 0.0 : a * b;
     case Operator::divide:
-    case Operator::element_divide: return of_integers ? std::trunc(a / b) : a / b;
-    case Operator::integer_divide: return std::trunc(a / b);
-    case Operator::modulo: return std::fmod(a, b);
+    case Operator::element_divide: return of_integers ? std::trunc(a / b) + 0.0 : a / b;
+    case Operator::integer_divide: return std::trunc(a / b) + 0.0;
+    case Operator::modulo: return std::fmod(a, b) + 0.0;
     case Operator::power:
     case Operator::element_power: return std::pow(a, b);
     case Operator::equal: return a == b;
@@ -60,11 +62,11 @@ Tensor tensor_of_operator(Operator op, const Tensor& a, const Tensor& divisor, b
     case Operator::add: return a + b;
     case Operator::subtract: return a - b;
     case Operator::multiply:
-    case Operator::element_multiply: return a * b;
+    case Operator::element_multiply: return of_integers ? a * b + 0.0 : a * b;
     case Operator::divide:
-    case Operator::element_divide: return of_integers ? trunc(a / b) : a / b;
-    case Operator::integer_divide: return trunc(a / b);
-    case Operator::modulo: return remainder(a, b);
+    case Operator::element_divide: return of_integers ? trunc(a / b) + 0.0 : a / b;
+    case Operator::integer_divide: return trunc(a / b) + 0.0;
+    case Operator::modulo: return remainder(a, b) + 0.0;
     case Operator::power:
     case Operator::element_power: return pow(a, b);
     case Operator::equal: return truth(equal(a, b));

@@ -40,7 +40,7 @@ reject, profile and include files.
 | files that it includes, and how deep they nest | 1,000; 32 |
 | levels that brackets, statements and operators nest | 1,000,000, and what the address space holds: a level takes some kilobytes while the program is read |
 | members of a tuple, those of tuples inside of it too | 100 |
-| calls of functions inside of calls | 10,000 |
+| calls of functions inside of calls | 100,000, and what the address space holds: a call takes some kilobytes |
 | axes of a value, those of vectors and matrices too | 10 |
 | numbers of a variable | 2^31 |
 | errors, warnings that are told | 100; 200 |
@@ -95,17 +95,18 @@ is a failed start. What is known from data is looked at once, before anything ru
 |---|---|---|---|
 | places: indices, ranges, `segment`, `head`, `block`, `csr_*`, read or written | error | known: error, or under a condition on parameters a rejection; else rejection | error |
 | divisors of integers | error | as places | error |
-| integers beyond 32 bits, `to_int` of what is none, `min` and `max` of no integers | error | known: error | error |
+| integers beyond 32 bits, where Stan's wrap, `to_int` of what is none, `min` and `max` of no integers | error | known: error | error: of functions where they are called, of operators where a variable of the block keeps the result |
 | arguments of draws | error | - | error |
 | known arguments of densities and functions | error | rejection | error |
 | parameters of densities | error | rejection: there is no density | error |
-| simplexes, ordered cut points, Cholesky factors and correlations as arguments | error | rejection; not looked at again where a declaration says so | error |
-| symmetric matrices as arguments | error | known: rejection; of parameters the lower half is taken | error |
+| simplexes, ordered cut points, Cholesky factors, triangles and correlations as arguments | error | rejection; not looked at again where a declaration says so | error |
+| symmetric and semidefinite matrices as arguments | error | known: rejection; of parameters the lower half is taken | error |
 | scales of `gp_*_cov` | error | rejection | error |
 | other functions outside of their domains (`log1m(2)`, `inv_Phi(2)`) | error | no number, and so a rejection where it is used | error |
 | declarations: bounds and whole vectors and matrices | error | rejection, of transformed parameters | error |
 | `reject`, solvers that find nothing | error | rejection | error |
-| loops without an end | error after 20,000,000 rounds | rejection after 200,000 rounds | goes on until it is stopped |
+| `while` loops without an end | error after 20,000,000 rounds | conditions on parameters: rejection after 1,024 rounds, whose states a gradient keeps; on data: as in transformed data | error after 1,000,000 rounds of a draw |
+| rounds that are written out one by one (`adit explain` tells of them) | - | error after 200,000 in all | error after 200,000 in all |
 
 Inside of a function that a solver calls there is no error: what is outside makes its result no number, and the solver
 finds nothing.
@@ -118,8 +119,7 @@ Of Stan's functions reference:
 - sizes of local variables, and the sparse form of a matrix, that follow from parameters;
 - solvers of differential-algebraic equations (`dae`) and the embedded Laplace approximation
   (`laplace_marginal`);
-- decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`);
-- the distribution functions of `wiener`.
+- decompositions with complex factors (`eigendecompose`, `eigenvalues`, `complex_schur_decompose`).
 
 A program that calls one of them is refused before it runs, with the name and the place.
 )";

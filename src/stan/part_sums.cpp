@@ -308,7 +308,7 @@ std::optional<Value> Evaluator::sum_by_elements(const Expression& e) {
   (*frame_)[first] = Stored{.value = known_real(0), .home = levels_.top(), .window = {}};
   run_by_elements(std::move(length), round_slot, std::move(add));
   Value total = (*frame_)[first].value;
-  if (e.type.is_integer() && total.is_known()) total.type = e.type;  // a quotient of it is one of integers
+  if (e.type.is_integer()) total.type = e.type;  // a quotient of it is one of integers
   return total;
 }
 

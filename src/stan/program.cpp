@@ -33,7 +33,8 @@ std::string program_text(const std::string& path) {
 
 // Of the file that `#include` names: the first below the folders, then as the name stands, if it is a whole
 // path.
-std::optional<stan::Source> included(const std::vector<std::string>& folders, const std::string& wanted) {
+std::optional<stan::Source> included(const std::vector<std::string>& folders, const std::string& wanted,
+                                     std::vector<std::string>& files) {
   const fs::path name(wanted);
   std::vector<fs::path> places;
   for (const std::string& folder : folders) places.push_back(fs::path(folder) / name.relative_path());
@@ -46,6 +47,7 @@ std::optional<stan::Source> included(const std::vector<std::string>& folders, co
       throw Error(ErrorKind::io,
                   fmt::format("Expected a file behind '#include', but {} is {}.", printable(path.string()),
                               fs::is_directory(status) ? "a folder" : "none: it may have no end"));
+    files.push_back(path.string());
     try {
       return stan::Source{wanted, program_text(path.string())};
     } catch (const Error& unreadable) {
@@ -61,6 +63,7 @@ std::optional<stan::Source> included(const std::vector<std::string>& folders, co
 struct Read {
   std::shared_ptr<stan::Program> program;
   std::vector<StanMessage> messages;
+  std::vector<std::string> included_files{};
 };
 
 StanMessage told(const stan::Program& program, const stan::Message& message) {
@@ -81,9 +84,10 @@ StanMessage told(const stan::Program& program, const stan::Message& message) {
 Read read_program(const std::string& name, const std::string& text, std::vector<std::string> folders,
                   const StanOptions& options) {
   folders.insert(folders.end(), options.include_paths.begin(), options.include_paths.end());
-  const stan::Include include = [&](const std::string& wanted) { return included(folders, wanted); };
+  std::vector<std::string> files;
+  const stan::Include include = [&](const std::string& wanted) { return included(folders, wanted, files); };
   stan::Parsed parsed = stan::parse(name, text, include);
-  Read read{std::make_shared<stan::Program>(std::move(parsed.program)), {}};
+  Read read{std::make_shared<stan::Program>(std::move(parsed.program)), {}, std::move(files)};
   read.program->name = fs::path(name).stem().string();
   const bool parsed_well =
       std::none_of(parsed.messages.begin(), parsed.messages.end(),
@@ -114,6 +118,7 @@ std::string folder_of(const std::string& path) {
 StanProgram::StanProgram(const std::string& path, const StanOptions& options) {
   Read read = read_program(path, program_text(path), {folder_of(path)}, options);
   warnings_ = only_warnings(std::move(read.messages));
+  included_files_ = std::move(read.included_files);
   program_ = std::move(read.program);
 }
 

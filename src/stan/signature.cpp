@@ -70,6 +70,12 @@ std::string unfit_text(const std::string& name, const std::vector<Row>& rows,
 
 std::vector<Signature> copied_rows(std::span<const Signature> rows) { return {rows.begin(), rows.end()}; }
 
+std::vector<Signature> positive_rows() {
+  std::vector<Signature> rows = rows_of(positive_families());
+  rows.insert(rows.end(), passage_rows().begin(), passage_rows().end());
+  return rows;
+}
+
 }  // namespace
 
 const std::vector<Topic>& topics() {
@@ -85,7 +91,7 @@ const std::vector<Topic>& topics() {
       {"Linear algebra", copied_rows(linear_rows())},
       {"Covariance functions", copied_rows(covariance_rows())},
       {"Continuous distributions", rows_of(continuous_families())},
-      {"Positive continuous distributions", rows_of(positive_families())},
+      {"Positive continuous distributions", positive_rows()},
       {"Discrete distributions", rows_of(discrete_families())},
       {"Multivariate distributions", copied_rows(multivariate_rows())},
       {"Generalised linear models", copied_rows(glm_rows())},

@@ -20,6 +20,7 @@ std::span<const Signature> constant_rows();
 std::span<const Signature> unary_rows();
 std::span<const Signature> binary_rows();
 std::span<const Signature> special_rows();
+std::span<const Signature> passage_rows();  // distribution functions without a family's endings
 std::span<const Signature> integer_rows();
 std::span<const Signature> reduction_rows();
 std::span<const Signature> array_rows();

@@ -60,6 +60,30 @@ constexpr Family families_positive[] = {
      "same where the drift varies, with its standard deviation besides"},
     {"wiener", "reals", "reals, reals, reals, reals, reals, reals, reals", "lpdf",
      "same where start and delay vary too, with the width of both besides"},
+    {"wiener", "reals", "reals, reals, reals, reals, reals, real", "lpdf",
+     "same where the drift varies; the precision of derivatives that comes last changes nothing"},
+    {"wiener", "reals", "reals, reals, reals, reals, reals, reals, reals, real", "lpdf",
+     "same where all vary; the precision of derivatives that comes last changes nothing"},
+};
+
+constexpr const char* passage_of_four = "real (reals, reals, reals, reals, reals)";
+constexpr const char* passage_of_seven = "real (reals, reals, reals, reals, reals, reals, reals, reals)";
+constexpr const char* passage_of_four_precise = "real (reals, reals, reals, reals, reals, real)";
+constexpr const char* passage_of_seven_precise =
+    "real (reals, reals, reals, reals, reals, reals, reals, reals, real)";
+
+constexpr Signature table_passages[] = {
+    {"wiener_lccdf_unnorm", passage_of_four,
+     "log P(X > x) of reaching the upper bound, which may never happen, by the parameters of wiener_lpdf."},
+    {"wiener_lccdf_unnorm", passage_of_four_precise, "The same; the last number changes nothing."},
+    {"wiener_lccdf_unnorm", passage_of_seven,
+     "The same where drift, start and delay vary; errors some 1e-6."},
+    {"wiener_lccdf_unnorm", passage_of_seven_precise, "The same; the last number changes nothing."},
+    {"wiener_lcdf_unnorm", passage_of_four,
+     "log P(X <= x) of reaching the upper bound, by the parameters of wiener_lpdf."},
+    {"wiener_lcdf_unnorm", passage_of_four_precise, "The same; the last number changes nothing."},
+    {"wiener_lcdf_unnorm", passage_of_seven, "The same where drift, start and delay vary; errors some 1e-6."},
+    {"wiener_lcdf_unnorm", passage_of_seven_precise, "The same; the last number changes nothing."},
 };
 
 constexpr Family families_discrete[] = {
@@ -104,6 +128,7 @@ std::string family_text(const Family& family, const std::string& suffix) {
 
 std::span<const Family> continuous_families() { return families_continuous; }
 std::span<const Family> positive_families() { return families_positive; }
+std::span<const Signature> passage_rows() { return table_passages; }
 std::span<const Family> discrete_families() { return families_discrete; }
 
 namespace {

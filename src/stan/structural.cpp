@@ -290,6 +290,21 @@ Value Evaluator::constants(const std::string& name, std::vector<Value>& a, const
   return known_real(found->second);
 }
 
+namespace {
+
+// In even steps of whole numbers, or as often each: the last may stay below `high`, as in Stan.
+std::vector<double> even_integers(int64_t low, int64_t high, int64_t count) {
+  std::vector<double> numbers;
+  const int64_t gap = std::max<int64_t>(0, high - low), step = count > 1 ? gap / (count - 1) : 0;
+  const int64_t times = gap + 1 < count ? (count + gap) / (gap + 1) : 1;
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(static_cast<double>(low + (gap + 1 < count ? i / times : i * step)));
+  if (count == 1) numbers[0] = static_cast<double>(high);
+  return numbers;
+}
+
+}  // namespace
+
 Value Evaluator::made(const std::string& name, std::vector<Value>& a, const Type& type, const Place& place) {
   const auto count = static_cast<int64_t>(number_of(a[0], place));
   if (count < 0) fail(place, fmt::format("{}: expected a size of at least 0, got {}", name, count));
@@ -308,12 +323,14 @@ Value Evaluator::made(const std::string& name, std::vector<Value>& a, const Type
       fail(place, fmt::format("{}: expected a place from 1 to {}, got {}", name, count, at));
     numbers[static_cast<size_t>(at) - 1] = 1;
   }
-  if (name.starts_with("linspaced")) {
+  if (name == "linspaced_int_array") {
+    numbers = even_integers(static_cast<int64_t>(number_of(a[1], place)),
+                            static_cast<int64_t>(number_of(a[2], place)), count);
+  } else if (name.starts_with("linspaced")) {
     const double low = number_of(a[1], place), high = number_of(a[2], place);
     for (size_t i = 0; i < size; ++i) {
       const double share = count > 1 ? static_cast<double>(i) / static_cast<double>(count - 1) : 1;
       numbers[i] = i + 1 == size ? high : low + (high - low) * share;
-      if (name == "linspaced_int_array") numbers[i] = std::floor(numbers[i]);
     }
   }
   return known_value(type, {count}, std::move(numbers));

@@ -31,10 +31,13 @@ constexpr size_t stack_of_level = 24 << 10;
 #else
 constexpr size_t stack_of_level = 6 << 10;
 #endif
+// What a walk has beside its levels; and calls inside of calls, of which a program without functions has
+// none.
+constexpr size_t stack_of_walk = size_t{8} << 20;
 #ifdef __SANITIZE_ADDRESS__  // which does not clean up what an exception left on a stack of 64 MiB and more
-constexpr size_t stack_of_all = size_t{48} << 20;
+constexpr size_t stack_of_calls = size_t{40} << 20;
 #else
-constexpr size_t stack_of_all = size_t{256} << 20;
+constexpr size_t stack_of_calls = size_t{1016} << 20;
 #endif
 constexpr size_t stack_of_call = 1 << 20;
 
@@ -60,15 +63,14 @@ Statement::~Statement() {
   }
 }
 
-void walk_deep(size_t depth, const std::function<void()>& work) {
-  on_deep_stack(stack_of_all + depth * stack_of_level, work);
+void walk_deep(const Program& program, const std::function<void()>& work) {
+  on_deep_stack(stack_of_walk + program.depth * stack_of_level, work,
+                program.functions.empty() ? 0 : stack_of_calls);
 }
 
 bool has_stack_for(const Program& program) {
   return deep_stack_left() > stack_of_call + program.depth * stack_of_level;
 }
-
-void walk_deep(const Program& program, const std::function<void()>& work) { walk_deep(program.depth, work); }
 
 const char* to_text(Operator op) {
   switch (op) {

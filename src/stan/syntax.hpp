@@ -246,7 +246,6 @@ const char* to_text(BlockKind kind);  // "transformed data"
 struct Program;
 // Does work that walks over the trees of a program, on a stack that is deep enough.
 void walk_deep(const Program& program, const std::function<void()>& work);
-void walk_deep(size_t depth, const std::function<void()>& work);
 // Whether there is room for another such walk on top of the one at hand.
 bool has_stack_for(const Program& program);
 

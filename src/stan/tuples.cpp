@@ -59,6 +59,30 @@ Value Evaluator::tuple_at(const Value& tuples, const Spots& spots, const Type& t
   return tuple;
 }
 
+// The other way: an array of tuples, of one array a member.
+Value Evaluator::joined_members(const Value& form, const std::vector<Value>& members) {
+  Value joined = form;
+  for (size_t i = 0; i < joined.pieces.size(); ++i) {
+    if (form.kind == Value::Kind::tuple) {
+      joined.pieces[i] = members[i];
+      continue;
+    }
+    const Spots here{{Spot::Kind::single, known_integer(static_cast<int64_t>(i))}};
+    std::vector<Value> own;
+    for (const Value& all : members) own.push_back(at(all, here, type_of_element(all.type), {}));
+    joined.pieces[i] = joined_members(form.pieces[i], own);
+  }
+  return joined;
+}
+
+// An array of tuples with some of them replaced, member by member.
+Value Evaluator::with_members(const Value& value, const Spots& spots, const Value& part, const Place& place) {
+  std::vector<Value> all;
+  for (size_t k = 0; k < value.type.members.size(); ++k)
+    all.push_back(with(members(value, k), spots, members(part, k), place));
+  return joined_members(value, all);
+}
+
 // Built-in functions that give several things: each is a function of its own.
 Value Evaluator::decomposed(const std::string& name, std::vector<Value>& arguments, const Type& type,
                             const Place& place) {

@@ -180,33 +180,41 @@ bool has_break(const Statement& body) {
   return false;
 }
 
+namespace {
+
+// A function's name ends in what it may do.
+bool calls_one_of(const Statement& statement, const char* ending) {
+  bool found = false;
+  walk(statement, [&](const Statement& s) {
+    each_own_expression(s, [&](const Expression& e) {
+      found = found || (e.kind == Expression::Kind::call && e.name.ends_with(ending));
+    });
+  });
+  return found;
+}
+
+}  // namespace
+
 bool adds_terms(const Statement& statement) {
-  bool found = adds_other_terms(statement);
+  return adds_jacobians(statement) || adds_other_terms(statement);
+}
+
+bool adds_jacobians(const Statement& statement) {
+  bool found = calls_one_of(statement, "_jacobian");
   walk(statement, [&](const Statement& s) { found = found || s.kind == Statement::Kind::jacobian; });
   return found;
 }
 
 bool adds_other_terms(const Statement& statement) {
-  bool found = false;
+  bool found = calls_one_of(statement, "_lp");
   walk(statement, [&](const Statement& s) {
     using Kind = Statement::Kind;
     found = found || s.kind == Kind::tilde || s.kind == Kind::increment || s.kind == Kind::reject;
-    each_own_expression(s, [&](const Expression& e) {
-      found = found || (e.kind == Expression::Kind::call && e.name.ends_with("_lp"));
-    });
   });
   return found;
 }
 
-bool draws_numbers(const Statement& statement) {
-  bool found = false;
-  walk(statement, [&](const Statement& s) {
-    each_own_expression(s, [&](const Expression& e) {
-      found = found || (e.kind == Expression::Kind::call && e.name.ends_with("_rng"));
-    });
-  });
-  return found;
-}
+bool draws_numbers(const Statement& statement) { return calls_one_of(statement, "_rng"); }
 
 namespace {
 

@@ -33,8 +33,9 @@ std::set<int> written_slots(const Statement& statement, std::span<const Statemen
 std::set<int> declared_slots(const Statement& statement);  // with variables of loops
 bool may_return(const Statement& statement);
 bool has_break(const Statement& body);              // of this loop: break or continue
-bool adds_terms(const Statement& statement);        // target +=, ~, functions that end in _lp
-bool adds_other_terms(const Statement& statement);  // than jacobian +=
+bool adds_terms(const Statement& statement);        // of either kind
+bool adds_jacobians(const Statement& statement);    // jacobian +=, functions that end in _jacobian
+bool adds_other_terms(const Statement& statement);  // target +=, ~, functions that end in _lp
 bool draws_numbers(const Statement& statement);
 bool has_solver(const Statement& statement);  // differential ones, also by the program's functions
 // Every variable that is read.

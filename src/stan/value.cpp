@@ -19,6 +19,11 @@ Value known_integer(int64_t number) {
 }
 
 Value unset_like(const Value& form) {
+  if (form.type.base == Base::tuple) {
+    Value unset = form;
+    for (Value& piece : unset.pieces) piece = unset_like(piece);
+    return unset;
+  }
   return known_value(form.type, form.shape,
                      std::vector<double>(static_cast<size_t>(form.size()), std::nan("")));
 }

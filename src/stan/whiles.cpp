@@ -12,7 +12,13 @@ namespace adit::stan {
 
 namespace {
 
-constexpr int64_t most_rounds_on_data = 20'000'000;
+// In transformed data; for each draw in generated quantities, where thousands go on together. Densities have
+// bounds of their own (graph/bounded_loops.hpp).
+constexpr int64_t most_rounds_on_data = 20'000'000, most_rounds_of_draws = 1'000'000;
+
+std::string endless_words(int64_t rounds) {
+  return fmt::format("expected a while loop to end, got {} rounds", rounds);
+}
 
 }  // namespace
 
@@ -31,8 +37,7 @@ Evaluator::Flow Evaluator::while_loop(const Statement& s) {
         loop_notes.tell(s, fmt::format("{} rounds written out: while on data", round));
       return Flow::next;
     }
-    if (round >= most_rounds_on_data || (!plain && --rounds_left_ < 0))
-      fail(s.place, fmt::format("expected a while loop to end, got {} rounds", round));
+    if (round >= most_rounds_on_data || (!plain && --rounds_left_ < 0)) fail(s.place, endless_words(round));
     const Flow flow = condition.level > 0 ? in_some_lanes(*s.body, condition) : execute(*s.body);
     if (flow == Flow::broke) return Flow::next;
     if (flow == Flow::returned) return flow;
@@ -61,15 +66,30 @@ struct Evaluator::WhileState {
   int level = 0, inside = 0;
   std::vector<int> slots{};
   std::vector<Value> forms{};  // of the variables: type and size
-  bool has_terms = false;
-  Tensor key{};      // of the loop; none: it draws nothing
+  size_t leaves = 0;           // of all variables, the first of what is carried
+  std::vector<bool> totals{};  // what rounds add to the log density, behind them: whether it is of Jacobians
+  Tensor key{};                // of the loop; none: it draws nothing
+  bool is_bounded = false;
   int counter = -1;  // of a for loop: its variable, which goes up to `last`
   Value last{};
   // What has to hold in its rounds: the first that does not is carried, by its number here, and what is told.
   bool has_demands = false;
   std::vector<Rejection> demands{};
   bool asks_in_condition = false;
+
+  size_t carried() const { return leaves + totals.size(); }  // before what is demanded
+  bool counts() const { return key || is_bounded; }          // its rounds, as the last state
 };
+
+namespace {
+
+// What is a tensor of its own: a tuple is its members.
+void each_leaf(Value& value, const std::function<void(Value&)>& on) {
+  if (value.type.base != Base::tuple) return on(value);
+  for (Value& piece : value.pieces) each_leaf(piece, on);
+}
+
+}  // namespace
 
 Tensor Evaluator::state_tensor(const Value& value, const WhileState& loop) {
   bool in_lanes = false;
@@ -79,14 +99,32 @@ Tensor Evaluator::state_tensor(const Value& value, const WhileState& loop) {
   return tensor.shape() == shape ? tensor : broadcast_to(tensor, shape);
 }
 
+void Evaluator::add_state(Value value, const WhileState& loop, std::vector<Tensor>& state) {
+  each_leaf(value, [&](Value& leaf) { state.push_back(state_tensor(leaf, loop)); });
+}
+
+// The variables, as they stand in a list of all that is carried.
+std::vector<Value> Evaluator::state_values(const WhileState& loop, const std::vector<Tensor>& state) const {
+  std::vector<Value> values = loop.forms;
+  size_t next = 0;
+  for (Value& value : values)
+    each_leaf(value, [&](Value& leaf) {
+      leaf = traced_value(leaf.type, leaf.shape, state[next++], loop.level, loop.inside);
+    });
+  return values;
+}
+
 void Evaluator::enter_round(const WhileState& loop, const std::vector<Tensor>& state) {
+  const std::vector<Value> values = state_values(loop, state);
   for (size_t i = 0; i < loop.slots.size(); ++i) {
     Stored& variable = (*frame_)[static_cast<size_t>(loop.slots[i])];
     variable = {};
     variable.home = loop.level;
-    variable.value = traced_value(loop.forms[i].type, loop.forms[i].shape, state[i], loop.level, loop.inside);
+    variable.value = values[i];
   }
-  if (loop.key) key = random::fold_in(loop.key, state.back()), draws_ = 0;
+  if (!loop.key) return;
+  key = random::fold_in(loop.key, state.back()), draws_ = 0;
+  key_inside_ = loop.inside;
 }
 
 // Runs a part of the round; what it demands is caught.
@@ -113,13 +151,20 @@ Value Evaluator::while_condition(const Statement& s, const WhileState& loop) {
 }
 
 // One round, in the lanes where the condition holds; what it adds to the log density.
-Tensor Evaluator::while_round(const Statement& s, WhileState& loop) {
-  std::vector<Term> terms_before = std::exchange(terms, {});
+std::vector<Tensor> Evaluator::while_round(const Statement& s, WhileState& loop) {
   Together* step = loop.inside > 0 ? together_of(loop.inside) : nullptr;
-  std::vector<Tensor> outputs_before;
-  std::vector<Term> origins_before;
+  struct Apart {  // what was added before the loop comes back, also where the round is given up
+    Evaluator& evaluator;
+    Together* step;
+    std::vector<Term> terms, origins;
+    std::vector<Tensor> outputs;
+    ~Apart() {
+      evaluator.terms = std::move(terms);
+      if (step) step->outputs = std::move(outputs), step->output_terms = std::move(origins);
+    }
+  } apart{*this, step, std::exchange(terms, {}), {}, {}};
   if (step)
-    outputs_before = std::exchange(step->outputs, {}), origins_before = std::exchange(step->output_terms, {});
+    apart.outputs = std::exchange(step->outputs, {}), apart.origins = std::exchange(step->output_terms, {});
   loop.demands = catching(loop.inside, [&] {
     const Value condition = while_condition(s, loop);
     if (loop.level > 0)
@@ -131,14 +176,16 @@ Tensor Evaluator::while_round(const Statement& s, WhileState& loop) {
       number = operate(Operator::add, number, known_integer(1), s.place);
     }
   });
-  Tensor total = full({}, 0.0, DType::f64);
-  for (const Term& term : terms) total = total + sum(term.value);
-  terms = std::move(terms_before);
-  if (step) {
-    for (const Tensor& term : step->outputs) total = total + sum(term);
-    step->outputs = std::move(outputs_before), step->output_terms = std::move(origins_before);
+  std::vector<Tensor> totals;
+  for (const bool is_jacobian : loop.totals) {
+    Tensor total = full({}, 0.0, DType::f64);
+    for (const Term& term : terms)
+      if (term.is_jacobian == is_jacobian) total = total + sum(term.value);
+    for (size_t i = 0; step && i < step->outputs.size(); ++i)
+      if (step->output_terms[i].is_jacobian == is_jacobian) total = total + sum(step->outputs[i]);
+    totals.push_back(total);
   }
-  return total;
+  return totals;
 }
 
 // What a variable without a size becomes.
@@ -160,22 +207,23 @@ std::vector<Tensor> Evaluator::begin_while(const Statement& s, WhileState& loop)
   for (const int slot : written) {
     if (own.contains(slot)) continue;
     Stored& variable = (*frame_)[static_cast<size_t>(slot)];
-    if (variable.value.type.base == Base::tuple)
-      throw NotTogether{"a tuple that a while loop on parameters writes"};
     if (variable.value.is_nothing()) variable.value = unset_like(tried(*s.body, slot));
-    const Value value = read_variable(variable, slot, nullptr, variable.value.type, s.place);
+    Value value = read_variable(variable, slot, nullptr, variable.value.type, s.place);
+    add_state(value, loop, state);
+    each_leaf(value, [](Value& leaf) { leaf = known_value(leaf.type, leaf.shape, {}); });
     loop.slots.push_back(slot);
-    loop.forms.push_back(known_value(value.type, value.shape, {}));
-    state.push_back(state_tensor(value, loop));
+    loop.forms.push_back(std::move(value));
   }
-  loop.has_terms = has_density && adds_terms(*s.body);
-  if (loop.has_terms) state.push_back(full({}, 0.0, DType::f64));
+  loop.leaves = state.size();
+  // A density hears of a loop that does not end by what it carries: one without variables carries a total.
+  if (has_density && (adds_other_terms(*s.body) || loop.slots.empty())) loop.totals.push_back(false);
+  if (has_density && adds_jacobians(*s.body)) loop.totals.push_back(true);
+  state.insert(state.end(), loop.totals.size(), full({}, 0.0, DType::f64));
   if (loop.has_demands)
     state.push_back(full({}, 0.0, DType::f64)), state.push_back(full({}, 0.0, DType::f64));
-  if (draws_numbers(s)) {
-    loop.key = next_key();
-    state.push_back(full_integer({}, 0));
-  }
+  if (draws_numbers(s)) loop.key = next_key();
+  loop.is_bounded = loop.counter < 0 && (is_generating || state.empty());
+  if (loop.counts()) state.push_back(full_integer({}, 0));
   return state;
 }
 
@@ -211,7 +259,7 @@ Evaluator::Flow Evaluator::run_while(const Statement& s, WhileState loop) {
     demanding_.insert(&s);
     *frame_ = before, key = key_before, draws_ = draws_before;
     loop.has_demands = true;
-    loop.slots.clear(), loop.forms.clear();
+    loop.slots.clear(), loop.forms.clear(), loop.totals.clear();
     end = while_graph(s, loop);
   }
   end_while(s, loop, end);
@@ -220,11 +268,15 @@ Evaluator::Flow Evaluator::run_while(const Statement& s, WhileState loop) {
 
 std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop) {
   const std::vector<Tensor> start = begin_while(s, loop);
-  if (loop.slots.empty()) fail(s.place, "expected a while loop to change what its condition reads");
   const Frame before = *frame_;
-  const Tensor key_before = key;
-  const uint64_t draws_before = draws_;
-  const size_t carried = loop.slots.size() + (loop.has_terms ? 1 : 0);  // before what is demanded
+  struct Guard {  // rounds have a key of their own; also where one is given up
+    Evaluator& evaluator;
+    Tensor key;
+    uint64_t draws;
+    int inside;
+    ~Guard() { evaluator.key = key, evaluator.draws_ = draws, evaluator.key_inside_ = inside; }
+  } guard{*this, key, draws_, key_inside_};
+  const size_t carried = loop.carried();
   std::vector<Tensor> end = adit::while_loop(
       [&](const Tensors& state) {
         enter_round(loop, state);
@@ -234,26 +286,26 @@ std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop)
         Tensor goes_on = (holds.rank() > 0 ? reduce_max(holds) : holds) != 0.0;
         // What was outside of its places must not go on by what stands at the nearest one.
         if (loop.has_demands) goes_on = logical_and(goes_on, state[carried] == 0.0);
+        if (loop.is_bounded)
+          goes_on = logical_and(goes_on, state.back() < full_integer({}, most_rounds_of_draws));
         return as_type(goes_on, DType::u8);
       },
       [&](const Tensors& state) {
         enter_round(loop, state);
-        const Tensor total = while_round(s, loop);
+        const std::vector<Tensor> totals = while_round(s, loop);
         Tensors next;
-        for (const int slot : loop.slots)
-          next.push_back(state_tensor((*frame_)[static_cast<size_t>(slot)].value, loop));
-        if (loop.has_terms) next.push_back(state[loop.slots.size()] + total);
+        for (const int slot : loop.slots) add_state((*frame_)[static_cast<size_t>(slot)].value, loop, next);
+        for (const Tensor& total : totals) next.push_back(state[next.size()] + total);
         if (loop.has_demands) {
           const Caught found = first_caught(loop.demands);
           const Tensor is_first = state[carried] == 0.0;
           next.push_back(select(is_first, found.which, state[carried]));
           next.push_back(select(is_first, found.number, state[carried + 1]));
         }
-        if (loop.key) next.push_back(state.back() + full_integer({}, 1));
+        if (loop.counts()) next.push_back(state.back() + full_integer({}, 1));
         return next;
       },
       start);
-  key = key_before, draws_ = draws_before;
   *frame_ = before;
   return end;
 }
@@ -271,26 +323,32 @@ void Evaluator::demand_of_rounds(const WhileState& loop, const Tensor& which, co
 }
 
 void Evaluator::end_while(const Statement& s, const WhileState& loop, const std::vector<Tensor>& end) {
+  const std::vector<Value> values = state_values(loop, end);
   for (size_t i = 0; i < loop.slots.size(); ++i) {
     if (loop.slots[i] == loop.counter) continue;
-    Stored& variable = (*frame_)[static_cast<size_t>(loop.slots[i])];
-    const Value value =
-        traced_value(loop.forms[i].type, loop.forms[i].shape, end[i], loop.level, loop.inside);
-    write_variable(variable, loop.slots[i], {}, value, s.place);
+    write_variable((*frame_)[static_cast<size_t>(loop.slots[i])], loop.slots[i], {}, values[i], s.place);
   }
-  const size_t carried = loop.slots.size() + (loop.has_terms ? 1 : 0);
+  const size_t carried = loop.carried();
   if (loop.has_demands) demand_of_rounds(loop, end[carried], end[carried + 1]);
+  if (loop.is_bounded) {
+    const Tensor ended = as_type(end.back() < full_integer({}, most_rounds_of_draws), DType::f64);
+    demand(traced_value(scalar_type(Base::integer), {}, ended, 0, loop.inside), {}, s.place,
+           endless_words(most_rounds_of_draws));
+  }
   // The condition that ended it may have been outside of what it reads.
   if (loop.asks_in_condition && loop.counter < 0) evaluate(*s.value);
-  if (!loop.has_terms) return;
-  const Tensor& total = end[loop.slots.size()];
-  if (loop.inside == 0) {
-    terms.push_back({.place = s.place, .value = total, .is_jacobian = !adds_other_terms(*s.body)});
-    return;
+  for (size_t i = 0; i < loop.totals.size(); ++i) {
+    const Tensor& total = end[loop.leaves + i];
+    Term term{.place = s.place, .value = {}, .is_jacobian = loop.totals[i]};
+    if (loop.inside == 0) {
+      term.value = total;
+      terms.push_back(std::move(term));
+      continue;
+    }
+    Together* step = together_of(loop.inside);
+    step->outputs.push_back(total);
+    step->output_terms.push_back(std::move(term));
   }
-  Together* step = together_of(loop.inside);
-  step->outputs.push_back(total);
-  step->output_terms.push_back({.place = s.place, .value = {}, .is_jacobian = !adds_other_terms(*s.body)});
 }
 
 }  // namespace adit::stan

@@ -6,6 +6,7 @@
 #include <exception>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <adit/error.hpp>
@@ -41,6 +42,13 @@ size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
+// Where addresses are limited, the work itself needs most of them.
+size_t share_of_addresses() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur / 16
+                                                                                : SIZE_MAX;
+}
+
 // False where there is no such stack, and nothing was done.
 bool has_run(size_t bytes, const std::function<void()>& work) {
   const size_t size = whole_pages(std::max<size_t>(bytes, PTHREAD_STACK_MIN));
@@ -63,8 +71,8 @@ size_t deep_stack_left() {
   return end_of_stack == 0 ? SIZE_MAX : place_on_stack() - std::min(place_on_stack(), end_of_stack);
 }
 
-void on_deep_stack(size_t bytes, const std::function<void()>& work) {
-  if (!has_run(bytes, work))
+void on_deep_stack(size_t bytes, const std::function<void()>& work, size_t more) {
+  if (!has_run(bytes + std::min(more, share_of_addresses()), work) && !has_run(bytes, work))
     throw Error(
         ErrorKind::out_of_memory,
         fmt::format(

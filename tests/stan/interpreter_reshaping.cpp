@@ -146,10 +146,10 @@ Value reshape_to_array_2d(V a) {
 Value reshape_integer_steps(V a) {
   const int64_t n = a[0].whole(), low = a[1].whole(), high = a[2].whole();
   std::vector<int64_t> result;
-  const int64_t step = n > 1 ? std::max<int64_t>(1, (high - low) / (n - 1)) : 1;
   if (n == 1) return integers({high});
+  const int64_t width = high - low + 1, repeats = (n + width - 1) / width;
   for (int64_t i = 0; i < n; ++i)
-    result.push_back(high - low >= n - 1 ? low + i * step : low + i * (high - low + 1) / n);
+    result.push_back(width >= n ? low + i * ((high - low) / (n - 1)) : low + i / repeats);
   return integers(result);
 }
 

@@ -1,13 +1,14 @@
 # Every operation of Nx on random tensors, on Adit.Backend and on Nx.BinaryBackend, compared by value; and gradients.
 #
 # ADIT_TEST_SEED chooses other numbers, ADIT_TEST_ROUNDS more of them.
+Code.require_file("seeds.exs", __DIR__)
 
 if Code.ensure_loaded?(Nx) and Code.ensure_loaded?(Nx.BinaryBackend) and function_exported?(Nx, :window_max, 3) do
   defmodule Adit.BackendTest do
     use ExUnit.Case, async: false
 
-    @seed String.to_integer(System.get_env("ADIT_TEST_SEED") || "20260")
-    @rounds String.to_integer(System.get_env("ADIT_TEST_ROUNDS") || "2")
+    @seed Adit.Seeds.seed()
+    @rounds Adit.Seeds.rounds(2)
 
     @signed [s: 8, s: 16, s: 32, s: 64]
     @unsigned [u: 8, u: 16, u: 32, u: 64]

@@ -1,14 +1,17 @@
 Code.require_file("nif_help.exs", __DIR__)
+Code.require_file("seeds.exs", __DIR__)
 
 defmodule Adit.NIFFuzzTest do
   # Every function of the NIF with terms of every kind at every place: it answers, and never raises or ends the VM.
-  # ADIT_FUZZ_SEED repeats a run, ADIT_FUZZ_COUNT (calls of each function) makes it longer.
+  # ADIT_TEST_SEED repeats a run, ADIT_TEST_ROUNDS (calls of each function) makes it longer.
   use ExUnit.Case, async: false
   import Adit.NIFHelp
   import Bitwise
   alias Adit.NIF
 
   @moduletag timeout: 600_000
+  @seed Adit.Seeds.seed()
+  @rounds Adit.Seeds.rounds(150)
   @kinds [:bad_argument, :not_found, :unsupported, :out_of_memory, :device_lost, :io, :internal]
 
   # What functions of that name are given when they are given what they want. Files go to a folder that is removed.
@@ -87,10 +90,8 @@ defmodule Adit.NIFFuzzTest do
       File.cd!(here)
       File.rm_rf!(folder)
     end)
-    seed = String.to_integer(System.get_env("ADIT_FUZZ_SEED") || "#{:erlang.phash2(make_ref())}")
-    count = String.to_integer(System.get_env("ADIT_FUZZ_COUNT") || "150")
-    :rand.seed(:exsss, seed)
-    %{seed: seed, count: count, world: world(device, folder)}
+    :rand.seed(:exsss, @seed)
+    %{seed: @seed, count: @rounds, world: world(device, folder)}
   end
 
   test "every function is here" do
@@ -146,7 +147,7 @@ defmodule Adit.NIFFuzzTest do
         apply(NIF, function, arguments)
       catch
         kind, reason ->
-          flunk("#{function} #{kind}: #{inspect(reason)}\narguments: #{inspect(arguments, limit: 20)}\nADIT_FUZZ_SEED=#{seed}")
+          flunk("#{function} #{kind}: #{inspect(reason)}\narguments: #{inspect(arguments, limit: 20)}\nADIT_TEST_SEED=#{seed}")
       end
 
     good? =
@@ -160,10 +161,10 @@ defmodule Adit.NIFFuzzTest do
         _ -> false
       end
 
-    unless good?, do: flunk("#{function}: #{inspect(answer, limit: 20)}\narguments: #{inspect(arguments, limit: 20)}\nADIT_FUZZ_SEED=#{seed}")
+    unless good?, do: flunk("#{function}: #{inspect(answer, limit: 20)}\narguments: #{inspect(arguments, limit: 20)}\nADIT_TEST_SEED=#{seed}")
     # A defect of the library is no answer to a wrong argument.
     with {:error, :internal, message} <- answer do
-      flunk("#{function}: internal: #{message}\narguments: #{inspect(arguments, limit: 20)}\nADIT_FUZZ_SEED=#{seed}")
+      flunk("#{function}: internal: #{message}\narguments: #{inspect(arguments, limit: 20)}\nADIT_TEST_SEED=#{seed}")
     end
 
     answer

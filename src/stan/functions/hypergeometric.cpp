@@ -53,7 +53,10 @@ Tensor gauss_function(const Tensor& a, const Tensor& b, const Tensor& c, const T
                at = select(is_turned, inside / (inside - real(1)), inside);
   const Tensor other = select(is_turned, c - b, b);
   const Tensor lower = concatenate({with_axis(a), with_axis(other)}, -1);
-  const Tensor is_convergent = abs(stop_gradient(at)) < real(1);
+  // Numbers of terms that are known: whatever z is.
+  const auto ends = [](const Tensor& x) { return both(x <= real(0), x == floor(x)); };
+  const Tensor is_short = both(logical_not(is_turned), logical_or(ends(a), ends(b)));
+  const Tensor is_convergent = logical_or(abs(stop_gradient(at)) < real(1), is_short);
   const Tensor sum_of = series_of(lower, with_axis(c), select(is_convergent, at, real(0)));
   const Tensor front = select(is_turned, pow(real(1) - select(is_turned, z, real(0)), -a), real(1));
   const Tensor over = select(is_end, c, real(3)), first = select(is_end, a, real(1)),

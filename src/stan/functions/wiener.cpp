@@ -3,10 +3,10 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <utility>
 #include <vector>
 
 #include "stan/functions/formulas.hpp"
+#include "stan/functions/passage.hpp"
 #include "stan/functions/rows.hpp"
 
 namespace adit::stan {
@@ -59,28 +59,6 @@ Tensor wiener_by_spread(const Tensor& y, const Tensor* p, const Tensor& spread) 
 Tensor wiener_log_density(const Tensor& y, const Tensor* p) { return wiener_by_spread(y, p, real(0)); }
 Tensor wiener_drift_log_density(const Tensor& y, const Tensor* p) { return wiener_by_spread(y, p, p[4]); }
 
-// Places and weights of Gauss and Legendre's rule between 0 and 1: the zeros of a polynomial by Newton's
-// steps.
-struct PassageRule {
-  std::vector<double> places, weights;
-};
-PassageRule legendre_rule(int count) {
-  PassageRule rule;
-  for (int i = 0; i < count; ++i) {
-    double x = std::cos(std::numbers::pi * (i + 0.75) / (count + 0.5)), slope = 1;
-    for (int step = 0; step < 10; ++step) {
-      double before = 1, value = x;
-      for (int k = 2; k <= count; ++k)
-        before = std::exchange(value, ((2 * k - 1) * x * value - (k - 1) * before) / k);
-      slope = count * (x * value - before) / (x * x - 1);
-      x -= value / slope;
-    }
-    rule.places.push_back((1 + x) / 2);
-    rule.weights.push_back(1 / ((1 - x * x) * slope * slope));
-  }
-  return rule;
-}
-
 // All pairs of a start and a time, along one axis.
 struct PassageGrid {
   std::vector<double> starts, times, log_weights;
@@ -124,9 +102,10 @@ Tensor wiener_full_log_density(const Tensor& y, const Tensor* p) {
 }
 
 constexpr std::array wiener_table{
-    UnivariateDensity{"wiener", false, 4, wiener_log_density, nullptr, nullptr, nullptr},
+    UnivariateDensity{"wiener", false, 4, wiener_log_density, wiener_log_cdf, wiener_log_ccdf, nullptr},
     UnivariateDensity{"wiener", false, 5, wiener_drift_log_density, nullptr, nullptr, nullptr},
-    UnivariateDensity{"wiener", false, 7, wiener_full_log_density, nullptr, nullptr, nullptr},
+    UnivariateDensity{"wiener", false, 7, wiener_full_log_density, wiener_full_log_cdf, wiener_full_log_ccdf,
+                      nullptr},
 };
 
 }  // namespace
