@@ -105,7 +105,7 @@ void StagedFiles::move(const std::vector<Part>& parts, const std::vector<Names>&
       steps.push_back({parts[i].files->path(name), to, stage::is_there(to)});
     }
   // Names that are new to a folder come first: they alone can find no room.
-  std::ranges::stable_partition(steps, [](const Step& step) { return !step.replaces; });
+  std::stable_partition(steps.begin(), steps.end(), [](const Step& step) { return !step.replaces; });
   for (size_t i = 0; i < steps.size(); ++i) {
     if (::rename(steps[i].from.c_str(), steps[i].to.c_str()) == 0) continue;
     const int reason = errno;

@@ -1,7 +1,11 @@
 // Where a schedule's tensors lie in the chain's memory, and which passes go together over tiles.
 #include <algorithm>
+#include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <unordered_set>
+
+#include <adit/error.hpp>
 
 #include "density/control_plan.hpp"
 #include "density/factor.hpp"
@@ -242,6 +246,13 @@ void Scheduler::place_all(const std::vector<Want>& wants, Schedule& schedule) co
   lower::MemoryPlan near_plan, far_plan;
   schedule.near = static_cast<int64_t>(arranged(near_plan, near, line));
   schedule.scratch = schedule.near + static_cast<int64_t>(arranged(far_plan, far, line));
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();  // places are counted in 32 bits
+  if (schedule.scratch > most)
+    throw Error(
+        ErrorKind::out_of_memory,
+        fmt::format("[sample] model: expected a density that keeps at most {} numbers a chain, got one "
+                    "with {}; a loop on parameters keeps what it carries for each round that it may have",
+                    most, schedule.scratch));
   settle_places(near_plan, near, 0);
   settle_places(far_plan, far, schedule.near);
 }

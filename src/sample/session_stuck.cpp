@@ -38,7 +38,7 @@ double median_of(std::vector<double> numbers) {
 
 // Whether a chain that has no other beside it looks as if it could not move.
 bool looks_stuck(const Draws& draws) {
-  const auto& [lp, depth] = std::tie(draws.stats.lp, draws.stats.tree_depth);
+  const std::vector<double>&lp = draws.stats.lp, &depth = draws.stats.tree_depth;
   const auto limit = static_cast<double>(draws.max_depth);
   const auto deepest = std::ranges::count_if(depth, [&](double it) { return it >= limit; });
   return draws.divergences() > 0 || 2 * deepest > std::ssize(depth) ||
