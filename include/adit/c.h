@@ -36,8 +36,15 @@ extern "C" {
 int adit_c_version(void);
 const char* adit_version(void); /* of the library: "0.1.0" */
 
+/* C may hand over any number in place of an enumerator; so C++ must hold any. */
+#ifdef __cplusplus
+#define ADIT_ANY_INT : int
+#else
+#define ADIT_ANY_INT
+#endif
+
 /* --- Errors ----------------------------------------------------------------------------------------------------- */
-typedef enum adit_status {
+typedef enum adit_status ADIT_ANY_INT {
   ADIT_OK = 0,
   ADIT_BAD_ARGUMENT,  /* the message names the argument */
   ADIT_NOT_FOUND,     /* a device, a file, an operation of this name */
@@ -91,7 +98,7 @@ typedef struct adit_statistics {
 adit_status adit_device_statistics(const adit_device* device, adit_statistics* statistics, adit_error** error);
 
 /* --- Tensors ---------------------------------------------------------------------------------------------------- */
-typedef enum adit_dtype {
+typedef enum adit_dtype ADIT_ANY_INT {
   ADIT_U8 = 0,
   ADIT_U16,
   ADIT_U32,
@@ -157,7 +164,7 @@ adit_status adit_tensor_from_dlpack(adit_device* device, void* managed, adit_ten
 typedef struct adit_function adit_function;
 
 /* A named argument that is not a tensor: `kind` says which of the members hold it. */
-typedef enum adit_kind {
+typedef enum adit_kind ADIT_ANY_INT {
   ADIT_INTEGER = 0, /* integer; also truth values */
   ADIT_REAL,        /* real, and imag where a complex number is asked for */
   ADIT_INTEGERS,    /* integers, count: shapes, axes */
