@@ -93,20 +93,15 @@ void make_machine(const Program& program, Lowering& lowering) {
 // for source code: on a long kernel they take three times as long as these, and what comes out is no faster
 // (GVN keeps more values alive than there are registers: 27 powers of one number, twice the code). Of still
 // longer ones, moving work out of loops (which the emitter's callers have done) and combining a second time
-// take up to five times as long as all the rest, and the kernel is as fast without. Their loops become
-// functions: else LLVM moves what each loop needs in front of all of them, and the time to follow those
-// values grows with the square of the loops. A density's loops lie in those of rounds and of leaves, so three
-// times.
-std::string passes_for([[maybe_unused]] const Program& program) {
+// take up to five times as long as all the rest, and the kernel is as fast without.
+// (Loops as functions of their own, by loop-extract, would halve the time of the longest. But LLVM 19 cannot
+// hand vectors of bits to a function on AVX-512: "Cannot emit physreg copy instruction".)
+const char* passes_for([[maybe_unused]] const Program& program) {
 #if LLVM_VERSION_MAJOR >= 18  // older ones have no such words
   constexpr size_t long_program = 1000, very_long_program = 5000;
-  if (program.instructions.size() >= very_long_program) {
-    const std::string loops_to_functions = "function(loop-simplify,break-crit-edges),loop-extract,";
-    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg)," + loops_to_functions +
-           loops_to_functions + loops_to_functions +
-           "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+  if (program.instructions.size() >= very_long_program)
+    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
            "early-cse<memssa>,dse,instsimplify,simplifycfg)";
-  }
   if (program.instructions.size() >= long_program)
     return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
            "loop-mssa(loop-rotate,licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)";
@@ -189,8 +184,7 @@ void lower(const Program& program, Lowering& lowering) {
   LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
   LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
   LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
-  const LLVMErrorRef error =
-      LLVMRunPasses(lowering.module, passes_for(program).c_str(), lowering.machine, options);
+  const LLVMErrorRef error = LLVMRunPasses(lowering.module, passes_for(program), lowering.machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (error) fail(program, take_error(error));
   split_long_blocks(lowering);
