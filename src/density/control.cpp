@@ -134,15 +134,17 @@ DensityWriter::State DensityWriter::open_state(const Tensor& initial, const Cont
   }
   state.memory = memory(control.states[which]);
   if (control.next[which] >= 0) state.next = memory(control.next[which]);
+  if (control.changes[which] >= 0) state.changes = memory(control.changes[which]);
   each(state.count, [&](Value i) {
     state.memory->set(i, memory_number(read(graph::node_of(initial), place(initial.shape(), i)).re));
   });
   return state;
 }
 
-std::vector<DensityWriter::Change> DensityWriter::changes_of(const std::vector<const Node*>& updates) {
+std::vector<DensityWriter::Change> DensityWriter::changes_of(const State& state) {
   std::vector<Change> changes;
-  for (auto node = updates.rbegin(); node != updates.rend(); ++node) {
+  const auto& chain = state.in_place->chain;
+  for (auto node = chain.rbegin(); node != chain.rend() && !state.changes; ++node) {
     const Tensor& source = (*node)->operands[2];
     for (int64_t i = 0; i < source.size(); ++i) {
       const Index update = place(source.shape(), chain_.index(i));
@@ -153,20 +155,71 @@ std::vector<DensityWriter::Change> DensityWriter::changes_of(const std::vector<c
   return changes;
 }
 
-// The next round's states take the places of this one's, after all that reads these was computed.
-void DensityWriter::advance(const States& states, const Elements& next) {
+// Many changes, in memory: their targets and values.
+void DensityWriter::note_changes(const State& state) {
+  const auto& chain = state.in_place->chain;
+  int64_t first = 0;
+  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
+    const Tensor& source = (*node)->operands[2];
+    each(source.size(), [&](Value i) {
+      const Index update = place(source.shape(), i);
+      const Value value = memory_number(read(graph::node_of(source), update).re);
+      state.changes->set(i + first, convert(target_of(**node, update), chain_.real()));
+      state.changes->set(i + (first + state.in_place->count), value);
+    });
+    first += source.size();
+  }
+}
+
+// Before a number changes: where it lies, and what it was.
+void DensityWriter::keep_change(const std::optional<Vector>& kept, const State& state, Value update,
+                                Value target) {
+  if (!kept) return;
+  kept->set(update, convert(target, chain_.real()));
+  kept->set(update + chain_.index(state.in_place->count), state.memory->get(target));
+}
+
+// One after the other: of several at a place the last one counts.
+void DensityWriter::make_changes(const State& state, const std::vector<Change>& changes,
+                                 const std::optional<Vector>& kept) {
+  const auto make = [&](Value update, Value target, Value value, bool adds) {
+    keep_change(kept, state, update, target);
+    state.memory->set(target, adds ? state.memory->get(target) + value : value);
+  };
+  for (size_t i = 0; i < changes.size(); ++i)
+    make(chain_.index(static_cast<int64_t>(i)), changes[i].target, changes[i].value, changes[i].adds);
+  if (!state.changes) return;
+  const auto& chain = state.in_place->chain;
+  int64_t first = 0;
+  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
+    const int64_t count = (*node)->operands[2].size();
+    builder().for_(chain_.index(first), chain_.index(first + count), chain_.index(1), [&](Value i) {
+      const Scope scope(*this);
+      make(i, convert(state.changes->get(i), Type::u32),
+           state.changes->get(i + chain_.index(state.in_place->count)), (*node)->op == Op::indexed_add);
+    });
+    first += count;
+  }
+}
+
+// The next round's states take the places of this one's, after all that reads these was computed. `history`
+// is what leads back to them.
+void DensityWriter::advance(const States& states, const Elements& next,
+                            const std::optional<Vector>& history) {
   std::vector<std::vector<Change>> changes;
-  for (const State& state : states) changes.push_back(changes_of(*state.in_place));
+  for (const State& state : states) {
+    changes.push_back(changes_of(state));
+    if (state.changes) note_changes(state);
+  }
+  int64_t offset = 0;
   for (size_t i = 0; i < states.size(); ++i) {
     const State& state = states[i];
     for (size_t e = 0; e < state.cells.size(); ++e) state.cells[e] = next[i][e];
     if (state.next) each(state.count, [&](Value e) { state.memory->set(e, state.next->get(e)); });
-    if (changes[i].empty()) continue;
-    chain_.once([&] {
-      for (const Change& change : changes[i])
-        state.memory->set(change.target,
-                          change.adds ? state.memory->get(change.target) + change.value : change.value);
-    });
+    const std::optional<Vector> kept =
+        history ? std::optional(history->from(chain_.index(offset))) : std::nullopt;
+    if (state.in_place->count > 0) chain_.once([&] { make_changes(state, changes[i], kept); });
+    offset += state.in_place->kept(state.count);
   }
 }
 
@@ -271,25 +324,29 @@ DensityWriter::States DensityWriter::write_while(const Node& node, const Control
              call(*about.functions[0], control, 0, {},
                   [&](const Elements& result) { holds = result[0][0] != result[0][0].like(0); });
              const auto round = [&] {
+               std::optional<Vector> kept;
                if (is_back)
-                 keep_history(
-                     states, memory(control.history).from(rounds.get() * chain_.index(control.history_size)));
+                 kept = memory(control.history).from(rounds.get() * chain_.index(control.history_size));
+               if (kept) keep_history(states, *kept);
                bind(*about.functions[1], 0, states);
                bind_captured(*about.functions[1], captured, node);
                call(*about.functions[1], control, 1, to,
-                    [&](const Elements& next) { advance(states, next); });
+                    [&](const Elements& next) { advance(states, next, kept); });
                rounds = rounds.get() + 1;
              };
              k.if_(holds, round, [&] { goes = k.constant(Type::boolean, false); });
            });
-  if (is_back) go_back(node, control, carries, rounds.get());
+  if (is_back) go_back(node, control, states, carries, rounds.get());
   return is_back ? carries : states;
 }
 
+// What is changed where it lies is kept as it changes.
 void DensityWriter::keep_history(const States& states, const Vector& to) {
   int64_t offset = 0;
   for (const State& state : states) {
     const Vector part = to.from(offset);
+    offset += state.in_place->kept(state.count);
+    if (state.in_place->count > 0) continue;
     if (state.memory)
       each(state.count, [&](Value e) { part.set(e, state.memory->get(e)); });
     else
@@ -297,12 +354,23 @@ void DensityWriter::keep_history(const States& states, const Vector& to) {
         for (size_t e = 0; e < state.cells.size(); ++e)
           part.set(chain_.index(static_cast<int64_t>(e)), memory_number(state.cells[e].get()));
       });
-    offset += state.count;
   }
 }
 
+// What a round changed where it lies is as it was before: the last change goes first.
+void DensityWriter::restore(const State& state, const Vector& kept) {
+  const int64_t count = state.in_place->count;
+  chain_.once([&] {
+    builder().for_(chain_.index(count), [&](Value i) {
+      const Value update = chain_.last_of(count) - i;
+      state.memory->set(convert(kept.get(update), Type::u32), kept.get(update + chain_.index(count)));
+    });
+  });
+}
+
 // From the last round to the first, each from the state that it began with.
-void DensityWriter::go_back(const Node& node, const Control& control, const States& carries, Value rounds) {
+void DensityWriter::go_back(const Node& node, const Control& control, const States& states,
+                            const States& carries, Value rounds) {
   const graph::Subgraph& backward = *control_of(node).functions[2];
   const auto count = static_cast<size_t>(control_of(node).carries);
   std::vector<Vector> to;
@@ -311,9 +379,14 @@ void DensityWriter::go_back(const Node& node, const Control& control, const Stat
     const Vector before = memory(control.history).from((rounds - 1 - i) * chain_.index(control.history_size));
     int64_t offset = 0;
     for (size_t s = 0; s < count; ++s) {
+      const bool is_changed = states[s].in_place->count > 0;
+      if (is_changed) restore(states[s], before.from(offset));
       bindings_[&graph::node_of(backward.parameters[s])] = {
-          .elements = {}, .memory = before.from(offset), .outer = nullptr, .slice = {}};
-      offset += backward.parameters[s].size();
+          .elements = {},
+          .memory = is_changed ? states[s].memory : before.from(offset),
+          .outer = nullptr,
+          .slice = {}};
+      offset += states[s].in_place->kept(states[s].count);
     }
     bind(backward, count, carries);
     bind_captured(backward, node.operands.size() - carried_by(node).size(), node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/lone_update.hpp"
 #include "graph/op.hpp"
 
 namespace adit::sampling {
@@ -26,24 +27,44 @@ std::unordered_map<const Node*, int> uses_in(const graph::Subgraph& function) {
   return uses;
 }
 
-bool changes_in_place(const Node& node) {
-  return node.op == Op::scan;  // a while loop's states are kept for the way back
+const Node* base_of(const Node* node) {
+  while (node->op == Op::reshape) node = &graph::node_of(node->operands[0]);
+  return node;
 }
+
+// The function whose results are the next round's carry, which of its results that is, and of its parameters.
+struct Place {
+  size_t function = 0, result = 0;
+};
+Place next_of(const Node& node, size_t carry) {
+  const auto states = static_cast<size_t>(control_of(node).carries);
+  if (node.op == Op::scan) return {0, carry};
+  return carry < states ? Place{1, carry} : Place{2, carry - states};
+}
+
+// Places are kept as numbers of the chain's memory.
+int64_t most_places(DType type) { return type == DType::f64 ? int64_t{1} << 53 : int64_t{1} << 24; }
 
 }  // namespace
 
-std::vector<const Node*> updates_in_place(const graph::Subgraph& function, size_t carry, int64_t written) {
-  const Node* const parameter = &graph::node_of(function.parameters[carry]);
-  if (element_count(parameter->shape) <= written) return {};
+Updates updates_in_place(const Tensor& parameter, const Tensor& result, const graph::Subgraph& function,
+                         int64_t written) {
+  if (parameter.size() <= written) return {};
   const auto uses = uses_in(function);
-  std::vector<const Node*> chain;
-  const Node* node = &graph::node_of(function.results[carry]);
-  while (node->op == Op::indexed_add || node->op == Op::indexed_put) {
-    if (uses.at(node) > 1 || node->operands[2].size() > small) return {};
-    chain.push_back(node);
-    node = &graph::node_of(node->operands[0]);
+  Updates found;
+  bool is_read = false, can_be_read = true;  // what an update makes, by others than the next one
+  const Node* node = &graph::node_of(result);
+  for (; node->op == Op::indexed_add || node->op == Op::indexed_put || node->op == Op::reshape;
+       node = &graph::node_of(node->operands[0])) {
+    is_read = is_read || (uses.at(node) > 1 && base_of(node) != &graph::node_of(parameter));
+    found.made.push_back(node);
+    if (node->op == Op::reshape) continue;
+    can_be_read = can_be_read && graph::lone_update(*node);
+    found.chain.push_back(node);
+    found.count += node->operands[2].size();
   }
-  return node == parameter ? chain : std::vector<const Node*>{};
+  if (node != &graph::node_of(parameter) || found.chain.empty() || (is_read && !can_be_read)) return {};
+  return found;
 }
 
 std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
@@ -54,6 +75,7 @@ std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
   control->next.assign(carried.size(), -1);
   control->results.assign(about.types.size(), -1);
   control->in_place.resize(carried.size());
+  control->changes.assign(carried.size(), -1);
   for (size_t which = 0; which < about.functions.size(); ++which) {
     const graph::Subgraph& function = *about.functions[which];
     Region region{.inputs = function.parameters,
@@ -63,11 +85,14 @@ std::shared_ptr<Control> plan_control(const Node& node, const Region& outer) {
                   .on_cpu = outer.on_cpu,
                   .short_result = outer.written,
                   .written = outer.written};
-    if (changes_in_place(node))
-      for (size_t i = 0; i < carried.size(); ++i) {
-        control->in_place[i] = updates_in_place(function, i, outer.written);
-        region.in_place.insert(control->in_place[i].begin(), control->in_place[i].end());
-      }
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const Place next = next_of(node, i);
+      if (next.function != which || carried[i].size() > most_places(outer.type)) continue;
+      Updates updates =
+          updates_in_place(function.parameters[i], function.results[next.result], function, outer.written);
+      region.in_place.insert(updates.made.begin(), updates.made.end());
+      control->in_place[i] = std::move(updates);
+    }
     control->functions.push_back(make_schedule(region));
   }
   return control;
@@ -86,8 +111,11 @@ std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
   for (size_t i = 0; i < carried.size(); ++i) {
     if (carried[i].size() <= written) continue;
     memory.push_back({&control.states[i], carried[i].size(), 2 * rounds, true});
-    if (control.in_place[i].empty())
+    const int64_t updates = control.in_place[i].count;
+    if (updates == 0)
       memory.push_back({&control.next[i], carried[i].size(), 2 * rounds, false});
+    else if (updates > small)
+      memory.push_back({&control.changes[i], 2 * updates, 2 * rounds, false});
   }
   for (size_t i = 0; i < about.types.size(); ++i) {
     const bool is_stacked = node.op == Op::scan && i >= static_cast<size_t>(about.carries);
@@ -96,8 +124,9 @@ std::vector<ControlMemory> memory_of(Control& control, const Node& node) {
       memory.push_back({&control.results[i], count, 3, true});  // of serial steps: they wait for each
   }
   if (node.op == Op::while_vjp) {
-    for (int i = 0; i < about.carries; ++i) control.history_size += carried[static_cast<size_t>(i)].size();
-    memory.push_back({&control.history, most_rounds * control.history_size, 2, false});
+    for (size_t i = 0; i < static_cast<size_t>(about.carries); ++i)
+      control.history_size += control.in_place[i].kept(carried[i].size());
+    memory.push_back({&control.history, about.length * control.history_size, 2, false});
   }
   return memory;
 }

@@ -25,9 +25,9 @@ struct ControlMemory {
 };
 std::vector<ControlMemory> memory_of(Control& control, const Node& node);
 
-// The updates that make the next value of a carry of more than `written` numbers from it, newest first, where
-// they are few numbers and nobody else reads what they make: a loop then changes the carry where it lies.
-// Empty: they do not.
-std::vector<const Node*> updates_in_place(const graph::Subgraph& function, size_t carry, int64_t written);
+// How the next value of a carry of more than `written` numbers is made of it by updates, where nobody else
+// reads what they make: a loop then changes the carry where it lies. None: they do not.
+Updates updates_in_place(const Tensor& parameter, const Tensor& result, const graph::Subgraph& function,
+                         int64_t written);
 
 }  // namespace adit::sampling

@@ -34,7 +34,7 @@ std::optional<size_t> DensityWriter::carry_ahead(const Node& node, const Control
   if (graph::reachable(step.results, true).size() > most_step_nodes) return {};
   int64_t numbers = 0;
   for (size_t i = 0; i < step.results.size(); ++i) {
-    if (i < carries && (control.states[i] >= 0 || !control.in_place[i].empty())) return {};
+    if (i < carries && (control.states[i] >= 0 || control.in_place[i].count > 0)) return {};
     numbers += step.results[i].size();
   }
   if (numbers > most_taken_ahead) return {};

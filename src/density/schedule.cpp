@@ -60,6 +60,7 @@ Schedule Scheduler::make() {
   schedule.team = region_.team;
   schedule.short_result = region_.short_result;
   schedule.written = region_.written;
+  schedule.in_place = region_.in_place;
   std::map<PassKey, Pass> passes;
   for (const Item& item : items_) {
     // A product comes last of its level: it may go by tiles together with what follows.

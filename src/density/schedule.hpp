@@ -97,6 +97,8 @@ struct Schedule {
   std::unordered_set<const Node*> own_sums;         // those of them that lanes add to sums of their own
   int64_t scratch = 0;                              // numbers of the chain's memory: of it
   int64_t near = 0;                                 // places below this lie near the team's lanes
+  // Updates that the caller makes where their carry lies; who reads what they make looks through them.
+  std::unordered_set<const Node*> in_place;
   // Reductions and updates of this kind are fixed after their pass.
   std::unordered_map<const Node*, ItemKind> kinds;
   int64_t work = 0;    // elements that are computed, roughly: how long a gradient takes
@@ -104,16 +106,28 @@ struct Schedule {
   int64_t steps = 0;   // and of these, those of rounds that are too short to be shared out
 };
 
+// Updates that change a carry where it lies.
+struct Updates {
+  std::vector<const Node*> chain;  // newest first
+  std::vector<const Node*> made;   // these, and reshapes between them
+  int64_t count = 0;               // numbers that they write
+  // Numbers that lead back from the carry of `size` numbers to the one before.
+  int64_t kept(int64_t size) const { return count == 0 ? size : 2 * count; }
+};
+
 // Where control flow keeps what it carries, in the chain's memory; -1: in registers, up to `small` numbers.
 struct Control {
   std::vector<Schedule> functions;
-  int64_t scratch = 0;                             // of the functions
-  std::vector<int64_t> states, next;               // of what rounds carry: in this round, and in the next
-  std::vector<std::vector<const Node*>> in_place;  // updates that make the next from this one, newest first
-  std::vector<int64_t> results;                    // of the node: stacked outputs, long ones of choices
+  int64_t scratch = 0;                                // of the functions
+  std::vector<int64_t> states, next;                  // of what rounds carry: in this round, and in the next
+  std::vector<Updates> in_place;                      // that make the next from this one
+  std::vector<int64_t> changes;                       // many of them: their targets, then their values
+  std::vector<int64_t> results;                       // of the node: stacked outputs, long ones of choices
   std::vector<std::pair<const Node*, size_t>> items;  // the nodes that pick results, and which
-  int64_t history = -1;                               // while_vjp: the states before each round
-  int64_t history_size = 0;                           // numbers of one of them
+  // while_vjp: the states before each round; of what is changed where it lies, the targets and what was
+  // there.
+  int64_t history = -1;
+  int64_t history_size = 0;  // numbers of a round
 };
 
 // What a schedule is made for.
@@ -176,8 +190,6 @@ inline constexpr int64_t line_numbers = 8;
 inline constexpr int64_t many_rows = 4096;
 inline constexpr int64_t most_spread_totals = 96;
 inline constexpr int64_t most_spread_length = 512;
-
-using graph::most_rounds;  // that a while loop makes: a density's graph has no other ones
 
 // Loops that `totals` take, `most` or fewer in each.
 inline int64_t loops_of(int64_t totals, int64_t most) { return (totals + most - 1) / most; }

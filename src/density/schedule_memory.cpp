@@ -269,7 +269,7 @@ std::vector<size_t> Scheduler::read_at_the_end() const {
   for (const Tensor& result : region_.results)
     if (result.size() <= small && reaches_.contains(&graph::node_of(result))) read(graph::node_of(result));
   for (const Node* update : region_.in_place)
-    for (const size_t which : {1, 2})
+    for (size_t which = 1; which < update->operands.size(); ++which)
       if (const Node& node = graph::node_of(update->operands[which]); reaches_.contains(&node)) read(node);
   return found;
 }

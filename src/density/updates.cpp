@@ -1,5 +1,6 @@
 // Updates at places: the gradient of reading at places, and elements that replace others.
 #include "density/writer.hpp"
+#include "graph/lone_update.hpp"
 #include "graph/op.hpp"
 #include "graph/places.hpp"
 #include "lower/reduction.hpp"
@@ -47,6 +48,23 @@ Scalar DensityWriter::few_updates(const Node& node, const Index& at) {
         select(target_of(node, update) == mine, node.op == Op::indexed_add ? value + given : given, value);
   }
   return {value, {}, false};
+}
+
+// An element that one update at most may change.
+Scalar DensityWriter::through_update(const Node& node, const Index& at) {
+  const int counted = graph::lone_update(node).value().axis;
+  const Tensor& source = node.operands[2];
+  const Axes& axes = node.as<graph::AxisList>().axes;
+  const Value which = counted >= 0 ? at.coordinate(counted) : chain_.index(0);
+  std::vector<Value> where{min(which, chain_.last_of(source.shape()[0]))};
+  for (int axis = 0; axis < node.shape.size(); ++axis)
+    if (!axes.contains(axis)) where.push_back(at.coordinate(axis));
+  const Index update = at.at(source.shape(), std::move(where));
+  const Value before = read(graph::node_of(node.operands[0]), at).re;
+  const Value given = read(graph::node_of(source), update).re;
+  Value hits = target_of(node, update) == at.linear();
+  if (counted >= 0) hits = hits && which < chain_.index(source.shape()[0]);
+  return {select(hits, node.op == Op::indexed_add ? before + given : given, before), {}, false};
 }
 
 // One after the other, by one lane: of several at a place the last one counts.

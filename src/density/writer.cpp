@@ -177,6 +177,7 @@ DensityWriter::Place DensityWriter::open(const Schedule& schedule, int64_t base,
   for (const auto& [node, at] : schedule.sorted) sorted_[node] = base + at;
   of_a_tile_.insert(schedule.of_a_tile.begin(), schedule.of_a_tile.end());
   kinds_.insert(schedule.kinds.begin(), schedule.kinds.end());
+  in_place_.insert(schedule.in_place.begin(), schedule.in_place.end());
   for (const auto& [node, control] : schedule.controls) controls_[node] = control.get();
   return outer;
 }
@@ -386,7 +387,9 @@ Scalar DensityWriter::result(const Node& node, std::span<const Scalar> operands)
 Scalar DensityWriter::other(const Node& node, const Index& at) {
   if (reduces(node)) return reduction(node, at);
   if (node.op == Op::indexed_add || node.op == Op::indexed_put)
-    return are_few_updates(node) ? few_updates(node, at) : updates(node, at);
+    return are_few_updates(node)       ? few_updates(node, at)
+           : in_place_.contains(&node) ? through_update(node, at)
+                                       : updates(node, at);
   throw Error(ErrorKind::unsupported, "[sample] " + std::string(graph::row_of(node.op).name) +
                                           ": expected operations that a sampler's kernel has");
 }

@@ -126,6 +126,7 @@ class DensityWriter final : public lower::ElementWriter {
   Run run_of(const Node& node, const Index& at);
   Scalar updates(const Node& node, const Index& at);
   Scalar few_updates(const Node& node, const Index& at);
+  Scalar through_update(const Node& node, const Index& at);
   Scalar load_leaf(const Node& node, const Index& at);
   Value segment(Segment::Kind kind, const Node& leaf, const Node* updates, int64_t count, Value place);
 
@@ -134,8 +135,9 @@ class DensityWriter final : public lower::ElementWriter {
   struct State {
     int64_t count = 0;
     std::vector<Variable> cells;
-    std::optional<Vector> memory, next;                  // of this round, and where the next round's is made
-    const std::vector<const Node*>* in_place = nullptr;  // updates that make the next from this one
+    std::optional<Vector> memory, next;  // of this round, and where the next round's is made
+    const Updates* in_place = nullptr;   // that make the next from this one
+    std::optional<Vector> changes;       // many of them
     std::vector<Value> values() const;
   };
   using States = std::vector<State>;
@@ -154,7 +156,8 @@ class DensityWriter final : public lower::ElementWriter {
   void write_chunks(const Node& node, const Control& control, const States& states);
   States write_cond(const Node& node, const Control& control);
   States write_while(const Node& node, const Control& control);
-  void go_back(const Node& node, const Control& control, const States& carries, Value rounds);
+  void go_back(const Node& node, const Control& control, const States& states, const States& carries,
+               Value rounds);
   State open_state(const Tensor& initial, const Control& control, size_t which);
   void within(const graph::Subgraph& function, const Control& control, size_t which, std::vector<Vector> to,
               const std::function<void()>& use);
@@ -163,9 +166,14 @@ class DensityWriter final : public lower::ElementWriter {
   void compute_side_by_side(const graph::Subgraph& function);
   void bind(const graph::Subgraph& function, size_t first, const States& states);
   void bind_captured(const graph::Subgraph& function, size_t count, const Node& node);
-  void advance(const States& states, const Elements& next);
+  void advance(const States& states, const Elements& next, const std::optional<Vector>& history = {});
   void keep_history(const States& states, const Vector& to);
-  std::vector<Change> changes_of(const std::vector<const Node*>& updates);
+  void keep_change(const std::optional<Vector>& kept, const State& state, Value update, Value target);
+  void restore(const State& state, const Vector& kept);
+  std::vector<Change> changes_of(const State& state);
+  void note_changes(const State& state);
+  void make_changes(const State& state, const std::vector<Change>& changes,
+                    const std::optional<Vector>& kept);
   Scalar parameter(const Node& node, const Binding& binding, const Index& at, Value linear);
   std::vector<Value> elements_of(const Tensor& x);
   Value memory_number(Value value);  // as the chain's memory holds it
@@ -297,6 +305,7 @@ class DensityWriter final : public lower::ElementWriter {
   std::optional<RowShare> share_;
   // Of the region that is written and those around it.
   std::unordered_map<const Node*, int64_t> stored_, sorted_;
+  std::unordered_set<const Node*> in_place_;
   std::unordered_set<const Node*> of_a_tile_;
   std::unordered_map<const Node*, ItemKind> kinds_;
   std::unordered_map<const Node*, const Control*> controls_;

@@ -78,7 +78,7 @@ struct ControlAttributes {
   std::vector<std::shared_ptr<const Subgraph>> functions;
   // scan: operands are carries, then xs, then captured ones
   int carries = 0, sequences = 0;
-  int64_t length = 0;
+  int64_t length = 0;  // while_loop, while_vjp: it has ended after so many rounds; 0: that is not known
   bool reverse = false;
   std::vector<DType> types{};   // of the results
   std::vector<Shape> shapes{};  // of the results

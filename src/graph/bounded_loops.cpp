@@ -21,10 +21,12 @@ bool has_functions(const Tensor& x) {
   return row_of(node.op).kind == Kind::control && node.op != Op::item && !node.computed;
 }
 
+bool goes_on_unknown(const Tensor& x) { return node_of(x).op == Op::while_loop && about(x).length == 0; }
+
 bool holds_a_loop(const Tensors& roots) {
   for (const Tensor& x : reachable(roots, true)) {
     if (!has_functions(x)) continue;
-    if (node_of(x).op == Op::while_loop) return true;
+    if (goes_on_unknown(x)) return true;
     for (const auto& function : about(x).functions)
       if (holds_a_loop(function->results)) return true;
   }
@@ -68,7 +70,7 @@ Tensors counted(const Tensor& loop, const Functions& functions, Tensor& endless)
     return joined(call(1, state), Tensors{state[states] + constant_integer(DType::i32, 1)});
   };
   const Tensors start = joined(part(operands, 0, states), Tensors{constant_integer(DType::i32, 0)});
-  const Tensors end = while_loop(goes_on, round, start);
+  const Tensors end = while_loop(goes_on, round, start, most_rounds);
   endless = call(0, end)[0];
   Tensors results;
   for (size_t i = 0; i < states; ++i) {
@@ -91,8 +93,7 @@ BoundedLoops bounded_loops(const Tensors& roots) {
     if (has_functions(x)) {
       Tensor endless;
       const Functions functions = bounded_functions(x);
-      results[&node_of(x)] =
-          node_of(x).op == Op::while_loop ? counted(x, functions, endless) : rebuilt(x, functions);
+      results[&node_of(x)] = goes_on_unknown(x) ? counted(x, functions, endless) : rebuilt(x, functions);
       if (endless) bounded.endless.push_back(endless);
     }
     if (node_of(x).op != Op::item || node_of(x).computed) continue;

@@ -13,7 +13,10 @@ inline const ControlAttributes& about(const Tensor& node) {
 // checked.
 Tensors cond_of(const Tensor& predicate, const Trace& on_true, const Trace& on_false,
                 const Tensors& operands);
-Tensors while_of(Trace condition, const Trace& body, const Tensors& initial);
+// `length`: rounds after which a loop is known to have ended; 0: that is not known.
+Tensors while_of(Trace condition, const Trace& body, const Tensors& initial, int64_t length = 0);
+Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition, const Function& body,
+                   const Tensors& initial, int64_t length);
 
 template <class T>
 std::vector<T> part(const std::vector<T>& list, size_t first, size_t count) {

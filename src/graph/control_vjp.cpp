@@ -121,9 +121,9 @@ ControlGradients while_loop_vjp(const ControlAttributes& a, const Tensors& opera
     return joined(filled(part(gradients, 0, floats), floats_of(values)),
                   added(after(c, floats), after(gradients, floats)));
   };
-  const Tensors last =
-      while_vjp(call(0), call(1), backward, state,
-                joined(filled_floats(cotangents, state), zeros_of(chosen(captured, wanted_captured))));
+  const Tensors last = while_vjp(
+      call(0), call(1), backward, state,
+      joined(filled_floats(cotangents, state), zeros_of(chosen(captured, wanted_captured))), a.length);
   return {joined(spread_floats(part(last, 0, floats), state), spread(after(last, floats), wanted_captured)),
           {}};
 }

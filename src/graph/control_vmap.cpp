@@ -148,8 +148,8 @@ struct BatchedLoop {
 Lanes while_batch(const ControlAttributes& a, const Lanes& operands, int64_t size) {
   const auto n = static_cast<size_t>(a.carries);
   const BatchedLoop loop(a, part(operands, 0, n), after(operands, n), size);
-  return lanes_of(while_loop([&](const Tensors& s) { return loop.condition(s); },
-                             [&](const Tensors& s) { return loop.body(s); }, loop.first()),
+  return lanes_of(graph::while_loop([&](const Tensors& s) { return loop.condition(s); },
+                                    [&](const Tensors& s) { return loop.body(s); }, loop.first(), a.length),
                   loop.flags);
 }
 
@@ -172,7 +172,7 @@ Lanes while_vjp_batch(const ControlAttributes& a, const Lanes& operands, int64_t
   };
   return lanes_of(while_vjp([&](const Tensors& s) -> Tensors { return {loop.condition(s)}; },
                             [&](const Tensors& s) { return loop.body(s); }, backward, loop.first(),
-                            values_of(carry, flags, size)),
+                            values_of(carry, flags, size), a.length),
                   flags);
 }
 

@@ -63,6 +63,6 @@ Tensors control_jvp(const Tensor& node, const Tensors& operands, const Tensors& 
 
 // The node behind the gradient of while_loop, in terms of functions; rows/control.cpp says what it computes.
 Tensors while_vjp(const Function& condition, const Function& body, const Function& backward,
-                  const Tensors& state, const Tensors& carry);
+                  const Tensors& state, const Tensors& carry, int64_t length = 0);
 
 }  // namespace adit::graph

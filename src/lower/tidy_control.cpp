@@ -211,49 +211,128 @@ Tensors with_captured_carries(const Node& node, const ControlAttributes& about) 
   return items;
 }
 
-// sum = carry + what is added at places, as an update of the carry: it need not make a tensor of zeros.
-Tensor as_update(const Tensor& sum, const Tensor& carry) {
-  constexpr size_t most_updates = 4096;  // of sums that are read twice there are many
-  std::vector<Tensor> open{sum}, updates;
-  bool has_carry = false;
-  while (!open.empty()) {
-    const Tensor x = open.back();
+// The next value of a carry as a chain of updates of it: carry + what is added at places need not make a
+// tensor of zeros. None where it is something else.
+class Chain {
+ public:
+  explicit Chain(const Tensor& carry) : carry_(&graph::node_of(carry)) {}
+
+  Tensor of(const Tensor& x) {  // NOLINT(misc-no-recursion): as deep as a chain is long
     const Node& node = graph::node_of(x);
-    open.pop_back();
-    if (&node == &graph::node_of(carry) && !has_carry) {
-      has_carry = true;
-    } else if (node.op == Op::add) {
-      open.push_back(node.operands[1]);
-      open.push_back(node.operands[0]);
-    } else if (node.op == Op::indexed_add) {
-      if (!starts_from_zero(node)) return sum;
-      updates.push_back(x);
-      if (updates.size() > most_updates) return sum;
-    } else {
-      return sum;
+    if (&node == carry_) return x;
+    if (node.computed || ++visited_ > most) return {};
+    if (node.op == Op::add) return sum(x);
+    if (node.op != Op::reshape && node.op != Op::indexed_add && node.op != Op::indexed_put) return {};
+    const Tensor before = of(node.operands[0]);
+    if (!before || &graph::node_of(before) == &graph::node_of(node.operands[0])) return before ? x : Tensor();
+    Tensors operands = node.operands;
+    operands[0] = before;
+    return graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes);
+  }
+
+ private:
+  static constexpr int most = 4096;  // of sums that are read twice there are many
+
+  // Of the terms one is made of the carry, the others are updates of zeros.
+  Tensor sum(const Tensor& x) {  // NOLINT(misc-no-recursion)
+    Tensor total;
+    std::vector<Tensor> open{x}, updates;
+    while (!open.empty()) {
+      const Tensor term = open.back();
+      const Node& node = graph::node_of(term);
+      open.pop_back();
+      if (node.op == Op::add && !node.computed) {
+        open.push_back(node.operands[1]);
+        open.push_back(node.operands[0]);
+      } else if (is_zero(term)) {
+        continue;
+      } else if (is_update_of_zeros(term)) {
+        updates.push_back(term);
+      } else if (total) {
+        return {};
+      } else if (total = of(term); !total) {
+        return {};
+      }
+      if (++visited_ > most) return {};
     }
+    for (const Tensor& update : updates) total = total ? with(update, total) : Tensor();
+    return total;
   }
-  if (!has_carry || updates.empty()) return sum;
-  Tensor total = carry;
-  for (const Tensor& update : updates) {
-    const Node& node = graph::node_of(update);
-    total = graph::make_node(Op::indexed_add, node.type, node.shape,
-                             {total, node.operands[1], node.operands[2]}, node.attributes);
+  static const Node& without_reshapes(const Tensor& x) {
+    const Node* node = &graph::node_of(x);
+    while (node->op == Op::reshape && !node->computed) node = &graph::node_of(node->operands[0]);
+    return *node;
   }
-  return total;
+  static bool is_zero(const Tensor& x) {
+    const graph::Literal* literal = graph::constant_value(x);
+    return literal && literal->real == 0 && is_float(x.dtype());
+  }
+  static bool is_update_of_zeros(const Tensor& x) {
+    const Node& node = without_reshapes(x);
+    return node.op == Op::indexed_add && !node.computed && starts_from_zero(node);
+  }
+  static Tensor with(const Tensor& update, const Tensor& total) {
+    const Node& node = without_reshapes(update);
+    const Tensor sum =
+        graph::make_node(Op::indexed_add, node.type, node.shape,
+                         {reshape(total, node.shape), node.operands[1], node.operands[2]}, node.attributes);
+    return reshape(sum, total.shape());
+  }
+
+  const Node* carry_;
+  int visited_ = 0;
+};
+
+// Results of a function with such chains in place of sums, also of those that are read on the way.
+Tensors with_chains(const Tensors& results, const Tensors& carries) {
+  if (carries.empty()) return results;
+  std::unordered_map<const Node*, Tensor> now;
+  const auto chain_of = [&](const Tensor& x) -> Tensor {
+    if (graph::node_of(x).op != Op::add || x.rank() == 0) return {};
+    for (const Tensor& carry : carries)
+      if (carry.size() == x.size() && carry.dtype() == x.dtype())
+        if (const Tensor chain = Chain(carry).of(x)) return chain;
+    return {};
+  };
+  for (const Tensor& x : graph::reachable(results, false)) {
+    const Node& node = graph::node_of(x);
+    Tensors operands = node.operands;
+    bool is_changed = false;
+    for (Tensor& operand : operands) {
+      if (node.computed) break;
+      const Tensor& other = now.at(&graph::node_of(operand));
+      is_changed = is_changed || &graph::node_of(other) != &graph::node_of(operand);
+      operand = other;
+    }
+    const Tensor again =
+        is_changed ? graph::make_node(node.op, node.type, node.shape, std::move(operands), node.attributes)
+                   : x;
+    const Tensor chain = chain_of(again);
+    now[&node] = chain ? chain : again;
+  }
+  Tensors found;
+  for (const Tensor& result : results) found.push_back(now.at(&graph::node_of(result)));
+  return found;
+}
+
+// Parameters of a function whose next values are its first results: the first, and how many.
+std::pair<size_t, size_t> carries_of(const Node& node, const ControlAttributes& about, size_t function) {
+  const auto states = static_cast<size_t>(about.carries), others = static_cast<size_t>(about.sequences);
+  if (node.op == Op::scan) return {0, states};
+  if (node.op == Op::cond || function == 0) return {0, 0};
+  return function == 1 ? std::pair{size_t{0}, states} : std::pair{states, others};
 }
 
 // Functions of a control node, tidied inside; null where they are tidy already.
 std::shared_ptr<const ControlAttributes> with_tidy_functions(const Node& node) {
   const auto& about = *node.as<std::shared_ptr<const ControlAttributes>>();
   auto changed = std::make_shared<ControlAttributes>(about);
-  for (auto& function : changed->functions) {
-    auto tidied = std::make_shared<Subgraph>(*function);
-    tidied->results = simplify(tidy_control(function->results));
-    if (node.op == Op::scan)
-      for (size_t i = 0; i < static_cast<size_t>(about.carries); ++i)
-        tidied->results[i] = as_update(tidied->results[i], tidied->parameters[i]);
-    function = std::move(tidied);
+  for (size_t which = 0; which < about.functions.size(); ++which) {
+    auto tidied = std::make_shared<Subgraph>(*about.functions[which]);
+    tidied->results = simplify(tidy_control(tidied->results));
+    const auto [first, count] = carries_of(node, about, which);
+    tidied->results = with_chains(tidied->results, graph::part(tidied->parameters, first, count));
+    changed->functions[which] = std::move(tidied);
   }
   return changed;
 }

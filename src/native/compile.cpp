@@ -93,20 +93,66 @@ void make_machine(const Program& program, Lowering& lowering) {
 // for source code: on a long kernel they take three times as long as these, and what comes out is no faster
 // (GVN keeps more values alive than there are registers: 27 powers of one number, twice the code). Of still
 // longer ones, moving work out of loops (which the emitter's callers have done) and combining a second time
-// take up to five times as long as all the rest, and the kernel is as fast without.
-// (Loops as functions of their own, by loop-extract, would halve the time of the longest. But LLVM 19 cannot
-// hand vectors of bits to a function on AVX-512: "Cannot emit physreg copy instruction".)
-const char* passes_for([[maybe_unused]] const Program& program) {
+// take up to five times as long as all the rest, and the kernel is as fast without. Their loops become
+// functions: else LLVM moves what each loop needs in front of all of them, and the time to follow those
+// values grows with the square of the loops. A density's loops lie in those of rounds and of leaves, so three
+// times.
+struct Passes {
+  const char* first =
+      nullptr;  // after these, functions that take vectors of bits are put back where they are called
+  const char* then = nullptr;
+};
+Passes passes_for([[maybe_unused]] const Program& program) {
 #if LLVM_VERSION_MAJOR >= 18  // older ones have no such words
   constexpr size_t long_program = 1000, very_long_program = 5000;
   if (program.instructions.size() >= very_long_program)
-    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-           "early-cse<memssa>,dse,instsimplify,simplifycfg)";
+    return {
+        "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,loop-simplify,break-crit-edges),loop-"
+        "extract,"
+        "function(loop-simplify,break-crit-edges),loop-extract,"
+        "function(loop-simplify,break-crit-edges),loop-extract",
+        "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,"
+        "instcombine<no-verify-fixpoint>,early-cse<memssa>,dse,instsimplify,simplifycfg)"};
   if (program.instructions.size() >= long_program)
-    return "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-           "loop-mssa(loop-rotate,licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)";
+    return {nullptr,
+            "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+            "loop-mssa(loop-rotate,licm),early-cse<memssa>,dse,instcombine<no-verify-fixpoint>,simplifycfg)"};
 #endif
-  return "default<O2>";
+  return {nullptr, "default<O2>"};
+}
+
+// LLVM 19 cannot hand a vector of bits to a function on AVX-512: "Cannot emit physreg copy instruction".
+bool takes_bits(LLVMValueRef function) {
+  std::vector<LLVMValueRef> parameters(LLVMCountParams(function));
+  LLVMGetParams(function, parameters.data());
+  return std::any_of(parameters.begin(), parameters.end(), [](LLVMValueRef parameter) {
+    const LLVMTypeRef type = LLVMTypeOf(parameter);
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(type)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMGetElementType(type)) == 1;
+  });
+}
+
+void put_back_what_takes_bits(const Lowering& lowering) {
+  const std::string_view name = "alwaysinline";
+  const LLVMAttributeRef put_back =
+      LLVMCreateEnumAttribute(lowering.context, LLVMGetEnumAttributeKindForName(name.data(), name.size()), 0);
+  for (auto function = LLVMGetFirstFunction(lowering.module); function;
+       function = LLVMGetNextFunction(function))
+    if (LLVMCountBasicBlocks(function) > 0 && takes_bits(function))
+      LLVMAddAttributeAtIndex(function, static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex),
+                              put_back);
+}
+
+void run_passes(const Program& program, const Lowering& lowering, const char* passes) {
+  // Vectors are explicit: the loop and SLP vectorisers would only cost time.
+  const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+  LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
+  const LLVMErrorRef error = LLVMRunPasses(lowering.module, passes, lowering.machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (error) fail(program, take_error(error));
 }
 
 // LLVM selects the instructions of a block at once, in time that grows with the square of their number:
@@ -179,14 +225,12 @@ void lower(const Program& program, Lowering& lowering) {
   LLVMDisposeMessage(message);
   if (broken) fail(program, text);
 #endif
-  // Vectors are explicit: the loop and SLP vectorisers would only cost time.
-  const LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
-  LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
-  LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
-  const LLVMErrorRef error = LLVMRunPasses(lowering.module, passes_for(program), lowering.machine, options);
-  LLVMDisposePassBuilderOptions(options);
-  if (error) fail(program, take_error(error));
+  const Passes passes = passes_for(program);
+  if (passes.first) {
+    run_passes(program, lowering, passes.first);
+    put_back_what_takes_bits(lowering);
+  }
+  run_passes(program, lowering, passes.then);
   split_long_blocks(lowering);
   lowering.times.tell("optimised", program);
 }

@@ -5,6 +5,10 @@
 
 #include <adit/ops.hpp>
 
+#include "graph/bounded_loops.hpp"
+#include "graph/control.hpp"
+#include "graph/op.hpp"
+#include "graph/row.hpp"
 #include "sample/collect.hpp"
 #include "sample/options.hpp"
 #include "sample/precision_watch.hpp"
@@ -38,25 +42,47 @@ double median_of(std::vector<double> numbers) {
 
 // Whether a chain that has no other beside it looks as if it could not move.
 bool looks_stuck(const Draws& draws) {
+  constexpr int64_t deep = 8;  // trees that a caller keeps lower are full in any chain
   const std::vector<double>&lp = draws.stats.lp, &depth = draws.stats.tree_depth;
-  const auto limit = static_cast<double>(draws.max_depth);
+  const auto limit = static_cast<double>(std::max<int64_t>(deep, draws.max_depth));
   const auto deepest = std::ranges::count_if(depth, [&](double it) { return it >= limit; });
   return draws.divergences() > 0 || 2 * deepest > std::ssize(depth) ||
          std::ranges::all_of(lp, [&](double it) { return it == lp[0]; });
 }
 
-// The best of some points that the sampler could have begun with, and its log density.
+// Numbers that the tensors of a graph have, those in loops as often as the rounds may make them.
+double numbers_in(const Tensors& roots) {
+  double numbers = 0;
+  for (const Tensor& x : graph::reachable(roots, true)) {
+    const graph::Node& node = graph::node_of(x);
+    numbers += static_cast<double>(x.size());
+    if (node.computed || node.op == graph::Op::item || graph::row_of(node.op).kind != graph::Kind::control)
+      continue;
+    const graph::ControlAttributes& about = graph::about(x);
+    const bool is_open = node.op == graph::Op::while_loop && about.length == 0;
+    const auto rounds =
+        static_cast<double>(is_open ? graph::most_rounds : std::max<int64_t>(1, about.length));
+    for (const auto& function : about.functions) numbers += rounds * numbers_in(function->results);
+  }
+  return numbers;
+}
+
+// The best of some points that the sampler could have begun with, and its log density. Fewer where a density
+// takes long.
 std::pair<double, std::vector<double>> best_start(const stats::ModelState& model,
                                                   const SampleOptions& options,
                                                   const std::shared_ptr<Device>& device) {
-  constexpr int64_t tried = 16;
+  constexpr double most_points = 16, most_numbers = 2e9;
+  const Tensor total = total_of(model);
+  const auto tried = static_cast<int64_t>(std::min(most_points, most_numbers / numbers_in({total})));
   const auto size = static_cast<size_t>(model.size);
   std::vector<double> points;
   for (int64_t i = 0; i < tried; ++i) {
     const std::vector<double> point = random_point(model, options, options.chains + i);
     points.insert(points.end(), point.begin(), point.end());
   }
-  const std::vector<double> lps = values_at(model, {total_of(model)}, points, tried, device)[0];
+  if (tried == 0) return {-HUGE_VAL, {}};
+  const std::vector<double> lps = values_at(model, {total}, points, tried, device)[0];
   std::pair<double, std::vector<double>> best{-HUGE_VAL, {}};
   for (size_t i = 0; i < lps.size(); ++i)
     if (lps[i] > best.first) {

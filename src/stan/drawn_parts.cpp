@@ -86,6 +86,38 @@ Value Evaluator::first_elements(int64_t longest, const Value& count, int slot, c
   return at_lanes(chosen(counts, mine, known_real(filling)), level);
 }
 
+// Of x[2:k] all elements from the second on, with `filling` behind the last one that counts; none where the
+// part is another one.
+std::optional<Value> Evaluator::first_of_variable(const Expression& list, const Value& count,
+                                                  double filling) {
+  const Expression* e = &list;
+  while (e->kind == Expression::Kind::group) e = e->parts[0].get();
+  if (e->kind != Expression::Kind::index || e->indices.size() != 1) return {};
+  const Expression& variable = *e->parts[0];
+  const Index::Kind kind = e->indices[0].kind;
+  if (variable.kind != Expression::Kind::variable ||
+      (kind != Index::Kind::to && kind != Index::Kind::between))
+    return {};
+  const Value low = kind == Index::Kind::to ? known_integer(1) : evaluate(*e->indices[0].low);
+  if (!low.is_known() || low.level > 0) return {};
+  const double first = low.known->numbers[0];
+  const Value all = whole(evaluate(variable));
+  if (!(first >= 1) || all.is_known()) return {};
+  std::vector<double> places, numbers;
+  for (double place = first - 1; place < static_cast<double>(all.shape[0]); ++place) {
+    places.push_back(place);
+    numbers.push_back(place - first + 2);
+  }
+  const auto size = std::ssize(numbers);
+  const Type integers = array_of(scalar_type(Base::integer)), vector = scalar_type(Base::vector);
+  const Spots there{{Spot::Kind::many, known_value(integers, {size}, std::move(places))}};
+  const Value operands[] = {known_value(vector, {size}, std::move(numbers)), count,
+                            at(all, there, vector, e->place)};
+  return elementwise(
+      vector, operands, e->place, [=](const double* x) { return x[0] <= x[1] ? x[2] : filling; },
+      [=](const Tensor* x) { return select(x[0] <= x[1], x[2], filling); });
+}
+
 std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
   if (scratch_ + 2 > scratch_slots) return {};
   const auto round_slot = static_cast<int>(frame_->size()) - scratch_slots + scratch_;
@@ -117,6 +149,11 @@ std::optional<Value> Evaluator::fold_of_drawn_size(const Expression& e) {
     if (!count || !own.is_known()) count = own;
   }
   expect_lengths(lists, *count);
+  if (is_fold)
+    if (const std::optional<Value> list = first_of_variable(*lists[0], *count, filling_of(e.name))) {
+      std::vector<Value> arguments{*list};
+      return call_builtin(e.name, arguments, e.type, e.place);
+    }
   const int around = levels_.top();
   Value all;
   {

@@ -241,6 +241,7 @@ class Evaluator {
   }
   // drawn_parts.cpp
   std::optional<int64_t> most_of(const Expression& list);
+  std::optional<Value> first_of_variable(const Expression& list, const Value& count, double filling);
   Value first_elements(int64_t longest, const Value& count, int slot, const Expression& element,
                        double filling);
   void expect_lengths(std::span<const Expression* const> wholes, const Value& count);
@@ -448,6 +449,7 @@ class Evaluator {
   void give_sizes(const std::map<int, Tracked>& carries, const Frame& tried);
   bool in_turn(const Rounds& rounds, const Snapshot& start);
   bool after_the_first(const Rounds& rounds, const Snapshot& start);
+  bool with_all_written(const Rounds& rounds, const Snapshot& start);
   bool is_plain(const Statement& statement);
   void set_loop_variable(const Rounds& rounds, const Value& index);
   Value index_by_lane(const Rounds& rounds);
@@ -490,6 +492,9 @@ class Evaluator {
   Flow while_loop(const Statement& statement);
   Flow traced_while(const Statement& statement);
   Flow traced_for(const Statement& statement, const Value& low, const Value& high);
+  std::optional<int64_t> most_between(const Value& low, const Value& high);
+  Flow rounds_up_to(const Statement& statement, const Value& low, const Value& high, int64_t most);
+  Flow counting_for(const Statement& statement, const Value& low, const Value& high, int64_t length);
   Flow run_while(const Statement& statement, WhileState loop);
   bool holds_somewhere(const Value& condition) const;
   Flow in_some_lanes(const Statement& body, const Value& condition);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "stan/evaluator.hpp"
+#include "stan/update_choice.hpp"
 
 namespace adit::stan {
 
@@ -140,7 +141,7 @@ Value Evaluator::chosen(const Value& condition, const Value& yes, const Value& n
   const Value operands[] = {condition, yes, no};
   return elementwise(
       yes.type, operands, {}, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; },
-      [](const Tensor* x) { return select(x[0] != 0.0, x[1], x[2]); });
+      [](const Tensor* x) { return chosen_elements(x[0] != 0.0, x[1], x[2]); });
 }
 
 // {a, b}, [a, b]: pieces, which are put together where they are read as a whole.

@@ -406,13 +406,14 @@ Value Evaluator::traced_with(const Value& value, const Spots& spots, const Value
   const int64_t lanes = std::max<int64_t>(1, met.lanes);
   Shape full_shape = value.shape, part_shape = part.shape;
   if (met.lanes > 0) full_shape.insert(0, lanes), part_shape.insert(0, lanes);
-  const Tensor table = reshape(broadcast_to(met.tensors[0], full_shape), {lanes * blocks, block});
-  const Tensor places = as_type(met.tensors[1], DType::i64);
-  const Tensor by_lane = reshape(places, {met.in_lanes[1] ? lanes : 1, each});
-  const Tensor index = by_lane + iota({lanes, 1}, DType::i64, 0) * blocks;
+  const Tensor table = reshape(broadcast_to(met.tensors[0], full_shape), {lanes, blocks, block});
   const Tensor updates = reshape(broadcast_to(met.tensors[2], part_shape), {lanes * each, block});
-  const Tensor changed =
-      indexed_put(table, reshape(broadcast_to(index, {lanes, each}), {lanes * each, 1}), updates);
+  const Tensor by_lane = reshape(as_type(met.tensors[1], DType::i64), {met.in_lanes[1] ? lanes : 1, each});
+  const Tensor places = reshape(broadcast_to(by_lane, {lanes, each}), {lanes * each, 1});
+  const Tensor numbers = iota({lanes, 1}, DType::i64, 0);
+  const Tensor of_lanes =
+      each == 1 ? numbers : reshape(broadcast_to(numbers, {lanes, each}), {lanes * each, 1});
+  const Tensor changed = indexed_put(table, concatenate({of_lanes, places}, 1), updates, {0, 1});
   return traced_value(value.type, value.shape, reshape(changed, full_shape), met.level, met.inside);
 }
 

@@ -147,7 +147,7 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
     why = error.text;
     if (!uniform) throw;
   }
-  if (uniform && after_the_first(rounds, start)) return Flow::next;
+  if (uniform && (after_the_first(rounds, start) || with_all_written(rounds, start))) return Flow::next;
   given_up_[which] = why;
   const Place& place = rounds.statement->place;
   const LineColumn at_line = line_of(program_.sources[place.file], place.begin);
@@ -177,6 +177,24 @@ void Evaluator::give_sizes(const std::map<int, Tracked>& carries, const Frame& t
     Value& value = (*frame_)[at_slot].value;
     if (value.is_nothing() && !tried[at_slot].value.is_nothing()) value = unset_like(tried[at_slot].value);
   }
+}
+
+// A long loop whose rounds read at places what others wrote.
+bool Evaluator::with_all_written(const Rounds& rounds, const Snapshot& start) {
+  constexpr int64_t many_rounds = 50;  // as many are long as one piece of code
+  if (rounds.by_element || rounds.count < many_rounds) return false;
+  try {
+    counting_for(*rounds.statement, rounds.low, rounds.high, rounds.count);
+    loop_notes.tell(*rounds.statement,
+                    fmt::format("{} rounds one after the other, of all that they write", rounds.count));
+    return true;
+  } catch (const NotTogether&) {
+  } catch (const Differs&) {
+  } catch (const Error&) {
+  } catch (const RunError&) {
+  }
+  restore(start);
+  return false;
 }
 
 // The first rounds often differ from all others (x[1] alone has nothing before it): those one by one, the

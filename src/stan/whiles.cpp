@@ -1,9 +1,13 @@
 // While loops. On data: round by round, in each lane as long as it lasts there. On parameters: a loop of the
 // graph, in which lanes that are done keep what they have.
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include <adit/random.hpp>
 
+#include "graph/control.hpp"
+#include "graph/op.hpp"
 #include "stan/evaluator.hpp"
 #include "stan/snapshot.hpp"
 #include "stan/uses.hpp"
@@ -14,7 +18,25 @@ namespace {
 
 // In transformed data; for each draw in generated quantities, where thousands go on together. Densities have
 // bounds of their own (graph/bounded_loops.hpp).
+constexpr int64_t few_rounds_each = 8;  // no loop is made for these
 constexpr int64_t most_rounds_on_data = 20'000'000, most_rounds_of_draws = 1'000'000;
+
+// The largest number that stands in a list of data of which some are read.
+std::optional<double> largest_read(Tensor x) {
+  while (!graph::node_of(x).computed && !graph::node_of(x).operands.empty()) {
+    const graph::Node& node = graph::node_of(x);
+    const bool only_reads = node.op == graph::Op::gather || node.op == graph::Op::take_along_axis ||
+                            node.op == graph::Op::reshape || node.op == graph::Op::as_type ||
+                            node.op == graph::Op::alias || node.op == graph::Op::slice ||
+                            node.op == graph::Op::broadcast;
+    if (!only_reads) return {};
+    x = node.operands[0];
+  }
+  constexpr int64_t most = 1 << 20;
+  if (!graph::node_of(x).computed || x.size() == 0 || x.size() > most) return {};
+  const std::vector<double> numbers = as_type(x, DType::f64).to_vector<double>();
+  return *std::max_element(numbers.begin(), numbers.end());
+}
 
 std::string endless_words(int64_t rounds) {
   return fmt::format("expected a while loop to end, got {} rounds", rounds);
@@ -72,6 +94,7 @@ struct Evaluator::WhileState {
   bool is_bounded = false;
   int counter = -1;  // of a for loop: its variable, which goes up to `last`
   Value last{};
+  int64_t length = 0;  // its rounds, where they are known
   // What has to hold in its rounds: the first that does not is carried, by its number here, and what is told.
   bool has_demands = false;
   std::vector<Rejection> demands{};
@@ -236,7 +259,37 @@ Evaluator::Flow Evaluator::traced_while(const Statement& s) {
 Evaluator::Flow Evaluator::traced_for(const Statement& s, const Value& low, const Value& high) {
   if (const auto other = without_jumps_.loops.find(&s); other != without_jumps_.loops.end())
     return execute(*other->second);
+  if (const std::optional<int64_t> most = most_between(low, high); most && *most <= few_rounds_each)
+    return rounds_up_to(s, low, high, *most);
   loop_notes.tell(s, "a loop up to a number that follows from parameters");
+  return counting_for(s, low, high, 0);
+}
+
+// How many rounds there can be, where the last number is one of a list of data.
+std::optional<int64_t> Evaluator::most_between(const Value& low, const Value& high) {
+  if (!low.is_known() || low.level > 0 || high.is_known()) return {};
+  const std::optional<double> last = largest_read(high.tensor);
+  if (!last || !(std::abs(*last) < 1e9)) return {};
+  return std::max<int64_t>(0, static_cast<int64_t>(*last - low.known->numbers[0]) + 1);
+}
+
+// Few rounds, each where it is one at all.
+Evaluator::Flow Evaluator::rounds_up_to(const Statement& s, const Value& low, const Value& high,
+                                        int64_t most) {
+  loop_notes.tell(s, fmt::format("at most {} rounds written out", most));
+  const auto first = static_cast<int64_t>(low.known->numbers[0]);
+  for (int64_t i = first; i < first + most; ++i) {
+    set_loop_variable({.statement = &s, .low = low, .high = high, .items = {}}, known_integer(i));
+    masked_choice({s.body.get(), nullptr}, operate(Operator::less_equal, known_integer(i), high, s.place),
+                  {});
+  }
+  return Flow::next;
+}
+
+// The rounds of a for loop one after the other, each from all that the ones before have written: what rounds
+// write is changed where it lies.
+Evaluator::Flow Evaluator::counting_for(const Statement& s, const Value& low, const Value& high,
+                                        int64_t length) {
   Stored& variable = (*frame_)[static_cast<size_t>(s.slot)];
   variable = {};
   variable.home = levels_.top();
@@ -244,6 +297,7 @@ Evaluator::Flow Evaluator::traced_for(const Statement& s, const Value& low, cons
   WhileState loop;
   loop.counter = s.slot;
   loop.last = high;
+  loop.length = length;
   return run_while(s, loop);
 }
 
@@ -277,7 +331,7 @@ std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop)
     ~Guard() { evaluator.key = key, evaluator.draws_ = draws, evaluator.key_inside_ = inside; }
   } guard{*this, key, draws_, key_inside_};
   const size_t carried = loop.carried();
-  std::vector<Tensor> end = adit::while_loop(
+  std::vector<Tensor> end = graph::while_loop(
       [&](const Tensors& state) {
         enter_round(loop, state);
         Tensor holds;
@@ -305,7 +359,7 @@ std::vector<Tensor> Evaluator::while_graph(const Statement& s, WhileState& loop)
         if (loop.counts()) next.push_back(state.back() + full_integer({}, 1));
         return next;
       },
-      start);
+      start, loop.length);
   *frame_ = before;
   return end;
 }

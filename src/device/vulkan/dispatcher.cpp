@@ -91,7 +91,12 @@ Ticket Dispatcher::push(const Command& command, std::span<const Use> uses, std::
   if (lost()) throw Error(ErrorKind::device_lost, lost_message_);
   if (pipeline) pipelines_.push_back(pipeline);
   const size_t start = words_.size();
-  words_.resize(start + words_for(sizeof header) + command_words + touch_words + words_for(data.size()));
+  try {
+    words_.resize(start + words_for(sizeof header) + command_words + touch_words + words_for(data.size()));
+  } catch (...) {  // each pipeline belongs to a command
+    if (pipeline) pipelines_.pop_back();
+    throw;
+  }
   uint64_t* at = words_.data() + start;
   std::memcpy(at, &header, sizeof header);
   at += words_for(sizeof header);

@@ -76,7 +76,7 @@ Function predicate_of(std::string_view op, const Function& condition) {
 }  // namespace
 
 Tensors while_vjp(const Function& condition, const Function& body, const Function& backward,
-                  const Tensors& state, const Tensors& carry) {
+                  const Tensors& state, const Tensors& carry, int64_t length) {
   constexpr std::string_view op = "while_vjp";
   const std::vector<Slot> slots = slots_of(state);
   Tensors both = state;
@@ -91,7 +91,8 @@ Tensors while_vjp(const Function& condition, const Function& body, const Functio
   return make_control(Op::while_vjp, std::move(both),
                       {.functions = std::move(closed.functions),
                        .carries = static_cast<int>(state.size()),
-                       .sequences = static_cast<int>(carry.size())},
+                       .sequences = static_cast<int>(carry.size()),
+                       .length = length},
                       carry);
 }
 
@@ -107,7 +108,7 @@ Tensors cond_of(const Tensor& predicate, const Trace& on_true, const Trace& on_f
   return make_control(Op::cond, std::move(all), {.functions = std::move(closed.functions)}, on_true.results);
 }
 
-Tensors while_of(Trace condition, const Trace& body, const Tensors& initial) {
+Tensors while_of(Trace condition, const Trace& body, const Tensors& initial, int64_t length) {
   if (condition.results.size() != 1)
     fail("while_loop", "condition", fmt::format("expected one result, got {}", condition.results.size()));
   condition.results[0] = as_predicate("while_loop", "condition", condition.results[0]);
@@ -116,8 +117,17 @@ Tensors while_of(Trace condition, const Trace& body, const Tensors& initial) {
   Tensors all = initial;
   append(all, closed.captured);
   return make_control(Op::while_loop, std::move(all),
-                      {.functions = std::move(closed.functions), .carries = static_cast<int>(initial.size())},
+                      {.functions = std::move(closed.functions),
+                       .carries = static_cast<int>(initial.size()),
+                       .length = length},
                       initial);
+}
+
+Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition, const Function& body,
+                   const Tensors& initial, int64_t length) {
+  const Function list_of_one = [&](const Tensors& state) -> Tensors { return {condition(state)}; };
+  return while_of(trace("while_loop", "condition", list_of_one, slots_of(initial)),
+                  trace("while_loop", "body", body, slots_of(initial)), initial, length);
 }
 
 }  // namespace graph
@@ -136,9 +146,7 @@ Tensors while_loop(const std::function<Tensor(const Tensors&)>& condition,
                    const std::function<Tensors(const Tensors&)>& body, const Tensors& initial) {
   expect_function("while_loop", "condition", condition);
   check_list("while_loop", "initial", initial);
-  const Function list_of_one = [&](const Tensors& state) -> Tensors { return {condition(state)}; };
-  return while_of(trace("while_loop", "condition", list_of_one, slots_of(initial)),
-                  trace("while_loop", "body", body, slots_of(initial)), initial);
+  return graph::while_loop(condition, body, initial, 0);
 }
 
 namespace {

@@ -51,7 +51,7 @@ Tensors while_jvp(const Tensor& node, const Tensors& operands, const Tensors& ta
   const ControlAttributes& a = about(node);
   const auto n = static_cast<size_t>(a.carries);
   const Tensors state = part(operands, 0, n), captured = after(operands, n);
-  const Tensors last = while_loop(
+  const Tensors last = graph::while_loop(
       [&](const Tensors& s) { return instantiate(*a.functions[0], joined(part(s, 0, n), captured))[0]; },
       [&](const Tensors& s) {
         const Tensors values = part(s, 0, n);
@@ -60,7 +60,7 @@ Tensors while_jvp(const Tensor& node, const Tensors& operands, const Tensors& ta
                          joined(spread_floats(after(s, n), values), after(tangents, n)));
         return joined(next, filled_floats(moved, next));
       },
-      joined(state, filled_floats(part(tangents, 0, n), state)));
+      joined(state, filled_floats(part(tangents, 0, n), state)), a.length);
   return spread_floats(after(last, n), state);
 }
 
@@ -114,7 +114,7 @@ Tensors while_vjp_jvp(const Tensor& node, const Tensors& operands, const Tensors
   };
   const Tensors last =
       while_vjp(condition, body, backward, joined(state, filled_floats(part(tangents, 0, n), state)),
-                joined(carry, filled_floats(part(tangents, n, m), carry)));
+                joined(carry, filled_floats(part(tangents, n, m), carry)), a.length);
   return after(last, m);
 }
 

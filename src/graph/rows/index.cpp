@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "graph/lone_update.hpp"
 #include "graph/op.hpp"
 #include "graph/rows/view.hpp"
 
@@ -48,7 +49,7 @@ Operands indexed_put_vjp(const Tensor& result, const Operands& operands, const T
   const Axes& axes = node_of(result).as<AxisList>().axes;
   const int64_t count = indices.shape()[0];
   const Tensor to_x = indexed_put(g, indices, zeros_like(updates), axes);
-  if (count == 1) return {to_x, {}, gather(g, indices, axes)};
+  if (lone_update(node_of(result))) return {to_x, {}, gather(g, indices, axes)};
 
   Shape places;
   for (const int64_t axis : axes) places.push_back(x.shape()[static_cast<int>(axis)]);
@@ -75,6 +76,26 @@ Tensor batch_indexed(const Node& node, const Operands& operands, int64_t size) {
 }
 
 }  // namespace
+
+std::optional<LoneUpdate> lone_update(const Node& updates) {
+  const Tensor &x = updates.operands[0], &indices = updates.operands[1];
+  const Axes& axes = updates.as<AxisList>().axes;
+  if (indices.rank() != 2) return {};
+  const int64_t count = indices.shape()[0];
+  if (count == 1) return LoneUpdate{};
+  const Node& columns = node_of(indices);
+  if (columns.op != Op::concatenate || columns.computed || columns.as<OneAxis>().axis != 1) return {};
+  int column = 0;
+  for (const Tensor& next : columns.operands) {
+    const Node& numbers = node_of(next);
+    const bool counts = numbers.op == Op::iota && !numbers.computed && numbers.as<OneAxis>().axis == 0 &&
+                        size_of(next.dtype()) >= 4;
+    const auto axis = static_cast<int>(axes[column]);
+    if (counts && count <= x.shape()[axis]) return LoneUpdate{axis};
+    column += static_cast<int>(next.shape()[1]);
+  }
+  return {};
+}
 
 std::vector<Row> index_rows() {
   const auto row = [](Op op, std::string_view name, Vjp vjp, Bound bound, std::string_view doc) {
