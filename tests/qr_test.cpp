@@ -299,7 +299,7 @@ TEST_P(Reflections, OfHardMatrices) {
        [](uint64_t, uint32_t i, uint32_t j) { return noise(3, i, j) * (j % 2 ? 3e37 : 1e-35); }},
       {"nearly the same", [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-6 * noise(4, i, j); }},
       {"upper", [](uint64_t, uint32_t i, uint32_t j) { return i <= j ? noise(5, i, j) : 0.0; }}};
-  const auto is_chosen = [&](const std::string& name) { return is_tried(on(), name, 6); };
+  const auto is_chosen = [&](const std::string& name) { return is_tried(on(), name, 12); };
   if (is_chosen("of condition 1e13"))
     check<double>(
         on(), {45, 37}, [](uint64_t, uint32_t i, uint32_t j) { return 1 + 1e-12 * noise(4, i, j); },
