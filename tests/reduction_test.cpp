@@ -525,7 +525,7 @@ TEST_P(Reductions, LongRowsSeveralAtOnce) {
 // The largest of rows that are cut into parts, some of them again, with a rest and without; equal numbers,
 // infinite ones and those that are none, against a stable sort; the gradient is at their places.
 TEST_P(Reductions, LargestOfLongRows) {
-  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
+  if (!has_turn_on(device(GetParam()), 4)) GTEST_SKIP() << other_turn;
   using Pairs = std::vector<std::pair<int64_t, int64_t>>;
   const bool is_slow = default_device()->info().kind == DeviceKind::software;
   const Pairs all{{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}};
