@@ -243,7 +243,9 @@ TEST(StanThrow, ArgumentsOfDraws) {
     } else {
       EXPECT_SAID(known, said);
       EXPECT_SAID(known, "line 1, column ");
-      if (is_drawn) EXPECT_SAID(drawn, "line 4, column ");
+      if (is_drawn) {
+        EXPECT_SAID(drawn, "line 4, column ");
+      }
     }
   }
 }
@@ -361,7 +363,9 @@ TEST(StanThrow, ArgumentsOfDensitiesAndFunctions) {
       EXPECT_EQ(known + drawn, "") << call;
     } else {
       EXPECT_SAID(known, said);
-      if (is_drawn) EXPECT_SAID(drawn, "line 4, column ");
+      if (is_drawn) {
+        EXPECT_SAID(drawn, "line 4, column ");
+      }
     }
   }
 }
