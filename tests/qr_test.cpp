@@ -224,7 +224,7 @@ void check_complex(Device& device, const Shape& shape, const Fill& fill, const c
 }
 
 TEST_P(Reflections, OfComplexMatrices) {
-  if (!has_turn_on(device(GetParam()), 3)) GTEST_SKIP() << other_turn;
+  if (!has_turn_on(device(GetParam()), 6)) GTEST_SKIP() << other_turn;
   for (const Shape& shape : tried(on(), {{1, 1},
                                          {1, 3},
                                          {5, 5, 3},
