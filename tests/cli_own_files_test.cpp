@@ -214,7 +214,7 @@ TEST_F(CliOwnFiles, a_run_stays_until_its_successor_has_something_to_show) {
   put("hard.stan", "parameters { real x; } model { target += negative_infinity(); }");
   const std::string base =
       "sample m.stan --data d.json --device cpu --chains 1 --no-report --format csv --quiet ";
-  const pid_t child = started(base + "--warmup 100 --draws 4000000 --output run");
+  const pid_t child = started(base + "--warmup 100 --thin 100 --draws 4000000 --output run");
   // When it has grown twice, its first state is whole.
   uintmax_t before = 0;
   for (int i = 0, times = 0; i < 6000 && times < 3; ++i) {

@@ -13,7 +13,8 @@ namespace {
 
 class CliResumeTest : public CliSampleTest {
  protected:
-  // Starts a run and kills it between two writes of its checkpoint, when that has `bytes`.
+  // Starts a run and kills it between two writes of its checkpoint, when that has `bytes`. (Such runs keep
+  // one iteration of many, so that what they leave is soon read.)
   Outcome killed(const std::string& words, const fs::path& checkpoint, uintmax_t bytes) const {
     const pid_t child = started(words);
     int status = 0, still = 0;
@@ -101,7 +102,8 @@ TEST_F(CliResumeTest, a_warm_start_takes_over_step_size_and_metric) {
 TEST_F(CliResumeTest, ctrl_c_stops_and_resume_goes_on) {
   if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
   const std::string words =
-      "sample " + model + " --device cpu --chains 4 --warmup 200 --draws 40000 --no-report --format csv ";
+      "sample " + model +
+      " --device cpu --chains 4 --warmup 200 --thin 10 --draws 10000 --no-report --format csv ";
   const Outcome stopped = interrupted(words + "--output broken");
   ASSERT_EQ(stopped.status, 130) << stopped.errors;
   EXPECT_TRUE(contains(stopped.errors, "Stopping")) << stopped.errors;
@@ -117,7 +119,7 @@ TEST_F(CliResumeTest, ctrl_c_stops_and_resume_goes_on) {
   const Json resumed = json_of(words + "--output broken --resume --json");
   const Json unbroken = json_of(words + "--output whole --json");
   EXPECT_TRUE(resumed.at("finished").get<bool>());
-  EXPECT_EQ(resumed.at("draws"), 40000);
+  EXPECT_EQ(resumed.at("draws"), 10000);
   EXPECT_EQ(resumed.at("parameters"), unbroken.at("parameters"));
   EXPECT_FALSE(fs::exists(root_ / "broken/checkpoint"));
 }
@@ -135,8 +137,9 @@ TEST_F(CliResumeTest, the_second_ctrl_c_ends_at_once) {
 TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
   if (!adit::native::available()) GTEST_SKIP() << "this build has no LLVM";
   const std::string words =
-      "sample " + model + " --device cpu --chains 2 --warmup 200 --no-report --format csv --output cut ";
-  const Outcome dead = killed(words + "--draws 4000000", "cut/checkpoint", 200000);
+      "sample " + model +
+      " --device cpu --chains 2 --warmup 200 --thin 100 --no-report --format csv --output cut ";
+  const Outcome dead = killed(words + "--draws 4000000", "cut/checkpoint", 50000);
   ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
   const Outcome summary = adit("summary cut --sig-figs 6");
   ASSERT_EQ(summary.status, 0) << summary.errors;
@@ -164,9 +167,9 @@ TEST_F(CliResumeTest, a_killed_run_is_read_from_its_checkpoint) {
     EXPECT_TRUE(contains(other.errors, expected)) << option << ": " << other.errors;
   }
   // The same draws as an unbroken run of that length has.
-  const Json whole =
-      json_of("sample " + model + " --device cpu --chains 2 --warmup 200 --format none --json " + "--draws " +
-              std::to_string(draws));
+  const Json whole = json_of(
+      "sample " + model + " --device cpu --chains 2 --warmup 200 --thin 100 --format none --json --draws " +
+      std::to_string(draws));
   ASSERT_EQ(rows.size(), whole.at("parameters").size());
   for (size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i].at("name"), whole.at("parameters")[i].at("name"));
@@ -192,7 +195,7 @@ TEST_F(CliResumeTest, a_killed_run_on_a_cpu_is_read_again) {
   for (const std::string name : {"chain", "process"}) {
     const Outcome dead =
         killed("sample " + name + ".stan --data d.json --device cpu --chains 2 --warmup 100 " +
-                   "--no-report --quiet --format csv --draws 4000000 --output " + name,
+                   "--no-report --quiet --format csv --thin 50 --draws 4000000 --output " + name,
                name + "/checkpoint", 100000);
     ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
     const Outcome summary = adit("summary " + name);
@@ -213,9 +216,9 @@ TEST_F(CliResumeTest, a_killed_run_of_a_stan_program_is_read_too) {
   put("programs/radon.stan", program);  // the name of a built-in model, which is another
   put("programs/d.json", R"({"N": 5, "y": [1, 2, 4, 3, 2]})");
   const std::string words =
-      "sample programs/radon.stan --data programs/d.json --device cpu --chains 2 --warmup 200 --no-report "
-      "--quiet ";
-  const Outcome dead = killed(words + "--format csv --output cut --draws 4000000", "cut/checkpoint", 200000);
+      "sample programs/radon.stan --data programs/d.json --device cpu --chains 2 --warmup 200 --thin 100 "
+      "--no-report --quiet ";
+  const Outcome dead = killed(words + "--format csv --output cut --draws 4000000", "cut/checkpoint", 50000);
   ASSERT_EQ(dead.status, -SIGKILL) << dead.errors;
   fs::create_directories(root_ / "elsewhere");
   fs::rename(root_ / "cut", root_ / "elsewhere/cut");

@@ -332,33 +332,41 @@ bool is_long(const DensityCase& one) {
   return name == "base_of_updates" || name == "turned_trace";
 }
 
+// Which of a test's densities are tried: one in so many for each commit.
+uint64_t one_in(const std::string& id) { return device(id).info().kind == DeviceKind::software ? 8 : 3; }
+
 TEST_P(Density, InALane) {
   // A software device ends loops that are as long as one lane's over these matrices.
+  uint64_t number = 0;
   for (const DensityCase& one : cases)
-    if (is_tried(device(GetParam()), one.name) && (GetParam() == "cpu" || !is_long(one)))
+    if (is_in_share(number++, one_in(GetParam())) && (GetParam() == "cpu" || !is_long(one)))
       compare(one, GetParam(), Placement::lane, DType::f64, 1e-10);
 }
 TEST_P(Density, OnATeam) {
+  uint64_t number = 1;
   for (const DensityCase& one : cases)
-    if (is_tried(device(GetParam()), std::string(one.name) + " on a team"))
+    if (is_in_share(number++, one_in(GetParam())))
       compare(one, GetParam(), Placement::team, DType::f64, 1e-10);
 }
 TEST_P(Density, InSinglePrecision) {
   const std::set<std::string_view> names = {"few_groups",        "many_groups", "nested_groups",
                                             "narrow_regression", "two_modes",   "logistic",
                                             "tiled_regression",  "squares"};
+  uint64_t number = 0;
   for (const DensityCase& one : cases)
     for (const Placement placement : {Placement::lane, Placement::team})
-      if (names.contains(one.name)) compare(one, GetParam(), placement, DType::f32, 2e-4);
+      if (names.contains(one.name) && is_in_share(number++, 3))
+        compare(one, GetParam(), placement, DType::f32, 2e-4);
 }
 
 // Blocks of whole sizes and others, rows that are loops of lanes and those that are not.
 TEST_P(Density, FactorsOfAnySize) {
   const bool on_cpu = GetParam() == "cpu";
+  uint64_t number = 0;
   // What a team of a software GPU keeps in shared memory is little.
   for (const int64_t n : on_cpu ? std::vector<int64_t>{2, 5, 16, 19, 35} : std::vector<int64_t>{5, 11})
     for (const Placement placement : {Placement::lane, Placement::team})
-      if (on_cpu || placement == Placement::team)
+      if ((on_cpu || placement == Placement::team) && is_in_share(number++, on_cpu ? 3 : 2))
         compare_density(covariances(n, n < 5 ? 6 : 2), fmt::format("covariances {}", n), GetParam(),
                         placement, DType::f64, 1e-10);
 }

@@ -300,11 +300,15 @@ TEST(Registry, TheBoundOnCodeIsChecked) {
 }
 
 TEST(Registry, MemoryThatRestsGoesBackToTheSystem) {
+  std::vector<std::shared_ptr<Device>> devices;  // which rest at the same time
   for (const std::string& id : device_ids()) {
-    const auto device = another(id);
+    const auto device = devices.emplace_back(another(id));
     device->fill(device->allocate(uint64_t{100} << 20), 1);
     device->wait();
     EXPECT_GE(device->statistics().bytes_held, uint64_t{100} << 20) << id;
+  }
+  for (const auto& device : devices) {
+    const std::string id = device->info().id;
     for (int i = 0; i < 300 && device->statistics().bytes_held > 0; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_EQ(device->statistics().bytes_held, 0u) << id;

@@ -250,13 +250,12 @@ Moments moments_of(const Tensor& x) {
 }
 
 TEST_P(Discrete, DrawsHaveTheMoments) {
-  if (!test::has_turn(2)) GTEST_SKIP() << test::other_turn;
   const int64_t count = is_software() ? 500 : 8000;
   uint64_t number = 0;
   int checked = 0;
   for (const Case& of : all_cases()) {
     SCOPED_TRACE(of.name + " " + std::to_string(number++));
-    if (!of.draws || (is_software() && checked > 2)) continue;
+    if (!of.draws || (is_software() && checked > 2) || !test::is_its_turn(number, 6)) continue;
     ++checked;
     const Distribution d = make(of, parameters_of(of));
     Shape shape = of.mean.shape;
@@ -277,7 +276,9 @@ TEST_P(Discrete, DrawsHaveTheMoments) {
       }
     }
   }
-  EXPECT_GT(checked, is_software() ? 2 : 20);
+  if (test::all_have_turns()) {
+    EXPECT_GT(checked, is_software() ? 2 : 20);
+  }
 }
 
 // Each number comes up as often as its mass says.

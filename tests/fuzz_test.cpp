@@ -165,7 +165,7 @@ std::vector<Input> random_inputs(const std::vector<Type>& types, uint64_t seed) 
 
 TEST_P(Fuzz, RandomPrograms) {
   const bool wide = on().limits().float64 && on().limits().int64;
-  each_seed(40, [&](uint64_t seed) {
+  each_seed(20, [&](uint64_t seed) {
     Writer writer(seed, wide);
     const Program program = writer.write();
     check_program(on(), program, Writer::count, random_inputs(writer.types(), seed), 0,

@@ -74,7 +74,7 @@ Tally compare(const Outcome& outcome, const DensityAt<D>& density, const SampleO
   Tally tally;
   const ReferenceMetric<D> unit(std::vector<double>(D, 1));
   for (int64_t c = 0; c < outcome.chains; ++c) {
-    const sampling::HostStream stream{options.seed, static_cast<uint32_t>(c), wide};
+    const sampling::HostStream stream{options.seed, static_cast<uint32_t>(options.first_chain + c), wide};
     ReferenceNuts<D> early(density, unit, stream, options.max_depth, flaw);
     ReferenceNuts<D> late(density, ReferenceMetric<D>(outcome.inverse_metrics[static_cast<size_t>(c)]),
                           stream, options.max_depth, flaw);
@@ -141,24 +141,32 @@ ClosedForm<10> eight_schools() {
   return {"eight_schools", example_model("eight_schools_noncentered"), eight_schools_lp};
 }
 
-// A million transitions in all, on the cpu in f64. Not one may differ.
+// A million transitions in all, on the cpu in f64, of which each seed has the chains of an eighth. Not one
+// may differ.
 TEST(Tree, EqualsTheRecursion) {
+  const int64_t shares = all_have_turns() ? 1 : 8;
+  const auto options_of = [&](int64_t chains, int64_t draws) {
+    SampleOptions options = options_for(chains / shares, draws);
+    options.first_chain = static_cast<int64_t>(first_seed() % static_cast<uint64_t>(shares)) * options.chains;
+    return options;
+  };
   int64_t transitions = 0;
-  const Tally narrow = check(normals(), options_for(512, 300));
+  const Tally narrow = check(normals(), options_of(512, 300));
   EXPECT_GT(narrow.highest_weight, 100);  // weights that single precision could not hold as they are
   transitions += narrow.transitions;
-  SampleOptions dense = options_for(512, 300);
+  SampleOptions dense = options_of(512, 300);
   dense.metric = Metric::dense;
   transitions += check(correlated(), dense).transitions;
-  transitions += check(eight_schools(), options_for(512, 300)).transitions;
-  const Tally tally = check(funnel(), options_for(512, 300));
-  EXPECT_GT(tally.divergent, 1000);
+  transitions += check(eight_schools(), options_of(512, 300)).transitions;
+  const Tally tally = check(funnel(), options_of(512, 300));
+  EXPECT_GT(tally.divergent, 1000 / shares);
   transitions += tally.transitions;
-  transitions += check(heavy_tails(), options_for(256, 300)).transitions;
-  SampleOptions shallow = options_for(128, 150);
+  // What rounding decides lies in few chains: their share is that of all of them.
+  if (is_in_share(0, 4)) transitions += check(heavy_tails(), options_for(256, 300)).transitions;
+  SampleOptions shallow = options_of(128, 150);
   shallow.max_depth = 2;
   EXPECT_EQ(check(normals(), shallow).deepest, 2);
-  EXPECT_GE(transitions, 1'000'000);
+  EXPECT_GE(transitions, all_have_turns() ? 1'000'000 : 900'000 / shares);
 }
 
 TEST(Tree, EqualsTheRecursionByTeams) {

@@ -143,7 +143,9 @@ TEST_P(VmapOn, EveryOperationIsALoop) {
         ways.push_back(std::vector<int>(count, 0));
         ways.back()[0] = 1;  // the examples along another axis
       }
-      for (const std::vector<int>& axes : ways) {
+      for (size_t way = 0; way < ways.size(); ++way) {
+        if (!is_its_turn(std::hash<std::string>()(c->describe()) + way, is_slow ? 1 : 5)) continue;
+        const std::vector<int>& axes = ways[way];
         try {
           const std::string problem = check(*c, axes);
           if (!problem.empty())
@@ -153,7 +155,7 @@ TEST_P(VmapOn, EveryOperationIsALoop) {
         }
       }
     }
-  EXPECT_GT(on->statistics().kernels_run - before, 300u);
+  EXPECT_GT(on->statistics().kernels_run - before, all_have_turns() || is_slow ? 300u : 100u);
 }
 
 // What no case can name, control flow above all, through the functions of the derivatives.

@@ -165,7 +165,9 @@ std::vector<Layout> layouts_of(const Device& on) {
 TEST_P(PrecisionWatch, MixedHasFactorsInDoublePrecision) {
   if (!test::has_turn_on(test::device(GetParam()), 2)) GTEST_SKIP() << test::other_turn;
   if (!on().limits().float64) GTEST_SKIP() << "no f64";
+  uint64_t number = 0;
   for (const Layout& layout : layouts_of(on())) {
+    if (on().info().kind != DeviceKind::software && !test::is_in_share(number++, 2)) continue;
     SampleOptions options = few_draws(GetParam(), Precision::mixed);
     options.placement = layout.placement;
     // A software device compiles the loops of a long matrix sooner than a short one's numbers one by one.
@@ -189,7 +191,9 @@ TEST_P(PrecisionWatch, SumsOfManyRowsAreInDoublePrecision) {
   if (!on().limits().float64) GTEST_SKIP() << "no f64";
   std::vector<Layout> layouts = layouts_of(on());
   layouts.push_back({Placement::device, {.rows_teams = 3}});
+  uint64_t number = 0;
   for (const Layout& layout : layouts) {
+    if (!test::is_in_share(number++, 2)) continue;
     const Precision precision = GetParam() == "cpu" ? Precision::f32 : Precision::mixed;
     SampleOptions options = few_draws(GetParam(), precision);
     options.placement = layout.placement;
@@ -225,7 +229,9 @@ TEST_P(PrecisionWatch, MixedHasSmallDensitiesBesideManyRows) {
   options.precision = Precision::mixed;
   std::vector<Layout> layouts = layouts_of(on());
   layouts.push_back({Placement::device, {.rows_teams = 3}});
+  uint64_t number = 0;
   for (const Layout& layout : layouts) {
+    if (!test::is_in_share(number++, 2)) continue;
     options.placement = layout.placement;
     const Draws mixed = sample(model, options, layout.forced);
     EXPECT_GT(mixed.energy_error, 0);

@@ -356,7 +356,9 @@ TEST_P(Reductions, Batches) {
 
 // A GPU's lanes hold the elements of rows that are gone through twice; some hold one less.
 TEST_P(Reductions, RowsOfAnyLengthAreHeld) {
+  uint64_t number = 0;
   for (const int64_t length : {1, 2, 3, 7, 10, 12, 16, 17, 31, 33, 63, 65, 127, 130, 257, 300, 1021, 2052}) {
+    if (!is_in_share(number++, 3)) continue;
     const std::vector<float> x = numbers(3 * length);
     std::vector<double> want, centred;
     for (int64_t row = 0; row < 3; ++row) {
@@ -416,8 +418,11 @@ TEST_P(Reductions, FewColumnsAreCutIntoSlices) {
 
 // Thousands of rows: where a subgroup holds one, a team has several, the last team fewer.
 TEST_P(Reductions, ManyRowsThatSubgroupsHold) {
-  for (const int64_t length : {32, 101, 256}) expect_middle_axis(1030, length, 1);
-  for (const int64_t length : {36, 64, 137}) expect_middle_axis(16387, length, 1);
+  uint64_t number = 0;
+  for (const int64_t length : {32, 101, 256})
+    if (is_in_share(number++, 3)) expect_middle_axis(1030, length, 1);
+  for (const int64_t length : {36, 64, 137})
+    if (is_in_share(number++, 3)) expect_middle_axis(16387, length, 1);
 }
 
 // The gradient of softmax by rows, weights g: each row's s (g - sum of s g).
@@ -444,12 +449,14 @@ void expect_softmax_gradient(int64_t rows, int64_t length) {
 TEST_P(Reductions, ManyRowsThatShareSubgroups) {
   const bool is_slow = default_device()->info().kind == DeviceKind::software;
   const std::vector<int64_t> all{5, 7, 8, 10, 14, 16, 20, 31, 48, 63, 64}, some{7, 16};
+  uint64_t number = 0;
   for (const int64_t length : is_slow ? some : all) {
+    if (!is_in_share(number++, is_slow ? 2 : 4)) continue;
     expect_middle_axis(4099, length, 1);
     expect_softmax_gradient(4101, length);
   }
   for (const int64_t length : {4, 7, 10, 16, 64}) {
-    if (is_slow && length > 8) continue;
+    if ((is_slow && length > 8) || !is_in_share(number++, is_slow ? 2 : 4)) continue;
     expect_middle_axis(16391, length, 1);
     expect_softmax_gradient(16389, length);
   }
@@ -518,7 +525,7 @@ TEST_P(Reductions, LongRowsSeveralAtOnce) {
 // The largest of rows that are cut into parts, some of them again, with a rest and without; equal numbers,
 // infinite ones and those that are none, against a stable sort; the gradient is at their places.
 TEST_P(Reductions, LargestOfLongRows) {
-  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
+  if (!has_turn_on(device(GetParam()), 4)) GTEST_SKIP() << other_turn;
   using Pairs = std::vector<std::pair<int64_t, int64_t>>;
   const bool is_slow = default_device()->info().kind == DeviceKind::software;
   const Pairs all{{4096, 3}, {5003, 16}, {70001, 9}, {35000, 128}};

@@ -89,8 +89,10 @@ bool is_scaled(const Model& model) {
 void compare(const Kind& kind, uint64_t seed) {
   const Model model = forward(kind, seed);
   EXPECT_TRUE(is_scaled(model)) << seed;
+  // In one of both, the other one with the next seed.
   for (const Placement placement : {Placement::lane, Placement::team})
-    compare_density(model, std::to_string(seed), "cpu", placement, DType::f64, 1e-10, seed);
+    if (is_in_share(seed + (placement == Placement::lane), 2))
+      compare_density(model, std::to_string(seed), "cpu", placement, DType::f64, 1e-10, seed);
 }
 
 class ScaledStates : public testing::Test {

@@ -39,6 +39,11 @@ inline bool is_its_turn(uint64_t number, uint64_t of) {
   return (x ^ x >> 29) % of == 0;
 }
 
+// The same of a few cases that are counted from 0: one in `of`, and never none where there are so many.
+inline bool is_in_share(uint64_t number, uint64_t of) {
+  return all_have_turns() || (number + first_seed()) % of == 0;
+}
+
 // The same of a whole test, which skips itself where it has no turn.
 inline bool has_turn(uint64_t of) {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();

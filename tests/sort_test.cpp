@@ -77,6 +77,7 @@ TEST_P(Sorts, RandomRowsInEveryForm) {
   without.shared_bytes = 0;
   std::mt19937 random(20);
   for (int round = 0; round < 7; ++round) {
+    const bool is_tried = test::is_in_share(static_cast<uint64_t>(round), 3);
     SortPlan plan;
     plan.type = DType::i32;
     plan.outer = 1 + random() % 3;
@@ -87,6 +88,7 @@ TEST_P(Sorts, RandomRowsInEveryForm) {
     std::vector<int32_t> x(plan.outer * plan.length * plan.inner);
     const uint32_t range = round % 2 ? 5 : ~0U;
     for (int32_t& value : x) value = static_cast<int32_t>(random() % range - range / 2);
+    if (!is_tried) continue;
     const Results<int32_t> want = expected(plan, x);
     Results<int32_t> host{x, std::vector<int64_t>(x.size())};
     sort_on_host({plan.type, plan.outer, plan.length, plan.inner, plan.descending}, x.data(),
@@ -289,12 +291,12 @@ void sort_single_rows(DType type) {
 }
 
 TEST(SortsOnTheHost, RowsByEveryKindOfVectors) {
-  sort_single_rows<float>(DType::f32);
-  sort_single_rows<double>(DType::f64);
-  sort_single_rows<int64_t>(DType::i64);
-  sort_single_rows<uint32_t>(DType::u32);
-  sort_single_rows<int16_t>(DType::i16);
-  sort_single_rows<uint8_t>(DType::u8);
+  if (test::is_in_share(0, 2)) sort_single_rows<float>(DType::f32);
+  if (test::is_in_share(1, 2)) sort_single_rows<double>(DType::f64);
+  if (test::is_in_share(2, 2)) sort_single_rows<int64_t>(DType::i64);
+  if (test::is_in_share(3, 2)) sort_single_rows<uint32_t>(DType::u32);
+  if (test::is_in_share(4, 2)) sort_single_rows<int16_t>(DType::i16);
+  if (test::is_in_share(5, 2)) sort_single_rows<uint8_t>(DType::u8);
 }
 
 // Guards on both sides stay what they are.

@@ -9,6 +9,7 @@
 
 #include <adit/transform.hpp>
 
+#include "seeds.hpp"
 #include "stan/functions/table.hpp"
 
 namespace adit::stan {
@@ -446,6 +447,7 @@ TEST_F(StanFunction, ValuesAndDerivatives) {
         if (row.name == name && row.x.size() == count) mine.push_back(&row);
       if (name == "is_inf" || name == "is_nan") continue;  // Ends has them
       ASSERT_FALSE(mine.empty()) << name;
+      if (!test::is_its_turn(std::hash<std::string>()(name), 4)) continue;
       Tensors columns;
       for (size_t i = 0; i < count; ++i) {
         std::vector<double> column;

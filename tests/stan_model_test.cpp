@@ -106,18 +106,21 @@ TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));
   const reference::Interpreter interpreter(one.program, nlohmann::json::parse(one.data));
   ASSERT_EQ(lowered.model.size(), interpreter.size());
+  // The values of every program; gradients, whose kernels take most of the time, in one commit of three.
   const auto f = [&](const Tensor& u) { return lowered.model.log_density(u); };
+  const bool has_slopes = test::is_its_turn(std::hash<std::string>()(fs::path(GetParam()).stem()) + 1, 3);
   std::mt19937 random(7);
   std::normal_distribution<double> normal(0, 0.5);
   const double bound = bound_for(one);
-  int looked = 0;  // at gradients
+  int looked = 0;  // where the density is finite
   for (int point = 0; point < 3 || (looked == 0 && point < 50); ++point) {
     std::vector<double> u(static_cast<size_t>(lowered.model.size()));
     for (double& x : u) x = normal(random);
     const double expected = interpreter.log_density(u);
     EXPECT_LE(difference(f(tensor(u)).item<double>(), expected), bound) << expected;
     if (!std::isfinite(expected)) continue;
-    compare_slopes(one, grad(f)(tensor(u)).to_vector<double>(), interpreter.gradient(u), "tensors");
+    if (has_slopes)
+      compare_slopes(one, grad(f)(tensor(u)).to_vector<double>(), interpreter.gradient(u), "tensors");
     ++looked;
   }
   EXPECT_GT(looked, 0);
@@ -128,8 +131,8 @@ TEST_P(StanModel, KernelsAreTheInterpreters) {
   if (fs::path(GetParam()).stem() == "tables_by_levels")
     GTEST_SKIP() << "its kernel has 200,000 instructions, which LLVM takes minutes to combine";
   const std::string name = fs::path(GetParam()).stem();
-  const bool is_slow = name == "drawn_slices" || name == "past_sums";  // LLVM takes half a minute and more
-  if (!test::is_its_turn(std::hash<std::string>()(name), is_slow ? 6 : 2)) GTEST_SKIP() << test::other_turn;
+  const bool is_slow = name == "drawn_slices" || name == "past_sums";  // LLVM takes a minute
+  if (!test::is_its_turn(std::hash<std::string>()(name), is_slow ? 30 : 6)) GTEST_SKIP() << test::other_turn;
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));

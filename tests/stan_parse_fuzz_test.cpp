@@ -60,7 +60,7 @@ const std::vector<std::string>& fuzz_tokens() {
 }
 
 TEST(StanParseFuzz, RandomBytes) {
-  each_seed(6000, [](uint64_t seed) {
+  each_seed(2500, [](uint64_t seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::string text(random() % 200, ' ');
     const bool printable = random() % 2 == 0;
@@ -71,7 +71,7 @@ TEST(StanParseFuzz, RandomBytes) {
 
 TEST(StanParseFuzz, RandomTokens) {
   const auto& tokens = fuzz_tokens();
-  each_seed(8000, [&](uint64_t seed) {
+  each_seed(3000, [&](uint64_t seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::string text = random() % 2 == 0 ? "model { " : "";
     for (size_t count = random() % 60; count > 0; --count)
@@ -82,7 +82,7 @@ TEST(StanParseFuzz, RandomTokens) {
 
 TEST(StanParseFuzz, ChangedPrograms) {
   const auto& tokens = fuzz_tokens();
-  each_seed(6000, [&](uint64_t seed) {
+  each_seed(2500, [&](uint64_t seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     std::string text = RandomProgram(static_cast<unsigned>(seed), seed % 2 == 0).text();
     for (size_t changes = 1 + random() % 3; changes > 0 && !text.empty(); --changes) {
@@ -124,7 +124,7 @@ TEST(StanParseFuzz, CheckedPrograms) {
     }
   ASSERT_GT(programs.size(), 100U);
   int count = 0, checked = 0;
-  each_seed(600, [&](uint64_t seed) {
+  each_seed(400, [&](uint64_t seed) {
     std::mt19937 random(static_cast<unsigned>(seed));
     ++count;
     std::vector<std::string> words = programs[random() % programs.size()];

@@ -242,7 +242,7 @@ class StanRandomModel : public testing::TestWithParam<uint64_t> {};
 TEST_P(StanRandomModel, AgreesWithTheInterpreter) {
   set_default_device(Device::open("cpu"));
   test::each_seed(
-      200, [](uint64_t seed) { try_program(seed, seed / shares % 8 == 0 ? "cpu" : ""); }, GetParam(), shares);
+      80, [](uint64_t seed) { try_program(seed, seed / shares % 8 == 0 ? "cpu" : ""); }, GetParam(), shares);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shares, StanRandomModel, testing::Range(uint64_t{0}, shares));
@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(Shares, StanRandomModel, testing::Range(uint64_t{0}, sh
 TEST(StanRandomModelOnDevices, AgreesWithTheInterpreter) {
   set_default_device(Device::open("cpu"));
   for (const std::string& id : test::device_ids())
-    if (id != "cpu") test::each_seed(4, [&](uint64_t seed) { try_program(seed, id); });
+    if (id != "cpu") test::each_seed(2, [&](uint64_t seed) { try_program(seed, id); });
 }
 
 }  // namespace

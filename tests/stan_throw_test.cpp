@@ -233,14 +233,19 @@ TEST(StanThrow, ArgumentsOfDraws) {
        "hmm_latent_rng: argument 2"},
   };
   for (const auto& [call, said] : cases) {
+    // What is drawn has kernels of its own: in one of three commits.
     const std::string known = said_of_data(fmt::format("real z = 0; real y = {};", call));
-    const std::string drawn = said_of_draws(fmt::format("real z = x - x; real y = {};", call));
+    const bool is_drawn = test::is_its_turn(std::hash<std::string>()(call), 3);
+    const std::string drawn =
+        is_drawn ? said_of_draws(fmt::format("real z = x - x; real y = {};", call)) : "";
     if (*said == 0) {
       EXPECT_EQ(known + drawn, "") << call;
     } else {
       EXPECT_SAID(known, said);
       EXPECT_SAID(known, "line 1, column ");
-      EXPECT_SAID(drawn, "line 4, column ");
+      if (is_drawn) {
+        EXPECT_SAID(drawn, "line 4, column ");
+      }
     }
   }
 }
@@ -349,13 +354,18 @@ TEST(StanThrow, ArgumentsOfDensitiesAndFunctions) {
       {"sum(cov_matrix_unconstrain([[1, 2 + z], [2, 1]]))", "cov_matrix_unconstrain: argument 1"},
   };
   for (const auto& [call, said] : cases) {
+    // What is drawn has kernels of its own: in one of three commits.
     const std::string known = said_of_data(fmt::format("real z = 0; real y = {};", call));
-    const std::string drawn = said_of_draws(fmt::format("real z = x - x; real y = {};", call));
+    const bool is_drawn = test::is_its_turn(std::hash<std::string>()(call), 3);
+    const std::string drawn =
+        is_drawn ? said_of_draws(fmt::format("real z = x - x; real y = {};", call)) : "";
     if (*said == 0) {
       EXPECT_EQ(known + drawn, "") << call;
     } else {
       EXPECT_SAID(known, said);
-      EXPECT_SAID(drawn, "line 4, column ");
+      if (is_drawn) {
+        EXPECT_SAID(drawn, "line 4, column ");
+      }
     }
   }
 }

@@ -178,7 +178,7 @@ class Writer {
 };
 
 TEST_P(TeamFuzz, RandomPrograms) {
-  each_seed(40, [&](uint64_t seed) {
+  each_seed(20, [&](uint64_t seed) {
     constexpr uint32_t sizes[] = {4, 8, 16, 32, 64, 12, 96};
     uint32_t lanes = sizes[seed % std::size(sizes)];
     // Mesa's software device loses a subgroup that is not full, the last or the only one, behind a loop with

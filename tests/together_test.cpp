@@ -73,8 +73,10 @@ std::vector<double> numbers_of(const Draws& draws) {
 
 // A short trajectory is the same however its densities and gradients were computed, but for rounding.
 TEST(Together, DensitiesAreThoseOfTheEngine) {
+  uint64_t number = 0;
   for (const Model& model :
        {logistic(301, 37), logistic(8'003, 37), sparse(90, 41), process(37), levels(507)}) {
+    if (!is_in_share(number++, 3)) continue;
     SampleOptions options = some(4, "device");
     options.warmup = 0;
     options.draws = 3;
@@ -113,10 +115,11 @@ TEST(Together, ChainsDoNotDependOnEachOther) {
 
 // Parts of a density in f64 where chains are f32: the totals of many rows, and more of it in mixed precision.
 TEST(Together, DensitiesThatAreWiderThanTheirChains) {
-  if (!has_turn(2)) GTEST_SKIP() << other_turn;
+  uint64_t number = 0;
   for (const Model& model :
        {logistic(8'192, 40), logistic(2'003, 37), sparse(90, 41), process(37), levels(507)})
     for (const Precision precision : {Precision::f32, Precision::mixed}) {
+      if (!is_in_share(number++, 6)) continue;
       SCOPED_TRACE(model.name() + (precision == Precision::f32 ? " f32" : " mixed"));
       SampleOptions options = some(4, "team:32:buffer");
       options.precision = precision;
@@ -138,8 +141,10 @@ TEST(Together, DensitiesThatAreWiderThanTheirChains) {
 }
 
 TEST(Together, ChainsOfWiderDensitiesDoNotDependOnEachOther) {
+  uint64_t number = 0;
   for (const Model& model : {logistic(8'192, 40), logistic(507, 41), process(37)})
     for (const Precision precision : {Precision::f32, Precision::mixed}) {
+      if (!is_in_share(number++, 3)) continue;
       SCOPED_TRACE(model.name() + (precision == Precision::f32 ? " f32" : " mixed"));
       SampleOptions options = some(4, "team:32:buffer:2");
       options.precision = precision;

@@ -9,6 +9,7 @@
 #include <adit/transform.hpp>
 
 #include "devices.hpp"
+#include "seeds.hpp"
 #include "transform_cases.hpp"
 
 namespace adit::test {
@@ -158,7 +159,8 @@ class Transform : public OnDevice {
  protected:
   void SetUp() override { set_default_device(Device::open(GetParam())); }
 
-  // A transformation gives the same graph for every device: the CPU sees all of it, others a part.
+  // A transformation gives the same graph for every device: the CPU sees all of it over some commits, others
+  // a part.
   static void check(const std::vector<Case>& cases, const std::set<std::string>& elsewhere) {
     const bool all = GetParam() == "cpu";
     for (const Case& c : cases) {
@@ -169,9 +171,10 @@ class Transform : public OnDevice {
         checked.first_derivatives();
         checked.batches(-1);
         if (!all) continue;
-        checked.second_derivatives();
+        const uint64_t number = std::hash<std::string>()(c.name);
+        if (is_its_turn(number, 4)) checked.second_derivatives();
         for (size_t same = 0; c.arguments.size() > 1 && same < c.arguments.size(); ++same)
-          checked.batches(static_cast<int>(same));
+          if (is_its_turn(number + 1 + same, 4)) checked.batches(static_cast<int>(same));
       } catch (const std::exception& error) {
         ADD_FAILURE() << error.what();
       }
