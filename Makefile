@@ -82,7 +82,7 @@ QUICK_TESTS = kernel_test loose_test pool_test cache_test parallel_test layers_t
   stan_throw_test stan_generated_test cmdstan_words_test cli_sample_test cli_input_test cli_streams_test \
   summary_table_test report_test domain_test schedule_test door_c
 SLOW_THERE = AMillionOperations|Transform.Factors|Transform.Products|WideShapes|FoldersIncludeWhatStandsBelow \
-  |DensitiesThatAreWiderThanTheirChains|ChainsOfWiderDensities|Report.StaysSmall|StanFormat.RandomPrograms
+  |DensitiesThatAreWiderThanTheirChains|ChainsOfWiderDensities|Report.StaysSmall|StanThrow.LoopsEnd|StanFormat.RandomPrograms
 FUZZERS = fuzz_test graph_fuzz_test loop_test model_fuzz_test stan_random_model_test stan_parse_fuzz_test \
   cli_random_output_test
 FUZZ_CASES = Fuzz.RandomPrograms/cpu|GraphFuzz.AllWaysAgree|RandomLoopsAreTheirRounds/cpu|DensitiesOnTheCpu/0 \

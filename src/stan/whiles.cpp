@@ -49,9 +49,15 @@ Evaluator::Flow Evaluator::while_loop(const Statement& s) {
   if (!(plain && is_data_only))
     if (const auto other = without_jumps_.loops.find(&s); other != without_jumps_.loops.end())
       return execute(*other->second);
+  std::optional<Snapshot> start;
+  if (!plain) start.emplace(snapshot());
   for (int64_t round = 0;; ++round) {
     const Value condition = evaluate(*s.value);
-    if (!condition.is_known()) return traced_while(s);
+    if (!condition.is_known()) {
+      // Rounds that are known to come need not be written out: the loop goes through them too.
+      if (round > 0 && start) restore(*start);
+      return traced_while(s);
+    }
     if (!holds_somewhere(condition)) {
       if (plain)
         loop_notes.on_data(s, round);

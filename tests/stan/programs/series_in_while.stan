@@ -7,7 +7,7 @@ functions {
     int k = 2;
     terms[1] = 0;
     terms[2] = log_rate;
-    while ((terms[k] >= terms[k - 1] || terms[k] > -30) && k < most) {
+    while ((k % 10 != 0 || terms[k] >= terms[k - 1] || terms[k] > -30) && k < most) {
       k += 1;
       terms[k] = (k - 1) * log_rate - power * lgamma(k);
     }
