@@ -82,7 +82,7 @@ TEST_P(OpTest, AgreesWithTheReference) {
   for (const Case& c : all_cases()) {
     if (c.group() != group || !is_chosen(c, *on)) continue;
     ++run;
-    if (environment("ADIT_OP").empty() && !is_its_turn(static_cast<uint64_t>(run), 8)) continue;
+    if (environment("ADIT_OP").empty() && !is_its_turn(static_cast<uint64_t>(run), 12)) continue;
     if (!environment("ADIT_OP").empty()) std::cout << c.describe() << std::endl;
     std::string problem;
     try {

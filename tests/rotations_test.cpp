@@ -301,7 +301,7 @@ double low_rank(uint64_t, uint32_t i, uint32_t j) {
 }
 
 TEST_P(Rotations, OfHardMatrices) {
-  if (!has_turn_on(device(GetParam()), 2)) GTEST_SKIP() << other_turn;
+  if (!has_turn_on(device(GetParam()), 6)) GTEST_SKIP() << other_turn;
   const std::vector<std::pair<const char*, Fill>> fills{
       {"zeros", [](uint64_t, uint32_t, uint32_t) { return 0.0; }},
       {"identity", [](uint64_t, uint32_t i, uint32_t j) { return i == j ? 1.0 : 0.0; }},

@@ -108,7 +108,7 @@ TEST_P(StanModel, ValueAndGradientAreTheInterpreters) {
   ASSERT_EQ(lowered.model.size(), interpreter.size());
   // The values of every program; gradients, whose kernels take most of the time, in one commit of three.
   const auto f = [&](const Tensor& u) { return lowered.model.log_density(u); };
-  const bool has_slopes = test::is_its_turn(std::hash<std::string>()(fs::path(GetParam()).stem()) + 1, 3);
+  const bool has_slopes = test::is_its_turn(std::hash<std::string>()(fs::path(GetParam()).stem()) + 1, 5);
   std::mt19937 random(7);
   std::normal_distribution<double> normal(0, 0.5);
   const double bound = bound_for(one);
@@ -132,7 +132,7 @@ TEST_P(StanModel, KernelsAreTheInterpreters) {
     GTEST_SKIP() << "its kernel has 200,000 instructions, which LLVM takes minutes to combine";
   const std::string name = fs::path(GetParam()).stem();
   const bool is_slow = name == "drawn_slices" || name == "past_sums";  // LLVM takes a minute
-  if (!test::is_its_turn(std::hash<std::string>()(name), is_slow ? 30 : 6)) GTEST_SKIP() << test::other_turn;
+  if (!test::is_its_turn(std::hash<std::string>()(name), is_slow ? 40 : 12)) GTEST_SKIP() << test::other_turn;
   const Ready one = ready(GetParam());
   if (HasFailure()) return;
   const Lowered lowered = lower(one.program, data_from_json(one.data, "data"));

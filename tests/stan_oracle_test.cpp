@@ -109,10 +109,10 @@ void try_engine(const OracleProgram& one, const Model& model) {
 void try_kernels(const OracleProgram& one, const Model& model, const std::string& device) {
   const Tensor q = all_points(one, device);
   for (const Placement placement : {Placement::lane, Placement::team}) {
-    // Each has its turn in one commit of ten: LLVM takes half a minute for some. On other devices few
+    // Each has its turn in one commit of twenty: LLVM takes half a minute for some. On other devices few
     // programs come so far.
     const uint64_t number = std::hash<std::string>()(one.name) + (placement == Placement::lane);
-    if (!test::is_its_turn(number, device == "cpu" ? 10 : 3)) continue;
+    if (!test::is_its_turn(number, device == "cpu" ? 20 : 3)) continue;
     const LeapfrogKernel kernel(model, {.type = DType::f64, .device = device, .placement = placement});
     Comparison(one, fmt::format("{} on {}", placement == Placement::lane ? "lanes" : "teams", device))
         .add(kernel(q, q, 0.0, 1));
@@ -126,7 +126,7 @@ void try_program(const OracleProgram& one, const std::string& device) try {
   if (device == "cpu") {
     if (!one.skips_interpreter) try_interpreter(one, program);
     // Its kernels take most of the time, in one commit of three.
-    if (test::is_its_turn(std::hash<std::string>()(one.name) + 2, 3)) try_engine(one, lowered.model);
+    if (test::is_its_turn(std::hash<std::string>()(one.name) + 2, 6)) try_engine(one, lowered.model);
   }
   try_kernels(one, lowered.model, device);
 } catch (const std::exception& error) {
