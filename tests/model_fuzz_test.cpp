@@ -19,7 +19,7 @@ void each_model(uint64_t usual, const std::function<void(uint64_t)>& body) {
 
 // By turns in a lane and on a team: compiling both for each takes most of the time.
 TEST_P(ModelFuzz, DensitiesOnTheCpu) {
-  each_model(3, [](uint64_t seed) {
+  each_model(2, [](uint64_t seed) {
     const Placement placement = (seed / shares) % 2 ? Placement::lane : Placement::team;
     compare_density(RandomModel(seed).make(), placement == Placement::lane ? "lane" : "team", "cpu",
                     placement, DType::f64, 1e-9, seed);
