@@ -18,6 +18,20 @@ constexpr int64_t few_steps = 8;   // the same for recurrences
 constexpr int64_t most_solved_in_turn = 32;
 constexpr int64_t most_lanes = 1 << 26;  // rounds of nested loops in all
 
+// Whether a way to run a loop is one for it; what it left behind is the caller's to take back.
+template <class Way>
+bool fits(const Way& way) {
+  try {
+    way();
+    return true;
+  } catch (const NotTogether&) {
+  } catch (const Differs&) {
+  } catch (const Error&) {
+  } catch (const RunError&) {
+  }
+  return false;
+}
+
 }  // namespace
 
 Evaluator::Snapshot Evaluator::snapshot() {
@@ -158,14 +172,7 @@ Evaluator::Flow Evaluator::run_loop(Rounds rounds) {
 
 // As a loop of steps, whether or not they need each other.
 bool Evaluator::in_turn(const Rounds& rounds, const Snapshot& start) {
-  try {
-    by_steps(rounds, {});
-    return true;
-  } catch (const NotTogether&) {
-  } catch (const Differs&) {
-  } catch (const Error&) {
-  } catch (const RunError&) {
-  }
+  if (fits([&] { by_steps(rounds, {}); })) return true;
   restore(start);
   return false;
 }
@@ -183,18 +190,13 @@ void Evaluator::give_sizes(const std::map<int, Tracked>& carries, const Frame& t
 bool Evaluator::with_all_written(const Rounds& rounds, const Snapshot& start) {
   constexpr int64_t many_rounds = 50;  // as many are long as one piece of code
   if (rounds.by_element || rounds.count < many_rounds) return false;
-  try {
+  const bool is_one = fits([&] {
     counting_for(*rounds.statement, rounds.low, rounds.high, rounds.count);
     loop_notes.tell(*rounds.statement,
                     fmt::format("{} rounds one after the other, of all that they write", rounds.count));
-    return true;
-  } catch (const NotTogether&) {
-  } catch (const Differs&) {
-  } catch (const Error&) {
-  } catch (const RunError&) {
-  }
-  restore(start);
-  return false;
+  });
+  if (!is_one) restore(start);
+  return is_one;
 }
 
 // The first rounds often differ from all others (x[1] alone has nothing before it): those one by one, the
@@ -208,23 +210,18 @@ bool Evaluator::after_the_first(const Rounds& rounds, const Snapshot& start) {
     tail.low = known_integer(static_cast<int64_t>(first) + peeled);
     tail.count = rounds.count - peeled;
     tail.counters.clear();
-    try {
+    const bool is_one = fits([&] {
       written_out(head, "the others come together");
       find_counters(tail);
       const Snapshot between = snapshot();
       const std::map<int, Tracked> carries = all_at_once(tail);
-      if (!carries.empty()) {
-        const Frame tried = *frame_;
-        restore(between);
-        give_sizes(carries, tried);
-        by_steps(tail, carries);
-      }
-      return true;
-    } catch (const NotTogether&) {
-    } catch (const Differs&) {
-    } catch (const Error&) {
-    } catch (const RunError&) {
-    }
+      if (carries.empty()) return;
+      const Frame tried = *frame_;
+      restore(between);
+      give_sizes(carries, tried);
+      by_steps(tail, carries);
+    });
+    if (is_one) return true;
     restore(start);
   }
   return false;
